@@ -1,0 +1,65 @@
+# Every job of the project, for people and for CI alike. `make` lists them.
+# Needs: python3 (3.11 or later), make, git. Everything else is installed into .venv and build/.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+UV := build/uv/bin/uv
+BIN := .venv/bin
+SETUP := build/setup.stamp
+NODE := build/node.stamp
+
+.PHONY: help site serve test setup measure bench lint format clean
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+site: $(SETUP) ## build the site into build/site
+	$(BIN)/probe-effect build
+
+serve: $(SETUP) ## show the site on http://localhost:1313/, with live reload
+	$(BIN)/probe-effect serve
+
+test: $(SETUP) $(NODE) ## everything that CI checks
+	@sh .ci/packages chromium bpftrace gcc libc6-dev
+	$(UV) lock --check
+	$(MAKE) --no-print-directory lint
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+lint: $(SETUP) ## style and types
+	$(BIN)/ruff format --check generator tests benchmarks
+	$(BIN)/ruff check generator tests benchmarks
+	$(BIN)/mypy
+
+format: $(SETUP) ## rewrite the code in the project's style
+	$(BIN)/ruff format generator tests benchmarks
+	$(BIN)/ruff check --fix generator tests benchmarks
+
+setup: $(SETUP) ## the environment, in .venv
+
+measure: $(SETUP) ## measure this machine (as root)
+	$(BIN)/probe-effect measure
+
+bench: $(SETUP) ## our own speed, as figures
+	$(BIN)/python benchmarks/build_time.py
+
+clean: ## remove everything generated
+	rm -rf build .venv tests/html/node_modules
+
+# uv makes the environment from the lock; it comes from the Python package index with its hashes checked.
+$(UV): .ci/uv.txt
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "python3 is older than 3.11. Install Python 3.11 or later."; exit 3; }
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || sh .ci/packages --required python3-venv
+	rm -rf build/uv
+	python3 -m venv build/uv
+	build/uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/uv.txt
+	@touch $@
+
+$(SETUP): $(UV) pyproject.toml uv.lock
+	$(UV) sync --frozen --all-extras
+	@touch $@
+
+# The HTML checker and the accessibility rules that tests use.
+$(NODE): $(SETUP) tests/html/package-lock.json
+	cd tests/html && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

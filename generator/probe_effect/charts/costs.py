@@ -1,0 +1,117 @@
+"""Costs as dots with their intervals: one row per label, one colour and shape per series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.theme import PAPER, SERIES, Chart, Layout, Spec, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.model import Interval
+
+ROW_HEIGHT: dict[Layout, int] = {"wide": 24, "narrow": 26}
+FURNITURE_HEIGHT = 90
+"""Axis, its title and the legend."""
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+
+LONG_LABEL = 36
+"""Characters from which two legend entries do not fit side by side."""
+
+MANY_DECADES = 2e4
+WIDE_RANGE = 30
+"""From this ratio of largest to smallest, a linear axis would hide the small ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One cost: the row where it stands, its series, and ns per event."""
+
+    label: str
+    series: str
+    cost: Interval
+
+
+def cost_chart(name: str, title: str, sentence: str, dots: Sequence[Dot], note: str | None = None) -> Chart:
+    """The chart of `dots`; rows in the order given, the axis from 0, or logarithmic where costs differ widely."""
+    rows = tuple(
+        {
+            "label": dot.label,
+            "series": dot.series,
+            "cost_ns": dot.cost.value,
+            "cost_low_ns": dot.cost.low,
+            "cost_high_ns": dot.cost.high,
+        }
+        for dot in dots
+    )
+    specs: dict[Layout, Spec] = {layout: _spec(layout, dots, rows) for layout in ("wide", "narrow")}
+    return Chart(name, title, sentence, rows, specs, note)
+
+
+def _scale(dots: Sequence[Dot]) -> Spec:
+    values = [dot.cost.value for dot in dots]
+    if min(values) > 0 and max(values) / min(values) > WIDE_RANGE:
+        return {"type": "log", "nice": False, "domain": [min(values) / 1.3, max(values) * 1.3]}
+    return {"zero": True, "nice": True}
+
+
+def _axis(dots: Sequence[Dot], layout: Layout) -> Spec:
+    """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
+    if _scale(dots).get("type") != "log":
+        return {"format": ",.0f", "tickCount": 3 if layout == "narrow" else 8}
+    low, high = _scale(dots)["domain"]
+    steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else (1,)
+    ticks = [step * 10.0**power for power in range(-1, 9) for step in steps]
+    return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
+
+
+def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | float | None]]) -> Spec:
+    labels = list(dict.fromkeys(dot.label for dot in dots))
+    series = list(dict.fromkeys(dot.series for dot in dots))[: len(SERIES)]
+    x = {
+        "field": "cost_ns",
+        "type": "quantitative",
+        "scale": _scale(dots),
+        "title": "added ns per event",
+        "axis": _axis(dots, layout),
+    }
+    y = {
+        "field": "label",
+        "type": "nominal",
+        "sort": labels,
+        "title": None,
+        "axis": {"labelLimit": 150 if layout == "narrow" else 330},
+    }
+    colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": list(SERIES[: len(series)])}}
+    columns = 1 if layout == "narrow" or max(map(len, series)) > LONG_LABEL else 2
+    legend = {"columns": columns, "symbolStrokeWidth": 1} if len(series) > 1 else None
+    shape = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": list(SHAPES[: len(series)])}}
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "transform": [{"filter": "isValid(datum.cost_low_ns)"}],
+        "encoding": {
+            "x": x | {"field": "cost_low_ns"},
+            "x2": {"field": "cost_high_ns"},
+            "y": y,
+            "color": colour | {"legend": legend},
+        },
+    }
+    tooltip = [{"field": name} for name in ("label", "series")] + [
+        {"field": f"cost{end}_ns", "format": ",.1f"} for end in ("", "_low", "_high")
+    ]
+    point = {
+        "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": colour | {"legend": legend},
+            "shape": shape | {"legend": legend},
+            "tooltip": tooltip,
+        },
+    }
+    legend_rows = -(-len(series) // columns)
+    height = FURNITURE_HEIGHT + ROW_HEIGHT[layout] * len(labels) + 20 * legend_rows
+    return frame(layout, height, {"data": {"values": list(rows)}, "layer": [interval, point]})

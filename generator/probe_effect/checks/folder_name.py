@@ -1,0 +1,26 @@
+"""A submission's folder says the same as its `machine.json`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
+    document, submission = checked.document, checked.submission
+    if submission.machine != document.machine.id:
+        found = f"machine.id `{document.machine.id}` in the folder of `{printable(submission.machine)}`"
+        yield Fault("machine.json", None, found, f"move the submission to data/results/{document.machine.id}/")
+    wanted = f"{document.run.started[:10]}-{document.run.suite}"
+    if not re.fullmatch(rf"{re.escape(wanted)}(-[1-9][0-9]*)?", submission.folder.name):
+        found = f"folder `{printable(submission.folder.name)}` holds a run of {wanted}"
+        yield Fault("machine.json", None, found, f"name the folder {wanted}, or {wanted}-2 for a second run")
+
+
+RULE = Rule("folder-name", "Folder names give the machine, the date and the suite of the run.", _faults)

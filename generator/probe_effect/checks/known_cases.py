@@ -1,0 +1,26 @@
+"""Every row is of a case that its suite knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.model import NO_TRACER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
+    if checked.suite is None:
+        found = f"suite `{checked.document.run.suite}` is not known"
+        yield Fault("machine.json", None, found, "`probe-effect suites` lists those that are")
+        return
+    known = {case.id for case in checked.suite.cases}
+    for line, sample in checked.lines():
+        if sample.tracer != NO_TRACER and sample.case not in known:
+            found = f"case `{sample.case}` is not in suite `{checked.suite.id}`"
+            yield Fault("samples.csv", line, found, "use the case ids of the suite's suite.toml")
+
+
+RULE = Rule("known-cases", "Every case is one of its suite.", _faults)

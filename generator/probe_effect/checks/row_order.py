@@ -1,0 +1,30 @@
+"""Rows stand in the order run, and every block holds its baselines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BASELINES_PER_BLOCK = 2
+
+
+def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
+    for (_, before), (line, after) in pairwise(checked.lines()):
+        if (after.block, after.position) < (before.block, before.position):
+            found = f"block {after.block}, position {after.position} stands after a later one"
+            yield Fault("samples.csv", line, found, "keep rows in the order run: by block, then by position")
+    baselines = Counter(sample.block for sample in checked.samples if sample.arm == "baseline")
+    timed = {sample.block for sample in checked.samples if sample.arm == "traced" and sample.status == "ok"}
+    for block in sorted(timed):
+        if baselines[block] < BASELINES_PER_BLOCK:
+            found = f"block {block} has {baselines[block]} baseline runs, expected {BASELINES_PER_BLOCK} or more"
+            yield Fault("samples.csv", None, found, "measure the block again: costs are differences inside a block")
+
+
+RULE = Rule("row-order", "Rows stand in the order run; each block has two baselines or more.", _faults)

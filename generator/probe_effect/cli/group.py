@@ -1,0 +1,51 @@
+"""The group of all commands, and the one place where errors become output and exit status."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from probe_effect import __version__
+from probe_effect.cli.build import build, serve
+from probe_effect.cli.check import check
+from probe_effect.cli.measure import measure
+from probe_effect.cli.output import progress, show_problems
+from probe_effect.cli.suites import suites
+from probe_effect.cli.summarise import summarise
+from probe_effect.errors import BadData, ProbeEffectError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="probe-effect")
+def commands() -> None:
+    r"""What does observing cost? Measure it, check results, and build the site.
+
+    \b
+    Exit status: 0 fine, 1 problems found, 2 wrong usage, 3 this host cannot do it.
+    """
+
+
+for command in (measure, suites, summarise, check, build, serve):
+    commands.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; expected failures print their message, never a traceback."""
+    try:
+        commands(standalone_mode=False)
+    except click.exceptions.Abort:
+        progress.print("stopped")
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except BadData as error:
+        show_problems(error.problems)
+        progress.print(f"error: {error}", markup=False)
+        sys.exit(error.exit_status)
+    except ProbeEffectError as error:
+        progress.print(f"error: {error}", markup=False)
+        sys.exit(error.exit_status)

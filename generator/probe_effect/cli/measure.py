@@ -1,0 +1,97 @@
+"""`probe-effect measure`: run suites on this machine and write submissions."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from probe_effect.cli import output
+from probe_effect.cli.measure_display import display
+from probe_effect.cli.places import data_folder, data_option
+from probe_effect.measure.bench import Settings
+from probe_effect.measure.calibrate import QUICK, THOROUGH
+from probe_effect.measure.interrupt import interruptible
+from probe_effect.measure.request import check_cases, choose_suites, choose_tracers, resolve
+from probe_effect.measure.run import measure as measure_suite
+from probe_effect.measure.submission import Author
+from probe_effect.store.machine_file import Submitter
+from probe_effect.tracers.registry import known_tracers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BLOCKS = 20
+QUICK_BLOCKS = 6
+"""Fewest blocks that carry a 95 % interval."""
+
+
+@click.command()
+@click.argument("suites", metavar="[SUITE]...", nargs=-1)
+@click.option("--tracer", "tracers", multiple=True, help="Only this tracer; repeat for several.")
+@click.option("--case", "cases", multiple=True, help="Only this case; repeat for several.")
+@click.option("--blocks", type=click.IntRange(1, 1000), help=f"Rounds. [default: {BLOCKS}, quick: {QUICK_BLOCKS}]")
+@click.option("--quick", is_flag=True, help="Short runs and few blocks: a first look, not a result.")
+@click.option("--seed", type=click.IntRange(0, 2**53), help="Seed of the random order. [default: a fresh one]")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
+@click.option("--name", help="Name to credit in the submission.")
+@click.option("--url", help="Web address to credit, starting with https://.")
+@click.option("--provenance", type=click.Choice(get_args(Author)), default="third-party", help="Who runs it.")
+@data_option
+def measure(
+    *,
+    suites: tuple[str, ...],
+    tracers: tuple[str, ...],
+    cases: tuple[str, ...],
+    blocks: int | None,
+    quick: bool,
+    seed: int | None,
+    out: Path | None,
+    name: str | None,
+    url: str | None,
+    provenance: Author,
+    data_path: Path | None,
+) -> None:
+    """Measure suites on this machine, all of them by default, and print the folder of each submission."""
+    data = data_folder(data_path)
+    chosen = choose_suites(data, suites)
+    check_cases([suite for _, suite in chosen], cases)
+    ready = choose_tracers(known_tracers(), tracers)
+    submitter = _submitter(name, url)
+    for folder, suite in chosen:
+        number = secrets.randbits(32) if seed is None else seed
+        settings = Settings(
+            results=out or data.results,
+            blocks=blocks or (QUICK_BLOCKS if quick else BLOCKS),
+            seed=number,
+            command=_command(suite.id, tracers, cases, blocks, quick=quick, seed=number),
+            lengths=QUICK if quick else THOROUGH,
+            submitter=submitter,
+            author=provenance,
+        )
+        with display(output.progress) as tell, interruptible():
+            submission = measure_suite(resolve(folder, suite, ready, cases), settings, tell)
+        output.product(str(submission.folder))
+        output.progress.print(f"to read it: probe-effect summarise {submission.folder}", markup=False)
+
+
+def _submitter(name: str | None, url: str | None) -> Submitter:
+    try:
+        return Submitter(name=name, url=url)
+    except ValueError as error:
+        msg = "--name or --url: expected a name on one line, and an address such as https://example.org/me"
+        raise click.UsageError(msg) from error
+
+
+def _command(
+    suite: str, tracers: Sequence[str], cases: Sequence[str], blocks: int | None, *, quick: bool, seed: int
+) -> tuple[str, ...]:
+    """The command that repeats this run. Folders and credits stay out: they can hold user names."""
+    words = ["probe-effect", "measure", suite]
+    words += [word for tracer in tracers for word in ("--tracer", tracer)]
+    words += [word for case in cases for word in ("--case", case)]
+    words += ["--quick"] if quick else []
+    words += ["--blocks", str(blocks)] if blocks else []
+    return (*words, "--seed", str(seed))

@@ -1,0 +1,95 @@
+"""How a measurement in progress looks: one line that changes on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.live import Live
+from rich.text import Text
+
+from probe_effect import units
+from probe_effect.measure.plan import BASELINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+    from probe_effect.measure.progress import Progress
+
+BAR_WIDTH = 24
+
+
+@contextmanager
+def display(console: Console) -> Iterator[Callable[[Progress], None]]:
+    """A function that shows progress on `console`."""
+    if not console.is_terminal:
+        yield _PlainLines(console)
+        return
+    # No thread redraws in between: it would run, and write, while a run is timed.
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def show(progress: Progress) -> None:
+            if notice := _notice(progress):
+                console.print(notice, markup=False)
+            live.update(Text(_status(progress)), refresh=True)
+
+        yield show
+
+
+class _PlainLines:
+    """A line for each trial, for each block, and for each run that did not end well."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last = ""
+
+    def __call__(self, progress: Progress) -> None:
+        if notice := _notice(progress):
+            self._console.print(notice, markup=False)
+        line = _headline(progress)
+        if line != self._last and progress.phase != "done":
+            self._console.print(line + _left(progress), markup=False)
+        self._last = line
+
+
+def _headline(progress: Progress) -> str:
+    if progress.phase == "calibrating":
+        return f"trial run: {progress.planned.subject.case}"
+    return f"block {progress.planned.block + 1} of {progress.blocks}"
+
+
+def _status(progress: Progress) -> str:
+    """The changing line: where, what runs, time left, and the cost of the case that ran last."""
+    filled = round(BAR_WIDTH * progress.done / max(progress.total, 1))
+    bar = "━" * filled + "╌" * (BAR_WIDTH - filled)
+    return f"{bar} {_headline(progress)}{_left(progress)} · {_running(progress)}{_last_cost(progress)}"
+
+
+def _running(progress: Progress) -> str:
+    subject = progress.planned.subject
+    if subject == BASELINE:
+        return "baseline"
+    return f"{subject.case} ({subject.tracer}{', counting' if progress.planned.arm == 'check' else ''})"
+
+
+def _left(progress: Progress) -> str:
+    if progress.left_s is None:
+        return ""
+    minutes, seconds = divmod(round(progress.left_s), 60)
+    return f", {minutes} min {seconds:02} s left" if minutes else f", {seconds} s left"
+
+
+def _last_cost(progress: Progress) -> str:
+    if progress.finished is None or progress.cost_ns is None:
+        return ""
+    return f" · {progress.finished.case} so far {units.nanoseconds(progress.cost_ns)} an event"
+
+
+def _notice(progress: Progress) -> str | None:
+    """What stays on the screen: a run that was skipped or went wrong, and why."""
+    row = progress.finished
+    if row is None or row.status == "ok":
+        return None
+    return f"{row.case} ({row.tracer}) {row.status}: {row.note}"

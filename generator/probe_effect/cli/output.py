@@ -1,0 +1,54 @@
+"""Products to stdout, progress and problems to stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probe_effect.model import Problem
+
+# rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
+progress = Console(stderr=True, highlight=False, soft_wrap=True)
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people or programs.",
+)
+
+
+def product(text: str) -> None:
+    """Print what the command was asked for."""
+    click.echo(text)
+
+
+def product_json(value: object) -> None:
+    """Print `value` as JSON that other programs rely on; NaN is refused."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def problem_line(problem: Problem) -> str:
+    """`file:line:column: severity: message [rule]` and how to mend it: the form that editors jump to."""
+    place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+    return f"{place}: {problem.severity}: {problem.message} [{problem.rule}]\n    {problem.hint}"
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
+    """Each problem on stderr."""
+    for problem in problems:
+        progress.print(problem_line(problem), markup=False)
+
+
+def problems_json(problems: Iterable[Problem]) -> dict[str, object]:
+    """The `check` command's JSON (design: commands)."""
+    return {"problems": [dataclasses.asdict(problem) for problem in problems]}

@@ -1,0 +1,50 @@
+"""`probe-effect suites`: what there is to measure, and what can be measured here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from probe_effect.cli import output
+from probe_effect.cli.places import data_folder, data_option
+from probe_effect.errors import BadData
+from probe_effect.store.suite_file import read_suite, script_path
+from probe_effect.tracers.registry import known_tracers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@data_option
+@output.format_option
+def suites(data_path: Path | None, form: str) -> None:
+    """List suites and cases, and for each tracer whether it can run here and why not."""
+    rows = [row for folder in data_folder(data_path).suites() for row in _rows(folder)]
+    if form == "json":
+        output.product_json({"cases": rows})
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("suite", "case", "tracer", "can run here"):
+        table.add_column(title)
+    for row in rows:
+        table.add_row(row["suite"], row["case"], row["tracer"], row["missing"] or "yes")
+    Console(highlight=False).print(table)
+
+
+def _rows(folder: Path) -> list[dict[str, str | None]]:
+    """One row per case and tracer that the suite has a script for."""
+    suite, problems = read_suite(folder, str(folder / "suite.toml"))
+    if suite is None:
+        raise BadData(problems)
+    rows: list[dict[str, str | None]] = []
+    for case in suite.cases:
+        for tracer in known_tracers().values():
+            if script_path(folder, case.id, tracer.id):
+                reasons = (tracer.available(), *(tracer.missing(need) for need in case.needs))
+                missing = next(filter(None, reasons), None)
+                rows.append({"suite": suite.id, "case": case.id, "tracer": tracer.id, "missing": missing})
+    return rows

@@ -1,0 +1,122 @@
+"""`probe-effect summarise`: cost, interval, slowdown, thresholds, loss, noise floor and grade per case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from probe_effect import units
+from probe_effect.cli import output
+from probe_effect.cli.places import data_folder, data_option, given_folders
+from probe_effect.errors import BadData
+from probe_effect.guidance.catalogue import read_submission
+from probe_effect.pages import wording
+from probe_effect.store.places import Submission
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.catalogue import MeasuredSubmission
+    from probe_effect.model import CaseSummary, Interval, Problem, SubmissionSummary
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@data_option
+@output.format_option
+def summarise(folders: tuple[Path, ...], data_path: Path | None, form: str) -> None:
+    r"""Say what the submissions in DIR measured.
+
+    \b
+    Example: probe-effect summarise data/results/*/* --format json
+    """
+    data = data_folder(data_path)
+    problems: list[Problem] = []
+    read = [read_submission(Submission(path.resolve()), data, problems) for path in given_folders(folders)]
+    if problems:
+        raise BadData(problems)
+    submissions = [one for one in read if one is not None]
+    if form == "json":
+        output.product_json({"submissions": [_submission_json(one.summary) for one in submissions]})
+        return
+    for one in submissions:
+        _print_submission(one)
+
+
+def _submission_json(summary: SubmissionSummary) -> dict[str, Any]:
+    """The JSON contract of `summarise`; null where there is no value."""
+    return {
+        "id": summary.id,
+        "machine": summary.machine,
+        "suite": summary.suite,
+        "metric": summary.metric,
+        "grade": summary.grade,
+        "grade_reasons": list(summary.grade_reasons),
+        "noise_floor_ns": summary.noise_floor_ns,
+        "baseline_ns": summary.baseline_ns,
+        "cases": [_case_json(case) for case in summary.cases],
+    }
+
+
+def _case_json(case: CaseSummary) -> dict[str, Any]:
+    return {
+        "case": case.case,
+        "tracer": case.tracer,
+        "level": case.level,
+        "status": case.status,
+        "blocks": case.blocks,
+        "baseline_ns": case.baseline_ns,
+        **_interval_json(case.cost, "cost", "ns"),
+        "fastest_ns": case.fastest_ns,
+        **_interval_json(case.slowdown, "slowdown", "ratio"),
+        **_interval_json(case.threshold_1, "threshold_1", "hz"),
+        **_interval_json(case.threshold_5, "threshold_5", "hz"),
+        **_interval_json(case.threshold_30, "threshold_30", "hz"),
+        "loss_ratio": case.loss_ratio,
+        "reconciled": case.reconciled,
+        "distinguishable": case.distinguishable,
+        "grade": case.grade,
+        "note": case.note,
+    }
+
+
+def _interval_json(value: Interval | None, name: str, unit: str) -> dict[str, float | None]:
+    return {
+        f"{name}_{unit}": value.value if value else None,
+        f"{name}_low_{unit}": value.low if value else None,
+        f"{name}_high_{unit}": value.high if value else None,
+    }
+
+
+def _print_submission(submission: MeasuredSubmission) -> None:
+    console, summary = Console(highlight=False, soft_wrap=True), submission.summary
+    reasons = f" ({'; '.join(summary.grade_reasons)})" if summary.grade_reasons else ""
+    console.print(f"{summary.id}: {wording.machine_name(submission.document)}", markup=False)
+    console.print(
+        f"grade {summary.grade}{reasons}; untraced operation {units.nanoseconds(summary.baseline_ns)}, "
+        f"noise floor {units.nanoseconds(summary.noise_floor_ns, 2)}\n",
+        markup=False,
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("case")
+    table.add_column("tracer")
+    for title in ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost"):
+        table.add_column(title, justify="right")
+    for case in summary.cases:
+        if case.cost is not None:
+            table.add_row(case.case, case.tracer, *_cells(case, summary.noise_floor_ns))
+    console.print(table)
+    for case in summary.cases:
+        if case.cost is None or case.note:
+            console.print(f"{case.case} {case.tracer}: {case.status}: {case.note}", markup=False)
+
+
+def _cells(case: CaseSummary, floor_ns: float | None) -> tuple[str, ...]:
+    return (
+        wording.cost(case, floor_ns),
+        wording.slowdown(case),
+        *wording.thresholds(case),
+        units.percent(case.loss_ratio),
+    )

@@ -1,0 +1,1 @@
+"""The site's files: everything that Hugo needs, assembled in one folder, and Hugo itself."""

@@ -1,0 +1,94 @@
+"""The work folder: pages, fragments, charts, scripts and raw data as Hugo wants them, from one catalogue.
+
+`content/` and `assets/` are read by Hugo; `static/` is published as it is. Raw rows are files of the site itself, so
+that a number leads to its rows wherever the site is served.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.draw import draw_svg, live_script
+from probe_effect.exports.facts import facts
+from probe_effect.pages import site
+from probe_effect.store.tables import csv_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.guidance.catalogue import Catalogue
+
+SCRIPT_ENDINGS = {".bt", ".d"}
+
+
+def assemble(catalogue: Catalogue, work: Path) -> Iterator[str]:
+    """Fill the empty folder `work`, and say each step before it is taken."""
+    yield "pages"
+    for path, text in site.content(catalogue).items():
+        _write(work / "content" / path, text)
+    for name, text in site.fragment_files(catalogue).items():
+        _write(work / "assets" / "fragments" / name, text)
+    _write(work / "assets" / "facts.json", json.dumps(facts(catalogue), ensure_ascii=False, indent=1))
+    charts = site.charts(catalogue)
+    yield f"{len(charts)} charts"
+    for chart in charts:
+        _write_chart(chart, work)
+    yield "raw data"
+    _copy_scripts(catalogue, work)
+    _copy_data(catalogue, work)
+    _write(work / "static" / "js" / "vega.js", live_script())
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_chart(chart: Chart, work: Path) -> None:
+    assets, static = work / "assets" / "charts" / chart.name, work / "static" / "charts" / chart.name
+    for layout, spec in chart.specs.items():
+        svg = draw_svg(chart, layout)
+        _write(assets / f"{layout}.svg", svg)
+        _write(static / f"{layout}.svg", svg)
+        _write(static / f"{layout}.json", json.dumps(spec, ensure_ascii=False, allow_nan=False))
+    meta = {"title": chart.title, "sentence": chart.sentence} | ({"note": chart.note} if chart.note else {})
+    _write(assets / "meta.json", json.dumps(meta, ensure_ascii=False))
+    header = list(chart.rows[0]) if chart.rows else []
+    lines = [csv_line(header), *(csv_line(safe_cell(row[name]) for name in header) for row in chart.rows)]
+    _write(static / "data.csv", "".join(lines))
+
+
+def safe_cell(value: str | float | None) -> str | float | None:
+    """A cell that no spreadsheet runs: text that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+
+
+def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
+    for one in catalogue.suites:
+        scripts = [path for path in sorted(one.folder.iterdir()) if path.suffix in SCRIPT_ENDINGS]
+        for path in (*scripts, one.folder / "workload" / one.suite.workload.program):
+            for kind in ("assets", "static"):
+                target = work / kind / "scripts" / one.suite.id / path.relative_to(one.folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+
+
+def _copy_data(catalogue: Catalogue, work: Path) -> None:
+    """Only the files that the data format names, each by its known name."""
+    published = work / "static" / "data" / "published"
+    for source in catalogue.sources:
+        _copy(source.folder, published / source.id, ("source.toml", "figures.csv"))
+    for submission in catalogue.submissions:
+        target = work / "static" / "data" / "results" / submission.files.machine / submission.files.folder.name
+        _copy(submission.files.folder, target, ("samples.csv", "machine.json", "histogram.csv"))
+
+
+def _copy(folder: Path, target: Path, names: tuple[str, ...]) -> None:
+    target.mkdir(parents=True)
+    for name in names:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, target / name)

@@ -1,0 +1,60 @@
+"""The whole way from `data/` to a finished site."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.run import check
+from probe_effect.errors import BadData
+from probe_effect.exports.assemble import assemble
+from probe_effect.exports.hugo import SiteOptions, run_hugo, swap
+from probe_effect.guidance.catalogue import read_catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from probe_effect.store.places import DataFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a build reads and writes."""
+
+    project: Path
+    data: DataFolder
+    out: Path
+
+    @property
+    def work(self) -> Path:
+        """The assembled input of Hugo, beside the site; rebuilt from nothing each time."""
+        return self.out.with_name(f"{self.out.name}.work")
+
+
+def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
+    """Check, assemble, run Hugo and swap; each step is yielded before it is taken.
+
+    Raises: BadData with every problem when `data/` is unsound, ProbeEffectError when Hugo fails. Either way the
+        previous site stays as it was.
+    """
+    yield from assemble_work(places)
+    yield "Hugo"
+    fresh = places.out.with_name(f"{places.out.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    run_hugo(places.project, places.work, fresh, options)
+    swap(fresh, places.out)
+
+
+def assemble_work(places: Places) -> Iterator[str]:
+    """Check the data and fill the work folder anew. Raises: BadData."""
+    yield "checking data"
+    folders = [folder for name in ("suites", "published", "results") if (folder := places.data.root / name).is_dir()]
+    problems = check((folder for folder in folders if any(folder.iterdir())), places.data)
+    if any(problem.severity == "error" for problem in problems):
+        raise BadData(problems)
+    catalogue = read_catalogue(places.data)
+    shutil.rmtree(places.work, ignore_errors=True)
+    places.work.mkdir(parents=True)
+    yield from assemble(catalogue, places.work)

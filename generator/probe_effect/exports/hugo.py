@@ -1,0 +1,95 @@
+"""Hugo: the work folder and the checkout to a finished site, swapped in only when it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from probe_effect.errors import HostNotReady, ProbeEffectError
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOptions:
+    """What the owner of a site may set; none is needed."""
+
+    base_url: str = "/"
+    repository: str = ""
+    data_version: str = ""
+
+
+def mounts(project: Path, work: Path) -> list[dict[str, str]]:
+    """Hugo's mounts: hand-written and generated files side by side. `data/` is never mounted as Hugo data."""
+    pairs = [
+        (project / "content", "content"),
+        (work / "content", "content"),
+        (project / "METHOD.md", "content/method.md"),
+        (project / "GLOSSARY.md", "content/glossary.md"),
+        (project / "CONTRIBUTING.md", "content/submit.md"),
+        (project / "site" / "layouts", "layouts"),
+        (project / "site" / "assets", "assets"),
+        (work / "assets", "assets"),
+        (project / "site" / "static", "static"),
+        (work / "static", "static"),
+    ]
+    return [{"source": str(source.resolve()), "target": target} for source, target in pairs]
+
+
+def write_configuration(project: Path, work: Path, options: SiteOptions) -> Path:
+    """The second configuration file, which adds to `site/hugo.toml` what changes from build to build."""
+    params = {"repository": options.repository, "dataVersion": options.data_version}
+    path = (work / "hugo.json").resolve()
+    configuration = {"baseURL": options.base_url, "params": params, "module": {"mounts": mounts(project, work)}}
+    path.write_text(json.dumps(configuration, indent=1), encoding="utf-8")
+    return path
+
+
+def hugo_command(project: Path, configuration: Path) -> list[str]:
+    """How Hugo is called, without its verb. Raises: HostNotReady when it is not installed."""
+    program = Path(sys.executable).with_name("hugo")
+    if not program.is_file():
+        msg = f"{program} is not there. The site's parts are an extra: `uv sync --all-extras`, or `make setup`."
+        raise HostNotReady(msg)
+    source = (project / "site").resolve()
+    return [str(program), "--source", str(source), "--config", f"hugo.toml,{configuration}"]
+
+
+def environment() -> dict[str, str]:
+    """Nothing of the caller's settings reaches Hugo: only where programs and temporary files are."""
+    return {name: value for name in ("PATH", "HOME", "TMPDIR") if (value := os.environ.get(name)) is not None}
+
+
+def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions) -> None:
+    """Build the site into the fresh folder `destination`. Raises: ProbeEffectError with Hugo's own words."""
+    command = hugo_command(project, write_configuration(project, work, options))
+    # Panicking on warnings would hide their text; they are turned into a failure below.
+    finished = subprocess.run(
+        [*command, "--destination", str(destination.resolve()), "--noBuildLock", "--logLevel", "warn"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+    said = [line for line in (finished.stdout + finished.stderr).splitlines() if line.startswith(("ERROR", "WARN"))]
+    if finished.returncode or said:
+        words = "\n".join(said) or finished.stdout + finished.stderr
+        msg = f"Hugo could not build the site from {work}:\n{words}"
+        raise ProbeEffectError(msg)
+
+
+def swap(fresh: Path, target: Path) -> None:
+    """Put the folder `fresh` in the place of `target`; a reader never sees half a site.
+
+    Two renames, because Linux's exchange of two folders (renameat2) is not in Python; between them the place is empty.
+    """
+    old = target.with_name(f"{target.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        target.rename(old)
+    fresh.rename(target)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,137 @@
+"""Everything under `data/`, read and understood once: suites, submissions with their summaries, published sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import BadData
+from probe_effect.guidance.published import figure_values, fill, recompute
+from probe_effect.guidance.summary import summarise
+from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.samples import read_samples
+from probe_effect.store.source_file import read_figures, read_source
+from probe_effect.store.suite_file import read_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from probe_effect.guidance.published import Recomputed
+    from probe_effect.model import CaseSummary, Problem, SubmissionSummary
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.places import DataFolder, Submission
+    from probe_effect.store.source_file import Figure, SourceFile
+    from probe_effect.store.suite_file import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSubmission:
+    """A submission, what its machine was, and what its rows say."""
+
+    files: Submission
+    document: MachineFile
+    summary: SubmissionSummary
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSource:
+    """A source, its figures in the order given, and each recomputation by figure id."""
+
+    folder: Path
+    document: SourceFile
+    figures: tuple[Figure, ...]
+    recomputed: dict[str, Recomputed]
+
+    @property
+    def id(self) -> str:
+        """Its folder's name, which is also its page's."""
+        return self.folder.name
+
+    def sentence(self, template: str) -> str:
+        """`template` with its `{figure}` placeholders filled."""
+        return fill(template, {figure.figure: figure for figure in self.figures})
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFolder:
+    """A suite and where its scripts lie."""
+
+    folder: Path
+    suite: Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All data, each list in a stable order."""
+
+    suites: tuple[SuiteFolder, ...]
+    submissions: tuple[MeasuredSubmission, ...]
+    sources: tuple[PublishedSource, ...]
+
+    def machines(self) -> dict[str, list[MeasuredSubmission]]:
+        """Machine id to its submissions, newest first."""
+        machines: dict[str, list[MeasuredSubmission]] = {}
+        for submission in sorted(self.submissions, key=lambda one: one.document.run.started, reverse=True):
+            machines.setdefault(submission.summary.machine, []).append(submission)
+        return machines
+
+    def current(self) -> list[MeasuredSubmission]:
+        """The newest submission of each machine and suite: what tables show; older ones stay on their pages."""
+        newest: dict[tuple[str, str], MeasuredSubmission] = {}
+        for submissions in self.machines().values():
+            for submission in submissions:
+                newest.setdefault((submission.summary.machine, submission.summary.suite), submission)
+        return list(newest.values())
+
+    def measured(self, case_id: str) -> Iterator[tuple[MeasuredSubmission, CaseSummary]]:
+        """What current submissions say about a case, whatever its status."""
+        for submission in self.current():
+            for case in submission.summary.cases:
+                if case.case == case_id:
+                    yield submission, case
+
+    def published(self, case_id: str) -> Iterator[tuple[PublishedSource, Figure]]:
+        """Published costs that are mapped to a case."""
+        for source in self.sources:
+            for figure in source.figures:
+                if figure.case == case_id and figure.cost_ns is not None:
+                    yield source, figure
+
+
+def read_catalogue(data: DataFolder) -> Catalogue:
+    """All that lies under `data`. Raises: BadData with every problem when a file cannot be read."""
+    problems: list[Problem] = []
+    suites = [_suite(folder, data, problems) for folder in data.suites()]
+    submissions = [read_submission(files, data, problems) for files in data.submissions()]
+    sources = [_source(folder, data, problems) for folder in data.sources()]
+    if problems:
+        raise BadData(problems)
+    return Catalogue(tuple(filter(None, suites)), tuple(filter(None, submissions)), tuple(filter(None, sources)))
+
+
+def read_submission(files: Submission, data: DataFolder, problems: list[Problem]) -> MeasuredSubmission | None:
+    """One submission; None, with its problems added to `problems`, when its files are unsound."""
+    document, faults = read_machine_file(files.machine_file, data.relative(files.machine_file))
+    samples, more = read_samples(files.samples, data.relative(files.samples))
+    problems += [*faults, *more]
+    if document is None or more:
+        return None
+    return MeasuredSubmission(files, document, summarise(files.id, document, samples))
+
+
+def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFolder | None:
+    suite, faults = read_suite(folder, data.relative(folder / "suite.toml"))
+    problems += faults
+    return SuiteFolder(folder, suite) if suite else None
+
+
+def _source(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:
+    document, faults = read_source(folder / "source.toml", data.relative(folder / "source.toml"))
+    figures, more = read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
+    problems += [*faults, *more]
+    if document is None or more:
+        return None
+    values = figure_values(figures)
+    recomputed = {figure.figure: found for figure in figures if (found := recompute(figure, values))}
+    return PublishedSource(folder, document, tuple(figures), recomputed)

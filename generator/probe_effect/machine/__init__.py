@@ -1,0 +1,1 @@
+"""Facts about this machine: one small function per fact, None when its source is absent."""

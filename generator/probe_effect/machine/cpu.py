@@ -1,0 +1,107 @@
+"""Hardware: CPU, memory, and the settings of both."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from probe_effect.host import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CPU_FOLDER = "sys/devices/system/cpu"
+
+
+def cpuinfo(root: Path) -> dict[str, str]:
+    """The first processor of `/proc/cpuinfo`: key to value; empty when absent."""
+    first = (read_text(root, "proc/cpuinfo") or "").split("\n\n", 1)[0]
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
+
+
+def cpu_model(root: Path) -> str | None:
+    """The CPU's name as it reports it. Arm's kernels print numbers instead, which are better than nothing."""
+    info = cpuinfo(root)
+    if name := info.get("model name"):
+        return name
+    implementer, part = info.get("CPU implementer"), info.get("CPU part")
+    return f"implementer {implementer} part {part}" if implementer and part else None
+
+
+def signature(root: Path) -> tuple[str, ...]:
+    """What tells one kind of CPU from another beside its name: family, model, stepping."""
+    info = cpuinfo(root)
+    keys = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
+    return tuple(info.get(key, "") for key in keys)
+
+
+def microcode(root: Path) -> str | None:
+    """Microcode revision."""
+    return cpuinfo(root).get("microcode")
+
+
+def threads() -> int:
+    """Logical CPUs online."""
+    return os.cpu_count() or 1
+
+
+def sockets(root: Path) -> int | None:
+    """CPU sockets that the kernel sees."""
+    return len({package for package, _ in _topology(root)}) or None
+
+
+def cores(root: Path) -> int | None:
+    """Physical cores over all sockets, as the kernel sees them."""
+    return len(_topology(root)) or None
+
+
+def smt(root: Path) -> bool | None:
+    """Whether sibling threads share a core and are on."""
+    active = read_text(root, f"{CPU_FOLDER}/smt/active")
+    return None if active is None else active == "1"
+
+
+def _topology(root: Path) -> set[tuple[str, str]]:
+    """(socket, core) of every CPU online."""
+    places = set()
+    for folder in (root / CPU_FOLDER).glob("cpu[0-9]*/topology"):
+        package, core = (read_text(folder, name) for name in ("physical_package_id", "core_id"))
+        if package is not None and core is not None:
+            places.add((package, core))
+    return places
+
+
+def memory_bytes(root: Path) -> int | None:
+    """Memory that the kernel manages."""
+    for line in (read_text(root, "proc/meminfo") or "").splitlines():
+        if line.startswith("MemTotal:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def governor(root: Path) -> str | None:
+    """CPU frequency governor, of all CPUs: `performance`, or `performance, powersave` when they differ."""
+    texts = {
+        read_text(path.parent, path.name) for path in (root / CPU_FOLDER).glob("cpu[0-9]*/cpufreq/scaling_governor")
+    }
+    return ", ".join(sorted(text for text in texts if text)) or None
+
+
+def turbo(root: Path) -> bool | None:
+    """Whether the CPU may exceed its base frequency."""
+    off = read_text(root, f"{CPU_FOLDER}/intel_pstate/no_turbo")
+    if off is not None:
+        return off == "0"
+    on = read_text(root, f"{CPU_FOLDER}/cpufreq/boost")
+    return None if on is None else on == "1"
+
+
+def siblings(root: Path, cpu: int) -> frozenset[int]:
+    """Logical CPUs that share a core with `cpu`, itself among them."""
+    text = read_text(root, f"{CPU_FOLDER}/cpu{cpu}/topology/thread_siblings_list") or str(cpu)
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)

@@ -1,0 +1,106 @@
+"""Whether the hardware is real, from several signs; `systemd-detect-virt` alone names the innermost container."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.machine.clock import offered_clocksources
+from probe_effect.machine.cpu import cpuinfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CLOCKS = {
+    "kvm-clock": "KVM",
+    "hyperv_clocksource_tsc_page": "Hyper-V",
+    "hyperv_clocksource_msr": "Hyper-V",
+    "xen": "Xen",
+    "vmware": "VMware",
+}
+"""Clock sources that only a guest has, to their hypervisor."""
+
+DMI_NAMES = (
+    ("qemu", "QEMU"),
+    ("kvm", "KVM"),
+    ("amazon ec2", "Amazon EC2"),
+    ("google compute engine", "Google Compute Engine"),
+    ("vmware", "VMware"),
+    ("virtualbox", "VirtualBox"),
+    ("bochs", "Bochs"),
+    ("parallels", "Parallels"),
+    ("openstack", "OpenStack"),
+    ("xen", "Xen"),
+    ("virtual machine", "Hyper-V"),
+)
+"""Words in the names that firmware gives, to the hypervisor that writes them."""
+
+UNNAMED = "a hypervisor that does not say its name"
+
+
+def virtualization(root: Path) -> str | None:
+    """Hypervisor kind, or None on bare metal.
+
+    An `amazon ec2` board without the CPU's hypervisor flag is an EC2 bare-metal machine, so names of firmware
+    count only beside the flag where the CPU has one (x86).
+    """
+    if not _is_guest(root):
+        return None
+    return next(_names(root), UNNAMED)
+
+
+def nested(root: Path) -> bool | None:
+    """Whether the hypervisor itself runs in a virtual machine: False on bare metal, None when nothing tells."""
+    if not _is_guest(root):
+        return False
+    words = (read_text(root, "proc/cmdline") or "").split()
+    # Set by hosts that run their guests by PVM, which exists to nest where the outer hypervisor offers no VMX or SVM.
+    return True if "nested_pvm=1" in words else None
+
+
+def _is_guest(root: Path) -> bool:
+    info = cpuinfo(root)
+    if "flags" in info:  # x86: the CPU itself says so
+        return "hypervisor" in info["flags"].split() or _xen_type(root) is not None
+    return next(_names(root), None) is not None
+
+
+def _names(root: Path) -> Iterator[str]:
+    """The hypervisor's name from each sign that has one, the surest first."""
+    if kind := _xen_type(root):
+        yield kind
+    if root == ROOT and (vendor := _lscpu_vendor()):
+        yield vendor
+    yield from (name for clock, name in CLOCKS.items() if clock in offered_clocksources(root))
+    firmware = " ".join(read_text(root, f"sys/class/dmi/id/{name}") or "" for name in ("sys_vendor", "product_name"))
+    yield from (name for word, name in DMI_NAMES if word in firmware.lower())
+
+
+def _xen_type(root: Path) -> str | None:
+    kind = read_text(root, "sys/hypervisor/type")
+    return kind.capitalize() if kind else None
+
+
+def _lscpu_vendor() -> str | None:
+    """What the hypervisor answers to CPUID, through util-linux, which needs no privilege for it."""
+    if shutil.which("lscpu") is None:
+        return None
+    run = subprocess.run(["lscpu", "--json"], capture_output=True, text=True, timeout=30, check=False)  # noqa: S607 (the reader's own PATH is meant)
+    try:
+        fields = json.loads(run.stdout)["lscpu"]
+    except (ValueError, KeyError):
+        return None
+    return next((field["data"] for field in _flat(fields) if field["field"] == "Hypervisor vendor:"), None)
+
+
+def _flat(fields: list[dict[str, object]]) -> Iterator[dict[str, str]]:
+    """Every field, also those that newer versions put below a heading."""
+    for field in fields:
+        yield {"field": str(field.get("field")), "data": str(field.get("data"))}
+        children = field.get("children")
+        if isinstance(children, list):
+            yield from _flat(children)

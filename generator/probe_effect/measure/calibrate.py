@@ -1,0 +1,66 @@
+"""How many operations a run performs: enough to time well, few enough to repeat."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probe_effect.model import Sample
+
+FIRST_OPERATIONS = 2_000
+"""20 ms at 10 µs an operation: a bearable first try whatever a probe costs."""
+
+MIN_OPERATIONS = 1_000
+CHECK_OPERATIONS = 100_000
+"""Events that a counting run makes at least: a hundred strays of other programs are then 0.1 %."""
+
+LONGEST_CHECK_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long runs should take, in seconds."""
+
+    baseline_s: float
+    traced_s: float
+
+
+THOROUGH = Lengths(baseline_s=0.4, traced_s=0.5)
+QUICK = Lengths(baseline_s=0.1, traced_s=0.1)
+
+
+def operations_for(target_s: float, run: Callable[[int], Sample]) -> tuple[int, Sample]:
+    """(operations that take about `target_s`, the last trial's row).
+
+    Trials grow until one is long enough to judge by: a tenth of the target. A trial that does not end well stops
+    the search; its row says why.
+
+    Args:
+        target_s: seconds that a run should take.
+        run: makes a run of so many operations and hands back its row.
+    """
+    operations = FIRST_OPERATIONS
+    while True:
+        row = run(operations)
+        if row.status != "ok" or row.wall_ns is None:
+            return operations, row
+        wanted = operations * target_s * 1e9 / row.wall_ns
+        if row.wall_ns >= target_s * 1e8:
+            return rounded(wanted), row
+        operations = rounded(min(wanted / 3, operations * 50))
+
+
+def check_operations(operations: int, target_s: float) -> int:
+    """Operations of a counting run for a case whose timed run takes `target_s` for `operations`."""
+    bearable = operations * LONGEST_CHECK_S / target_s
+    return rounded(min(max(operations, CHECK_OPERATIONS), bearable))
+
+
+def rounded(operations: float) -> int:
+    """Two significant digits, so that the number reads easily, and never below what a run needs."""
+    step: int = 10 ** max(math.floor(math.log10(max(operations, 1.0))) - 1, 0)
+    return max(MIN_OPERATIONS, round(operations / step) * step)

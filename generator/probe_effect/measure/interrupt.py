@@ -1,0 +1,37 @@
+"""Stopping in order: Ctrl-C and SIGTERM become an exception, once."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import ProbeEffectError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(ProbeEffectError):
+    """Somebody asked us to stop."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise `Interrupted` where the program is when it is asked to stop. Further demands wait for the tidying up."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        for known in SIGNALS:
+            signal.signal(known, signal.SIG_IGN)
+        msg = f"stopped by {signal.Signals(number).name}"
+        raise Interrupted(msg)
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

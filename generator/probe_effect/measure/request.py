@@ -1,0 +1,112 @@
+"""What to measure: names from the command line become suites, cases and tracers, and host facts become reasons."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import BadData, HostNotReady, UsageError
+from probe_effect.measure.plan import Subject
+from probe_effect.store.suite_file import read_suite, script_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from probe_effect.store.places import DataFolder
+    from probe_effect.store.suite_file import Case, Suite
+    from probe_effect.tracers.protocol import Tracer
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One suite, resolved: what is measured, and what is not and why."""
+
+    folder: Path
+    suite: Suite
+    tracers: Mapping[str, Tracer]
+    measured: tuple[Subject, ...]
+    skipped: Mapping[Subject, str]
+
+    def case(self, subject: Subject) -> Case:
+        """The case of a measured subject."""
+        case = self.suite.case(subject.case)
+        if case is None:
+            raise KeyError(subject.case)
+        return case
+
+    def script(self, subject: Subject, *, check: bool = False) -> Path:
+        """The script of a measured subject, or its counting twin."""
+        path = script_path(self.folder, subject.case, subject.tracer, check=check)
+        if path is None:
+            raise KeyError(subject)
+        return path
+
+    def twins(self) -> tuple[Subject, ...]:
+        """Measured subjects whose events a twin counts, where there is one for their tracer."""
+        return tuple(
+            subject
+            for subject in self.measured
+            if self.case(subject).counted_by == "twin"
+            and script_path(self.folder, subject.case, subject.tracer, check=True) is not None
+        )
+
+
+def choose_suites(data: DataFolder, names: Sequence[str]) -> list[tuple[Path, Suite]]:
+    """The suites of those names, or all. Raises: UsageError for an unknown one; BadData for a faulty one."""
+    folders = {folder.name: folder for folder in data.suites()}
+    unknown(names, folders, "suite")
+    chosen = []
+    for folder in [folders[name] for name in names] or list(folders.values()):
+        suite, problems = read_suite(folder, data.relative(folder / "suite.toml"))
+        if suite is None:
+            raise BadData(problems)
+        chosen.append((folder, suite))
+    return chosen
+
+
+def check_cases(suites: Iterable[Suite], names: Sequence[str]) -> None:
+    """Nothing, when each case is in one of the suites. Raises: UsageError."""
+    unknown(names, [case.id for suite in suites for case in suite.cases], "case")
+
+
+def choose_tracers(known: Mapping[str, Tracer], names: Sequence[str]) -> dict[str, Tracer]:
+    """The tracers of those names, or all that can run here.
+
+    Raises: UsageError for an unknown one; HostNotReady when one that was named, or every one, cannot run here.
+    """
+    unknown(names, known, "tracer")
+    reasons = {name: tracer.available() for name, tracer in known.items() if not names or name in names}
+    ready = {name: known[name] for name, reason in reasons.items() if reason is None}
+    faults = [f"{name}: {reason}" for name, reason in reasons.items() if reason is not None]
+    if faults and (names or not ready):
+        raise HostNotReady("\n".join(faults))
+    return ready
+
+
+def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str]) -> Work:
+    """What of a suite can be measured here; `cases` empty means all."""
+    measured, skipped = [], {}
+    for case in suite.cases:
+        for tracer in tracers.values():
+            if (cases and case.id not in cases) or script_path(folder, case.id, tracer.id) is None:
+                continue
+            subject = Subject(case.id, tracer.id)
+            reason = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
+            if reason is None:
+                measured.append(subject)
+            else:
+                skipped[subject] = reason
+    return Work(folder, suite, tracers, tuple(measured), skipped)
+
+
+def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
+    """Nothing, when every name is known. Raises: UsageError with the nearest names for the first that is not."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
+            msg = f"{name}: no such {kind}; {advice}"
+            raise UsageError(msg)

@@ -1,0 +1,1 @@
+"""Catalogue to Markdown: pages and fragments for Hugo. Templates hold markup; the code beside them chooses words."""

@@ -1,0 +1,73 @@
+"""A page per case: what it costs where it was measured, what others printed, and its script for each tracer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.charts.slowdown import Line, slowdown_chart
+from probe_effect.model import Interval
+from probe_effect.pages import wording
+from probe_effect.pages.markdown import page
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
+
+if TYPE_CHECKING:
+    from probe_effect.charts.theme import Chart
+    from probe_effect.guidance.catalogue import Catalogue, SuiteFolder
+    from probe_effect.store.suite_file import Case
+
+COUNTED_BY = {
+    "maps": "The script counts its own events.",
+    "lines": "Events are the lines that the script prints.",
+    "twin": "The action counts nothing, so a twin of the script with a counter runs once, untimed.",
+    "nothing": "No event is expected.",
+}
+
+
+def write(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> str:
+    """The page of `case`."""
+    scripts = [path.name for tracer in SCRIPT_SUFFIXES if (path := script_path(folder.folder, case.id, tracer))]
+    measured = list(catalogue.measured(case.id))
+    front = {
+        "title": case.title,
+        "kind": "case",
+        "kicker": case.id,
+        "description": case.what,
+        "weight": [one.id for one in folder.suite.cases].index(case.id) + 1,
+    }
+    return page(
+        "case.md.j2",
+        front,
+        case=case,
+        suite=folder.suite,
+        scripts=scripts,
+        counted_by=COUNTED_BY[case.counted_by],
+        measured=measured,
+        published=list(catalogue.published(case.id)),
+        charts=[chart.name for chart in charts(catalogue, case)],
+        wording=wording,
+    )
+
+
+def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
+    """Slowdown over rate where it was measured; published costs as dots where there are several."""
+    lines = [
+        Line(f"{one.tracer}, {wording.machine_name(submission.document)}", one.cost)
+        for submission, one in catalogue.measured(case.id)
+        if one.cost is not None and one.threshold_5 is not None
+    ]
+    dots = [
+        Dot(figure.platform or source.document.title, figure.tracer or "other", Interval(float(figure.cost_ns)))
+        for source, figure in catalogue.published(case.id)
+        if figure.cost_ns is not None
+    ]
+    drawn = []
+    if lines:
+        sentence = "Slowdown of one busy thread by the rate of its events, with 95 % intervals as bands."
+        drawn.append(
+            slowdown_chart(f"slowdown-{case.id}", f"{case.title}: events per second to slowdown", sentence, lines)
+        )
+    if len(dots) > 1 and any(dot.cost.value for dot in dots):
+        sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
+        drawn.append(cost_chart(f"published-{case.id}", f"{case.title}: published costs", sentence, dots))
+    return drawn

@@ -1,0 +1,71 @@
+"""Generated pieces that hand-written pages include: tables over all machines and sources, and the home page's chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.slowdown import Line, slowdown_chart
+from probe_effect.guidance.grades import RULES
+from probe_effect.pages import wording
+from probe_effect.pages.markdown import render
+from probe_effect.pages.source_page import READ, baselines
+from probe_effect.store.dictionary import TABLES, document_keys
+
+if TYPE_CHECKING:
+    from probe_effect.charts.theme import Chart
+    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
+
+HOME_CHART = "events-to-slowdown"
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown."""
+    reference = reference_submission(catalogue)
+    cases = [case for folder in catalogue.suites for case in folder.suite.cases]
+    shared = {
+        "catalogue": catalogue,
+        "wording": wording,
+        "cases": cases,
+        "titles": {one.id: one.title for one in cases},
+    }
+    return {
+        "home-chart.md": render("fragments/home-chart.md.j2", chart=HOME_CHART if charts(catalogue) else None),
+        "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, **shared),
+        "all-costs.md": render("fragments/all-costs.md.j2", **shared),
+        "published-costs.md": render("fragments/published-costs.md.j2", **shared),
+        "machines.md": render("fragments/machines.md.j2", **shared),
+        "sources.md": render("fragments/sources.md.j2", read=READ, baselines=baselines, **shared),
+        "grades.md": render("fragments/grades.md.j2", rules=RULES),
+        "files.md": render("fragments/files.md.j2", **shared),
+        "dictionary.md": render("fragments/dictionary.md.j2", tables=TABLES, keys=document_keys()),
+    }
+
+
+def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:
+    """The submission that stands for the whole on the home page: best grade, then most cases, then newest."""
+    timed = [one for one in catalogue.current() if one.summary.metric == "time"]
+    measured = [one for one in timed if any(case.cost for case in one.summary.cases)]
+    return min(
+        measured,
+        key=lambda one: (one.summary.grade, -sum(case.cost is not None for case in one.summary.cases), one.summary.id),
+        default=None,
+    )
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """The home page's chart; none before anything was measured."""
+    reference = reference_submission(catalogue)
+    if reference is None:
+        return []
+    titles = {case.id: case.title for folder in catalogue.suites for case in folder.suite.cases}
+    lines = [
+        Line(f"{titles.get(case.case, case.case)} ({case.tracer})", case.cost)
+        for case in reference.summary.cases
+        if case.cost is not None and case.threshold_5 is not None
+    ]
+    lines.sort(key=lambda line: line.cost.value)
+    name = wording.machine_name(reference.document)
+    sentence = (
+        f"Measured on {name} ({wording.tier(reference.document)}): slowdown of one busy thread by its event rate."
+    )
+    return [slowdown_chart(HOME_CHART, "From events per second to slowdown", sentence, lines)]

@@ -1,0 +1,69 @@
+"""Text to Markdown that means that text and nothing else.
+
+Everything a template prints passes through `escape`, because titles, notes and figures come from pull requests. Each
+ASCII character that Markdown, HTML, Hugo's shortcodes or templates could read as syntax becomes a numeric character
+reference: CommonMark 0.31, section 2.5, says that such a reference is never syntax.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from probe_effect import units
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Letters, digits, blanks, commas and full stops inside a line are plain; "1." at a line's start would begin a list.
+SPECIAL = re.compile(r"[!-+\-/:-@\[-`{-~]|\.(?=\s|$)")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+
+
+def escape(value: object) -> Markup:
+    """`value` as Markdown that shows exactly its text, on one line."""
+    if isinstance(value, Markup):
+        return value
+    text = units.MISSING if value is None else str(value)
+    text = DIRECTION.sub("\ufffd", CONTROL.sub(" ", text))
+    return Markup(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))  # noqa: S704 (this is the escaping)
+
+
+@cache
+def environment() -> Environment:
+    """The templates of this package, with `escape` on everything printed and the unit functions as filters."""
+    made = Environment(
+        loader=PackageLoader("probe_effect.pages"),
+        autoescape=True,
+        finalize=escape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "duration": units.duration,
+        "nanoseconds": units.nanoseconds,
+        "percent": units.percent,
+        "rate": units.rate,
+        "count": units.count,
+        "size": units.size,
+    }
+    return made
+
+
+def render(template: str, **values: object) -> str:
+    """The template's text with runs of empty lines closed up."""
+    text = environment().get_template(template).render(**values)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def page(template: str, front_matter: Mapping[str, object], **values: object) -> str:
+    """A whole page: front matter as JSON, which Hugo reads and which nothing can break out of, then the body."""
+    return json.dumps(front_matter, ensure_ascii=False, indent=2) + "\n\n" + render(template, **values)

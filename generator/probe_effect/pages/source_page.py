@@ -1,0 +1,151 @@
+"""A page per published source: what it is, its figures, and whether they follow from one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.guidance.published import with_unit
+from probe_effect.model import Interval
+from probe_effect.pages import wording
+from probe_effect.pages.markdown import page
+from probe_effect.store.source_file import GRADES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.guidance.catalogue import PublishedSource
+    from probe_effect.guidance.published import Recomputed
+    from probe_effect.store.source_file import Figure
+
+READ = {
+    "full": "read in full",
+    "file": "repository file read in full",
+    "excerpt": "known only from an excerpt: the figures were seen, the rest of the page was not",
+}
+
+FACTS = (
+    "author",
+    "date",
+    "kind",
+    "where",
+    "hardware",
+    "os",
+    "tool_versions",
+    "workload",
+    "method",
+    "statistic",
+    "repeats",
+)
+LABELS = {"os": "operating system", "tool_versions": "tool versions", "kind": "form"}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Figures under one heading; a grid by platform where the same things were measured on several."""
+
+    heading: str
+    figures: tuple[Figure, ...]
+    platforms: tuple[str, ...]
+
+    def rows(self) -> dict[str, dict[str, Figure]]:
+        """What was measured, to platform, to figure."""
+        rows: dict[str, dict[str, Figure]] = {}
+        for figure in self.figures:
+            rows.setdefault(figure.what, {})[figure.platform or ""] = figure
+        return rows
+
+
+def write(source: PublishedSource) -> str:
+    """The page of `source`."""
+    document = source.document
+    front = {
+        "title": document.title,
+        "kind": "source",
+        "kicker": wording.source_label(document),
+        "description": source.sentence(document.summary),
+    }
+    facts = {LABELS.get(name, name).capitalize(): getattr(document, name) for name in FACTS}
+    facts["Known to us"] = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
+    return page(
+        "source.md.j2",
+        front,
+        source=source,
+        document=document,
+        facts=facts,
+        excerpt=document.read == "excerpt",
+        groups=groups(source.figures),
+        printed=shown,
+        recomputed=lambda figure: verdict(source.recomputed.get(figure.figure)),
+        differing=sum(one.verdict == "differs" for one in source.recomputed.values()),
+        wording=wording,
+        charts=[chart.name for chart in charts(source)],
+    )
+
+
+def groups(figures: Sequence[Figure]) -> list[Group]:
+    """Figures by heading, in the order given."""
+    by_heading: dict[str, list[Figure]] = {}
+    for figure in figures:
+        by_heading.setdefault(figure.group, []).append(figure)
+    return [Group(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
+
+
+def _platforms(figures: Sequence[Figure]) -> tuple[str, ...]:
+    """The columns of a grid; empty when the figures do not form one."""
+    places = [(figure.what, figure.platform or "") for figure in figures]
+    platforms = tuple(dict.fromkeys(platform for _, platform in places))
+    rows = len({what for what, _ in places})
+    is_grid = len(set(places)) == len(places) and len(platforms) > 1 and len(places) * 2 > rows * len(platforms)
+    return platforms if is_grid and rows > 1 and len(platforms) <= MAX_GRID_COLUMNS else ()
+
+
+MAX_GRID_COLUMNS = 4
+
+
+def shown(figure: Figure) -> str:
+    """A figure as a table shows it: as printed, with the unit added where the source prints a bare number."""
+    if figure.printed is None:
+        return with_unit(float(figure.value), figure.unit)
+    is_bare = figure.printed.replace(".", "").replace(",", "").replace(" ", "").isdigit()
+    if not is_bare or figure.unit == "count":
+        return figure.printed
+    return f"{figure.printed}\u00a0{'%' if figure.unit == 'percent' else figure.unit}"
+
+
+def verdict(found: Recomputed | None) -> str:
+    """How a recomputation came out, in words; empty where there is nothing to recompute from."""
+    if found is None:
+        return ""
+    if found.figure.printed is None:
+        return "derived by us"
+    if found.verdict == "agrees":
+        return "agrees"
+    value = with_unit(float(found.value), found.figure.unit)
+    return f"{value}, close" if found.verdict == "close" else f"differs: {value}"
+
+
+def baselines(source: PublishedSource) -> dict[str, float]:
+    """Platform to its baseline per operation, ns; the same cost is a different per cent on each."""
+    return {
+        figure.platform or source.document.title: float(figure.baseline_ns)
+        for figure in source.figures
+        if figure.baseline_ns is not None
+    }
+
+
+def charts(source: PublishedSource) -> list[Chart]:
+    """Its per-event costs as dots, when it prints two or more."""
+    dots = [
+        Dot(figure.case or figure.what, figure.platform or source.document.title, Interval(float(figure.cost_ns)))
+        for figure in source.figures
+        if figure.cost_ns is not None and figure.cost_ns > 0
+    ]
+    if len(dots) < 2:
+        return []
+    largest = max(dots, key=lambda dot: dot.cost.value)
+    sentence = f"The dearest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
+    return [cost_chart(f"costs-{source.id}", "Cost of one event, as published", sentence, dots)]

@@ -1,0 +1,89 @@
+"""Numbers with their intervals as readers see them, and the sentences built from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.guidance.slowdown import THRESHOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probe_effect.model import CaseSummary, Interval
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.source_file import SourceFile
+
+NOT_STATED = "not stated"
+
+
+def interval(value: Interval | None, show: Callable[[float | None, int], str], digits: int | None = None) -> str:
+    """`591 ns (577 to 604 ns)`, with as many digits as the interval supports; the value alone without one."""
+    if value is None:
+        return units.MISSING
+    if value.low is None or value.high is None:
+        return show(value.value, digits or 3)
+    places = digits or units.digits_for(value.value, value.low, value.high)
+    return f"{show(value.value, places)} ({show(value.low, places)} to {show(value.high, places)})"
+
+
+def cost(case: CaseSummary, floor_ns: float | None) -> str:
+    """The cost of a case; in words where it is no difference."""
+    if case.cost is None:
+        return case.status
+    if case.distinguishable is False:
+        return f"not distinguishable from 0 (below {units.nanoseconds(floor_ns, 2)})"
+    return interval(case.cost, units.nanoseconds)
+
+
+def slowdown(case: CaseSummary) -> str:
+    """Slowdown of the workload itself, which does nothing but fire the probe."""
+    return units.MISSING if case.distinguishable is False else interval(case.slowdown, units.percent)
+
+
+def thresholds(case: CaseSummary) -> list[str]:
+    """The rates at which slowdown reaches 1, 5 and 30 %."""
+    found = (case.threshold_1, case.threshold_5, case.threshold_30)
+    return [units.MISSING if rate is None else units.rate(rate.value) for rate in found]
+
+
+def answer(case: CaseSummary, machine: str) -> str:
+    """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
+    if case.cost is None:
+        return f"On {machine} this case is {case.status}: {case.note}."
+    if case.threshold_5 is None or case.threshold_1 is None or case.threshold_30 is None:
+        return f"On {machine} it cannot be told from no tracing at all."
+    words = ", ".join(
+        f"{percent}\u00a0% ({word}) at {units.rate(rate.value)}"
+        for (percent, word), rate in zip(
+            THRESHOLDS.items(), (case.threshold_1, case.threshold_5, case.threshold_30), strict=True
+        )
+    )
+    each = interval(case.cost, units.nanoseconds)
+    return f"On {machine} each event costs {each}, so a busy thread slows by {words}."
+
+
+def source_label(document: SourceFile) -> str:
+    """Who and when, as a table or a caption calls a source; the title where no author is stated."""
+    who = document.title if document.author == NOT_STATED else document.author
+    return who if document.date == NOT_STATED else f"{who}, {units.date_words(document.date)}"
+
+
+def tier(document: MachineFile) -> str:
+    """What kind of machine it is, because times of different kinds never share a ranking."""
+    machine = document.machine
+    if document.run.metric == "instructions":
+        return "emulated"
+    if machine.virtualization is None:
+        return "physical"
+    return "nested virtual machine" if machine.nested else "virtual machine"
+
+
+def machine_name(document: MachineFile) -> str:
+    """A machine as prose calls it: `AMD EPYC, 2 CPUs, kvm, Linux 6.18`."""
+    machine, system = document.machine, document.system
+    release = ".".join(system.kernel_release.split("-")[0].split(".")[:2])
+    parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPUs"]
+    if machine.virtualization:
+        parts.append(machine.virtualization)
+    return ", ".join([*parts, f"Linux {release}"])

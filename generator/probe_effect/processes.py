@@ -1,0 +1,113 @@
+"""Programs that we start: each in a process group of its own, waited for with a time limit, ended with its group.
+
+A group of their own keeps a Ctrl-C at the terminal from them: we decide when they end, and in which order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GRACE_S = 5.0
+"""Time to end in order after SIGTERM, before SIGKILL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended and what it used, with the children that it waited for itself."""
+
+    exit_status: int
+    """As `subprocess` gives it: negative for a signal."""
+    user_ns: int
+    sys_ns: int
+    rss_bytes: int
+
+
+class Child:
+    """A running program. Always `end` it, also after `wait`: use `contextlib.closing` or `finally`."""
+
+    def __init__(
+        self, command: Sequence[str], *, stdin: int, stdout: int, stderr: int, pass_fds: Sequence[int] = ()
+    ) -> None:
+        self._popen = subprocess.Popen(
+            command,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=pass_fds,
+            process_group=0,
+            # Messages go to notes and are searched for words: one language.
+            env=os.environ | {"LC_ALL": "C"},
+        )
+        self._pidfd = os.pidfd_open(self._popen.pid)
+        self._ended: Ended | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the group's id too."""
+        return self._popen.pid
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """How it ended, or None when it still runs after `timeout_s`."""
+        if self._ended is None and is_readable(self._pidfd, timeout_s):
+            _, status, usage = os.wait4(self.pid, 0)
+            self._popen.returncode = os.waitstatus_to_exitcode(status)
+            self._ended = Ended(
+                exit_status=self._popen.returncode,
+                user_ns=round(usage.ru_utime * 1e9),
+                sys_ns=round(usage.ru_stime * 1e9),
+                rss_bytes=usage.ru_maxrss * 1024,  # Linux counts KiB
+            )
+        return self._ended
+
+    def tell(self, text: str) -> None:
+        """Write `text` to its standard input, which must be a pipe, and keep it open. A program gone is no fault."""
+        if self._popen.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._popen.stdin.fileno(), text.encode())
+
+    def close_stdin(self) -> None:
+        """Let its standard input end."""
+        if self._popen.stdin is not None:
+            self._popen.stdin.close()
+
+    def output(self) -> tuple[str, str]:
+        """What it wrote to the pipes of its standard output and error. Call after it ended."""
+        streams = (self._popen.stdout, self._popen.stderr)
+        texts = [stream.read().decode("utf-8", errors="replace") if stream else "" for stream in streams]
+        return texts[0], texts[1]
+
+    def end(self) -> Ended:
+        """Make sure that it has ended: ask its group, then force it."""
+        for demand, patience_s in ((None, 0.0), (signal.SIGTERM, GRACE_S), (signal.SIGKILL, None)):
+            if self._ended is None and demand is not None:
+                # Not yet waited for, so the id cannot belong to anybody else.
+                os.killpg(self.pid, demand)
+            if (ended := self.wait(patience_s if patience_s is not None else 3600.0)) is not None:
+                self._close()
+                return ended
+        msg = f"process {self.pid} did not end after SIGKILL"
+        raise RuntimeError(msg)
+
+    def _close(self) -> None:
+        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if stream is not None:
+                stream.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+
+def is_readable(descriptor: int, timeout_s: float) -> bool:
+    """Whether `descriptor` has something to read, or has ended, within `timeout_s`."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(timeout_s * 1000))

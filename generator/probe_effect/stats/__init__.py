@@ -1,0 +1,1 @@
+"""Pure statistics: arrays in, values out; no files, no clock, no randomness."""

@@ -1,0 +1,109 @@
+"""Arithmetic over named figures, such as `(run_count - run_unused) / calls`: parsed, never executed.
+
+Exact, in fractions: some figures are time stamps beyond 2^53, whose differences floats would round.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import statistics
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+MAX_LENGTH = 2000
+MAX_NODES = 500
+
+OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+COMPARISONS: Mapping[type[ast.cmpop], Callable[[Fraction, Fraction], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+}
+FUNCTIONS: Mapping[str, Callable[[Sequence[Fraction]], Fraction]] = {
+    "sum": lambda values: sum(values, Fraction()),
+    "min": min,
+    "max": max,
+    "median": statistics.median,
+    "abs": lambda values: abs(values[0]),
+}
+
+
+class FormulaError(ValueError):
+    """The formula cannot be read, names an unknown figure, or divides by zero."""
+
+
+def evaluate(text: str, values: Mapping[str, Fraction]) -> Fraction:
+    """The value of the formula.
+
+    Args:
+        text: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
+        values: figure id to its value in base units.
+    Raises: FormulaError.
+    """
+    try:
+        return _value(_parse(text), values)
+    except ZeroDivisionError:
+        msg = f"`{text}` divides by zero"
+        raise FormulaError(msg) from None
+
+
+def holds(text: str, values: Mapping[str, Fraction]) -> bool:
+    """Whether a comparison such as `tier_cost <= 2 * cost` is true. Raises: FormulaError."""
+    node = _parse(text)
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in COMPARISONS:
+        msg = f"`{text}` is not one comparison"
+        raise FormulaError(msg)
+    return COMPARISONS[type(node.ops[0])](_value(node.left, values), _value(node.comparators[0], values))
+
+
+def names(text: str) -> Iterator[str]:
+    """The figure ids that the formula uses. Raises: FormulaError."""
+    for node in ast.walk(_parse(text)):
+        if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
+            yield node.id
+
+
+def _parse(text: str) -> ast.expr:
+    if len(text) > MAX_LENGTH:
+        msg = f"formula longer than {MAX_LENGTH} characters"
+        raise FormulaError(msg)
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        msg = f"`{text}` is not a formula"
+        raise FormulaError(msg) from None
+    if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
+        msg = f"`{text[:60]}…` has more than {MAX_NODES} parts"
+        raise FormulaError(msg)
+    return tree.body
+
+
+def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return Fraction(str(number))
+        case ast.Name(id=name):
+            if name not in values:
+                msg = f"`{name}` is not a figure of this source"
+                raise FormulaError(msg)
+            return values[name]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            return OPERATORS[type(op)](_value(left, values), _value(right, values))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, values)
+        case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in FUNCTIONS:
+            return FUNCTIONS[name]([_value(argument, values) for argument in arguments])
+        case _:
+            msg = f"a formula may not hold {type(node).__name__}"
+            raise FormulaError(msg)

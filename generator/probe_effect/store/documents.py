@@ -1,0 +1,179 @@
+"""JSON and TOML documents checked against a pydantic model, with each problem's place in the file.
+
+pydantic names the faulty value by its path of keys; this module finds the line and column of that path.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from probe_effect.model import Problem
+from probe_effect.store.tables import FORBIDDEN_TEXT, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pydantic_core import ErrorDetails
+
+    Key = str | int
+
+MAX_DOCUMENT_BYTES = 256 * 1024
+"""Largest document that is read; a `machine.json` of the tool is about 4 KiB."""
+
+MAX_DEPTH = 20
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _plain(text: str) -> str:
+    if FORBIDDEN_TEXT.search(text):
+        msg = "holds a control or direction-changing character; use plain text on one line"
+        raise ValueError(msg)
+    return text
+
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_plain)]
+"""One line or paragraph of plain text, never empty."""
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
+"""An id that is also a folder's name and a part of an address."""
+
+
+class Document(BaseModel):
+    """Base of every document: unknown keys are faults, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def read_document(path: Path, file: str, rule: str, model: type[M]) -> tuple[M | None, list[Problem]]:
+    """The document at `path` as a `model`, or None with every problem found.
+
+    Args:
+        path: a `.json` or `.toml` file.
+        file: the name that problems give.
+        rule: first part of the problems' rule ids.
+    """
+    try:
+        if path.stat().st_size > MAX_DOCUMENT_BYTES:
+            message = f"larger than {MAX_DOCUMENT_BYTES} bytes"
+            return None, [Problem("error", file, None, None, f"{rule}/size", message, "let the tool write this file")]
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+        return None, [Problem("error", file, None, None, f"{rule}/file", message, "put the file where it is expected")]
+    except UnicodeDecodeError:
+        return None, [Problem("error", file, None, None, f"{rule}/encoding", "not UTF-8", "save the file as UTF-8")]
+    try:
+        value = tomllib.loads(text) if path.suffix == ".toml" else _load_json(text)
+    except (ValueError, RecursionError) as error:
+        return None, [_syntax_problem(file, rule, error)]
+    try:
+        return model.model_validate(_frozen(value)), []
+    except ValidationError as error:
+        return None, [_problem(file, rule, text, path.suffix, fault) for fault in error.errors()]
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)
+    """`value` with tuples for lists: strict models take a tuple, and the parsers know lists only."""
+    if isinstance(value, dict):
+        return {key: _frozen(child) for key, child in value.items()}
+    return tuple(_frozen(child) for child in value) if isinstance(value, list) else value
+
+
+def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the model has seen it)
+    """JSON without repeated keys, NaN, infinities, or nesting that no document of ours has."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        for key in keys:
+            if keys.count(key) > 1:
+                msg = f"key `{printable(key)}` stands twice"
+                raise ValueError(msg)
+        return dict(pairs)
+
+    def refuse(constant: str) -> None:
+        msg = f"{constant} is not JSON"
+        raise ValueError(msg)
+
+    if _depth(text) > MAX_DEPTH:
+        msg = f"nested deeper than {MAX_DEPTH}"
+        raise ValueError(msg)
+    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+
+
+def _depth(text: str) -> int:
+    """Deepest nesting of brackets outside strings; bounds the parser's recursion before it starts."""
+    deepest = now = 0
+    for bracket in re.findall(r'"(?:\\.|[^"\\])*"|[\[\]{}]', text):
+        now += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
+        deepest = max(deepest, now)
+    return deepest
+
+
+def _syntax_problem(file: str, rule: str, error: Exception) -> Problem:
+    if isinstance(error, json.JSONDecodeError):
+        return Problem("error", file, error.lineno, error.colno, f"{rule}/syntax", error.msg, "write valid JSON")
+    message = str(error) or "nested too deep"
+    # tomllib gives its place in the message's words only (Python 3.11 to 3.13).
+    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
+    line, column = (int(place[1]), int(place[2])) if place else (None, None)
+    return Problem("error", file, line, column, f"{rule}/syntax", printable(message, 200), "mend the file's syntax")
+
+
+def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) -> Problem:
+    path: tuple[Key, ...] = fault["loc"]
+    line, column = (_toml_place if suffix == ".toml" else _json_place)(text, path)
+    name = ".".join(str(key) for key in path) or "the document"
+    message = f"{printable(name, 100)}: {fault['msg'].removeprefix('Value error, ')}"
+    if isinstance(fault["input"], str | int | float):
+        message += f", found `{printable(str(fault['input']))}`"
+    hint = "remove this key" if fault["type"] == "extra_forbidden" else "see data/README.md for what this key holds"
+    return Problem("error", file, line, column, f"{rule}/{fault['type'].replace('_', '-')}", message, hint)
+
+
+def _json_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
+    """Where the value at `path` starts. JSON is YAML 1.2 for this purpose, and PyYAML keeps the marks."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        return None, None
+    if node is None:
+        return None, None
+    for key in path:
+        found = next((child for name, child in _children(node) if name == str(key)), None)
+        if found is None:  # a missing key: its parent is the place
+            break
+        node = found
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
+    if isinstance(node, yaml.MappingNode):
+        yield from ((key.value, value) for key, value in node.value)
+    elif isinstance(node, yaml.SequenceNode):
+        yield from ((str(place), value) for place, value in enumerate(node.value))
+
+
+def _toml_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
+    """Where the key at `path` stands in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
+    table: list[Key] = []
+    counts: dict[str, int] = {}
+    nearest: tuple[int, int] | tuple[int, None] = (1, 1)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*(\[\[?)\s*([\w.-]+)\s*\]", line):
+            table = list(header[2].split("."))
+            if header[1] == "[[":
+                counts[header[2]] = counts.get(header[2], -1) + 1
+                table.append(counts[header[2]])
+            if list(path[: len(table)]) == table:
+                nearest = (number, 1)
+        elif (key := re.match(r"\s*([\w-]+)\s*=", line)) and list(path[: len(table) + 1]) == [*table, key[1]]:
+            return number, key.start(1) + 1
+    return nearest

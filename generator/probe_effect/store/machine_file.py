@@ -1,0 +1,105 @@
+"""`machine.json`: what the machine was, how it was set and what was run (schema version 1).
+
+Written by the tool, never typed. Never recorded: host names, user names, addresses, serial numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from probe_effect.model import Metric, Problem
+from probe_effect.store.documents import Document, Slug, Text, read_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+"""A UTC time to the second, `2026-11-20T16:20:00Z`."""
+
+
+class Machine(Document):
+    """The hardware, real or virtual."""
+
+    id: Slug = Field(description="Made by the tool from CPU, core count and virtualization; names the folder.")
+    cpu_model: Text | None = Field(description="The CPU's name as it reports it.")
+    architecture: Text = Field(description="Instruction set, as `uname -m` gives it.")
+    sockets: Count | None = Field(description="CPU sockets.")
+    cores: Count | None = Field(description="Physical cores over all sockets.")
+    threads: Count = Field(description="Logical CPUs online.")
+    smt: bool | None = Field(description="Whether sibling threads share a core and are on.")
+    memory_bytes: Count | None = Field(description="Memory that the kernel manages, bytes.")
+    governor: Text | None = Field(description="CPU frequency governor; null where the kernel sets none.")
+    turbo: bool | None = Field(description="Whether the CPU may exceed its base frequency.")
+    microcode: Text | None = Field(description="Microcode revision.")
+    virtualization: Text | None = Field(description="Hypervisor or container kind; null on bare metal.")
+    nested: bool | None = Field(description="Whether the hypervisor itself runs in a virtual machine; null: unknown.")
+
+
+class System(Document):
+    """The operating system, and the settings that change what a probe costs."""
+
+    os: Text | None = Field(description="Distribution and its version.")
+    kernel_release: Text = Field(description="Kernel release, as `uname -r` gives it.")
+    kernel_config: dict[Text, Text] = Field(description="Kernel build options that change probe cost: name to value.")
+    boot_flags: tuple[Text, ...] = Field(description="Boot parameters that change probe cost, from a fixed list.")
+    vulnerabilities: dict[Text, Text] = Field(description="CPU vulnerability to the kernel's account of it.")
+    clocksource: Text | None = Field(description="Kernel clock source.")
+    clock_read_ns: float | None = Field(ge=0, le=1e6, description="Median time of one monotonic clock read, ns.")
+    bpf_jit: Text | None = Field(description="State of the BPF just-in-time compiler (net.core.bpf_jit_enable).")
+
+
+class Run(Document):
+    """What was run."""
+
+    suite: Slug = Field(description="Id of the suite.")
+    suite_version: Count = Field(description="Version of the suite's scripts and workload.")
+    started: Moment = Field(description="When the run began, UTC.")
+    ended: Moment | None = Field(description="When it ended, UTC; null when it was cut short.")
+    blocks: Count = Field(description="Rounds planned.")
+    workload_cpu: Count = Field(description="CPU that the workload was pinned to.")
+    tracer_cpu: Count | None = Field(description="CPU that the tracer was pinned to; null on a one-CPU machine.")
+    seed: Count = Field(description="Seed of the random order.")
+    command: tuple[Text, ...] = Field(description="The exact command.")
+    metric: Metric = Field(description="`time`, or `instructions` counted in an emulated machine.")
+    load_before: float | None = Field(ge=0, le=1e6, description="One-minute load average before the first run.")
+    load_after: float | None = Field(ge=0, le=1e6, description="One-minute load average after the last run.")
+    compiler: Text | None = Field(description="Compiler and flags of the workload.")
+
+
+class Submitter(Document):
+    """Who gets the credit, as they wish it; both may be null."""
+
+    name: Text | None
+    url: Annotated[str, Field(pattern=r"^https://[\w.~/-]+$", max_length=200)] | None
+
+
+class Provenance(Document):
+    """Who ran it, and with what."""
+
+    tool: Text = Field(description="Name and version of the measuring program.")
+    kind: Literal["project", "third-party"] = Field(description="Run by the project itself or by somebody else.")
+
+
+class MachineFile(Document):
+    """The whole document."""
+
+    schema_version: Literal[1]
+    machine: Machine
+    system: System
+    tools: dict[Text, Text] = Field(description="Tracer id to its version as it prints it.")
+    run: Run
+    submitter: Submitter
+    provenance: Provenance
+
+
+def read_machine_file(path: Path, file: str) -> tuple[MachineFile | None, list[Problem]]:
+    """The document at `path`, or None with every problem found."""
+    return read_document(path, file, "machine", MachineFile)
+
+
+def write_machine_file(path: Path, document: MachineFile) -> None:
+    """Write `document` as the data format wants it: indented, keys in schema order, one LF at the end."""
+    path.write_text(document.model_dump_json(indent=2) + "\n", encoding="utf-8")

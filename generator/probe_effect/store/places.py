@@ -1,0 +1,88 @@
+"""Where things lie: the folders under `data/`, and the ids that their names are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from probe_effect.errors import UsageError
+
+PACKAGED_SUITES = Path(__file__).resolve().parent.parent / "data" / "suites"
+"""Suites inside an installed wheel; a checkout has them in its own `data/suites`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One folder `data/results/<machine>/<YYYY-MM-DD>-<suite>[-n]/`."""
+
+    folder: Path
+
+    @property
+    def machine(self) -> str:
+        """The machine's id, by the folder's name."""
+        return self.folder.parent.name
+
+    @property
+    def id(self) -> str:
+        """`<machine>/<date>-<suite>`."""
+        return f"{self.machine}/{self.folder.name}"
+
+    @property
+    def samples(self) -> Path:
+        """Its rows."""
+        return self.folder / "samples.csv"
+
+    @property
+    def machine_file(self) -> Path:
+        """What the machine was."""
+        return self.folder / "machine.json"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """A `data/` folder and what it holds, in a stable order."""
+
+    root: Path
+
+    @property
+    def results(self) -> Path:
+        """Where submissions lie, by machine."""
+        return self.root / "results"
+
+    def submissions(self) -> list[Submission]:
+        """Every submission, by machine and date."""
+        return [Submission(folder) for folder in sorted(self.results.glob("*/*")) if folder.is_dir()]
+
+    def sources(self) -> list[Path]:
+        """The folder of every published source."""
+        return [folder for folder in sorted((self.root / "published").glob("*")) if folder.is_dir()]
+
+    def suites(self) -> list[Path]:
+        """The folder of every suite; those of the package where `data/` has none of its own."""
+        own = self.root / "suites"
+        parent = own if own.is_dir() else PACKAGED_SUITES
+        return [folder for folder in sorted(parent.glob("*")) if (folder / "suite.toml").is_file()]
+
+    def relative(self, path: Path) -> str:
+        """How messages name a file: from the data folder's parent when inside it, as given otherwise."""
+        try:
+            return str(path.resolve().relative_to(self.root.resolve().parent))
+        except ValueError:
+            return str(path)
+
+
+def find_project(start: Path) -> Path | None:
+    """The nearest folder at or above `start` that is a Probe Effect checkout, or None."""
+    for folder in (start, *start.parents):
+        if (folder / "data" / "suites").is_dir() and (folder / "site" / "hugo.toml").is_file():
+            return folder
+    return None
+
+
+def project_or_error(start: Path) -> Path:
+    """The checkout around `start`. Raises: UsageError when there is none."""
+    project = find_project(start.resolve())
+    if project is None:
+        msg = f"{start}: not inside a Probe Effect checkout. Run this in a clone of the repository."
+        raise UsageError(msg)
+    return project

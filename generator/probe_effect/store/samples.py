@@ -1,0 +1,128 @@
+"""`samples.csv`: one row per timed run, in the order run (data format, version 1)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, get_args
+
+from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
+from probe_effect.store.tables import MAX_TEXT_LENGTH, Column, TableReader, csv_line, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Self, TextIO
+
+SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
+
+SAMPLE_COLUMNS = (
+    Column("block", "integer", "The round in which the run was made, from 0.", required=True),
+    Column("position", "integer", "The run's place in its block, from 0.", required=True),
+    Column("case", "string", "Id of the case; the baseline's case is `baseline`.", required=True, pattern=SLUG),
+    Column("tracer", "string", f"Id of the tracer, or `{NO_TRACER}`.", required=True, pattern=SLUG),
+    Column(
+        "arm",
+        "string",
+        "`baseline` (no tracer), `traced`, or `check`: a run made only to count events, its times unused.",
+        required=True,
+        choices=get_args(Arm),
+    ),
+    Column("level", "string", "The value of the suite's varied factor; empty where there is none."),
+    Column("events", "integer", "Operations that the workload performed, which is the number of events expected."),
+    Column("seen", "integer", "Events that the tracer reported."),
+    Column("lost", "integer", "Events that the tracer said it dropped."),
+    Column("wall_ns", "integer", "Monotonic time of the workload's loop, ns."),
+    Column("user_ns", "integer", "CPU time of the workload in user mode, ns."),
+    Column("sys_ns", "integer", "CPU time of the workload in the kernel, ns."),
+    Column("instructions", "integer", "Instructions of the workload (guest or PMU), where counted."),
+    Column("tracer_cpu_ns", "integer", "CPU time of the tracer itself, user and kernel, from start to exit, ns."),
+    Column("tracer_rss_bytes", "integer", "Largest resident memory of the tracer, bytes."),
+    Column("output_bytes", "integer", "Bytes that the tracer wrote."),
+    Column("attach_ns", "integer", "From starting the tracer until its probes were live, ns."),
+    Column("detach_ns", "integer", "From asking the tracer to stop until it had exited, ns."),
+    Column("status", "string", "How the run ended.", required=True, choices=get_args(Status)),
+    Column("note", "string", "Why, when the status is not `ok`."),
+)
+
+
+def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
+    """The sound rows of a `samples.csv`, and every problem found in it.
+
+    Args:
+        path: where to read.
+        file: the name that problems give, usually relative to the data folder.
+    """
+    reader = TableReader(file, "samples", SAMPLE_COLUMNS)
+    samples: list[Sample] = []
+    taken: dict[tuple[int, int], int] = {}
+    for row in reader.read(path):
+        cells: dict[str, Any] = dict(row.cells)
+        sample = Sample(**cells)
+        place = (sample.block, sample.position)
+        if place in taken:
+            message = f"block {place[0]}, position {place[1]} stands already in line {taken[place]}"
+            reader.problems.append(
+                Problem("error", file, row.line, 1, "samples/place", message, "give each run its own place")
+            )
+            continue
+        taken[place] = row.line
+        samples.append(sample)
+        reader.problems.extend(_row_problems(sample, file, row.line))
+    return samples, reader.problems
+
+
+def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
+    """What one row says that cannot be, across its columns."""
+    rules = (
+        (sample.status == "ok" and not sample.events, "an `ok` run needs `events` above 0", "count the operations"),
+        (
+            sample.status == "ok" and sample.arm != "check" and not sample.wall_ns,
+            "a timed `ok` run needs `wall_ns` above 0",
+            "set status to failed when the time is not known",
+        ),
+        (sample.status != "ok" and not sample.note, f"`{sample.status}` without a note", "say why in `note`"),
+        (
+            (sample.arm == "baseline") != (sample.tracer == NO_TRACER),
+            f"arm `{sample.arm}` with tracer `{printable(sample.tracer)}`",
+            f"a baseline has tracer `{NO_TRACER}`, and nothing else has",
+        ),
+    )
+    for broken, message, hint in rules:
+        if broken:
+            yield Problem("error", file, line, None, "samples/row", message, hint)
+
+
+class SampleWriter:
+    """Appends rows to a `samples.csv`; each is on disk, written and synced, before `write` returns.
+
+    A run that is killed loses nothing that was measured. Use as a context manager.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: TextIO
+
+    def __enter__(self) -> Self:
+        fresh = not self._path.exists()
+        self._file = self._path.open("a", encoding="utf-8", newline="")
+        if fresh:
+            self._put(column.name for column in SAMPLE_COLUMNS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, sample: Sample) -> None:
+        """Append one row. Raises: OSError when the disk is full or gone."""
+        self._put(getattr(sample, column.name) for column in SAMPLE_COLUMNS)
+
+    def _put(self, cells: Iterable[object]) -> None:
+        self._file.write(csv_line(cells))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def as_note(text: str) -> str:
+    """A tracer's own words fit for the `note` column: one line, printable, never a formula."""
+    line = printable(" ".join(text.split()), MAX_TEXT_LENGTH - 1)
+    return line.lstrip("=+-@ ")

@@ -1,0 +1,147 @@
+"""`data/published/<source>/`: `source.toml` and `figures.csv`, the numbers that others printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.samples import SLUG
+from probe_effect.store.tables import Column, TableReader
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from pathlib import Path
+
+    from probe_effect.model import Problem
+
+Grade = Literal["S", "F", "X", "M"]
+
+GRADES = {
+    "S": "the whole document was read",
+    "F": "the repository file was read whole",
+    "X": "known only from an excerpt: the figure was seen, the rest of the page was not",
+    "D": "derived by arithmetic from a quoted figure",
+    "M": "general knowledge, not verified against a source",
+}
+
+UNIT_SCALE = {
+    "ns": Fraction(1),
+    "us": Fraction(10**3),
+    "ms": Fraction(10**6),
+    "s": Fraction(10**9),
+    "percent": Fraction(1, 100),
+    "ratio": Fraction(1),
+    "count": Fraction(1),
+    "bytes": Fraction(1),
+    "MB": Fraction(10**6),
+    "hz": Fraction(1),
+    "GHz": Fraction(10**9),
+}
+"""Unit of a figure to its size in the base unit: ns for times, a ratio for per cents, bytes, events/s."""
+
+FIGURE_COLUMNS = (
+    Column("figure", "string", "Id of the figure in its source.", required=True, pattern="[a-z][a-z0-9_]*"),
+    Column("group", "string", "Heading under which the figure is shown.", required=True),
+    Column("what", "string", "What was measured, in our words.", required=True),
+    Column("printed", "string", "The number exactly as printed; empty when we derived it."),
+    Column("value", "number", "The number as a plain decimal in `unit`.", required=True, minimum=None),
+    Column("unit", "string", "Unit of `value`.", required=True, choices=tuple(UNIT_SCALE)),
+    Column("platform", "string", "Machine and tool, where the source has several."),
+    Column("case", "string", "Our case that compares with it.", pattern=SLUG),
+    Column("tracer", "string", "Tracer id.", pattern=SLUG),
+    Column("probe", "string", "Kind of probe.", pattern=SLUG),
+    Column("action", "string", "What the probe did when it fired.", pattern=SLUG),
+    Column("cost_ns", "number", "Added time per event, ns.", minimum=None),
+    Column("cost_from", "string", "Whether the cost was printed or derived.", choices=("printed", "derived")),
+    Column("baseline_ns", "number", "Time of one untraced operation, ns."),
+    Column("baseline_from", "string", "Whether the baseline was printed or derived.", choices=("printed", "derived")),
+    Column("baseline_formula", "string", "How a derived baseline follows from other figures."),
+    Column("formula", "string", "How the value follows from other figures of the file."),
+    Column("statistic", "string", "Statistic of this figure, when it is not the source's."),
+    Column("spread_ns", "number", "The printed plus-minus, ns."),
+    Column("grade", "string", "How the figure is known.", required=True, pattern="[SFXM]?D?"),
+    Column("note", "string", "What a reader should know of this one."),
+)
+
+
+class Finding(Document):
+    """Where a source disagrees with itself."""
+
+    id: Slug
+    sentence: Text
+    agrees_if: Text | None = None
+
+
+class SourceFile(Document):
+    """What is known of a source; "not stated" where it does not say."""
+
+    schema_version: Literal[1]
+    title: Text
+    author: Text
+    date: Annotated[str, Field(pattern=r"^(\d{4}(-\d\d(-\d\d)?)?|not stated)$")]
+    kind: Text
+    where: Text
+    read: Literal["full", "file", "excerpt"]
+    grade: Grade
+    hardware: Text
+    os: Text
+    tool_versions: Text
+    workload: Text
+    method: Text
+    statistic: Text
+    repeats: Text
+    summary: Text
+    remarks: tuple[Text, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One published or derived number: a row of `figures.csv`, with the line where it stands."""
+
+    line: int
+    figure: str
+    group: str
+    what: str
+    printed: str | None
+    value: Decimal
+    unit: str
+    platform: str | None
+    case: str | None
+    tracer: str | None
+    probe: str | None
+    action: str | None
+    cost_ns: Decimal | None
+    cost_from: str | None
+    baseline_ns: Decimal | None
+    baseline_from: str | None
+    baseline_formula: str | None
+    formula: str | None
+    statistic: str | None
+    spread_ns: Decimal | None
+    grade: str
+    note: str | None
+
+    @property
+    def base_value(self) -> Fraction:
+        """The value in its base unit (see `UNIT_SCALE`), exact."""
+        return Fraction(self.value) * UNIT_SCALE[self.unit]
+
+
+def read_source(path: Path, file: str) -> tuple[SourceFile | None, list[Problem]]:
+    """The `source.toml` at `path`, or None with every problem found."""
+    return read_document(path, file, "source", SourceFile)
+
+
+def read_figures(path: Path, file: str) -> tuple[list[Figure], list[Problem]]:
+    """The sound rows of a `figures.csv`, and every problem found in it."""
+    reader = TableReader(file, "figures", FIGURE_COLUMNS)
+    figures: list[Figure] = []
+    for row in reader.read(path):
+        cells: dict[str, Any] = dict(row.cells)
+        figures.append(Figure(line=row.line, **cells))
+    return figures, reader.problems

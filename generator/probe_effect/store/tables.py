@@ -1,0 +1,210 @@
+"""CSV tables with typed columns: read strictly, report every fault with its place, write canonically.
+
+A cell is an integer, a decimal or one line of text; an empty cell is a missing value and reads as None.
+Decimals stay `Decimal`, because their printed digits say how precise a figure claims to be.
+Format: RFC 4180 with LF line ends, UTF-8, a header, no blank lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from probe_effect.model import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+Cell = int | Decimal | str | None
+Kind = Literal["integer", "number", "string"]
+
+MAX_FILE_BYTES = 5 * 1024 * 1024
+"""Largest file that is read at all: 5 MiB holds about 50 000 runs, and bounds what a hostile file can cost."""
+
+MAX_TEXT_LENGTH = 1000
+MAX_PROBLEMS_PER_FILE = 200
+
+INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?")
+FORBIDDEN_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""Control characters, and those that change the direction of text (Unicode TR 9): neither belongs in a cell."""
+FORMULA_START = re.compile(r"[=+\-@]")
+"""A text cell that starts so is run as a formula by spreadsheets (OWASP, CSV injection)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name carries the unit, its text goes to the dictionary."""
+
+    name: str
+    kind: Kind
+    text: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    pattern: str | None = None
+    minimum: int | None = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One data row: its cells by column name, and the line where it stands."""
+
+    line: int
+    cells: Mapping[str, Cell]
+
+
+class TableReader:
+    """Reads one table and gathers its problems; a bad row is left out, the others are kept."""
+
+    def __init__(self, file: str, rule: str, columns: Sequence[Column]) -> None:
+        self.file, self.rule = file, rule
+        self.columns = {column.name: column for column in columns}
+        self.problems: list[Problem] = []
+
+    def read(self, path: Path) -> list[Row]:
+        """Every sound row of the file at `path`; what is wrong with the others is in `problems`."""
+        text = self._text(path)
+        if text is None:
+            return []
+        lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+        try:
+            header = next(lines, [])
+            return self._rows(lines, header) if self._header_is_sound(header) else []
+        except csv.Error as error:
+            self._add(lines.line_num, None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
+            return []
+
+    def _text(self, path: Path) -> str | None:
+        """The file's text, or None with a problem when it is absent, too large or not plain UTF-8 lines."""
+        try:
+            if path.stat().st_size > MAX_FILE_BYTES:
+                self._add(None, None, "size", f"larger than {MAX_FILE_BYTES} bytes", "split the run into submissions")
+                return None
+            raw = path.read_bytes()
+        except OSError as error:
+            self._add(None, None, "file", f"cannot be read: {error.strerror}", "put the file where it is expected")
+            return None
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            self._add(line, None, "encoding", "not UTF-8", "save the file as UTF-8 without a byte order mark")
+            return None
+        if "\r" in text or "\x00" in text:
+            bad = min(text.find(char) for char in "\r\x00" if char in text)
+            line = text.count("\n", 0, bad) + 1
+            self._add(line, None, "line-ends", "holds a carriage return or NUL", "end lines with LF only")
+            return None
+        return text
+
+    def _header_is_sound(self, header: Sequence[str]) -> bool:
+        missing = [name for name in self.columns if name not in header]
+        repeated = sorted({name for name in header if header.count(name) > 1})
+        for name in missing:
+            self._add(1, None, "header", f"column `{name}` is missing", f"the header is {','.join(self.columns)}")
+        for name in repeated:
+            self._add(1, None, "header", f"column `{printable(name)}` stands twice", "name each column once")
+        return not missing and not repeated
+
+    def _rows(self, lines: Iterable[list[str]], header: Sequence[str]) -> list[Row]:
+        rows = []
+        for number, texts in enumerate(lines, start=2):
+            if len(self.problems) >= MAX_PROBLEMS_PER_FILE:
+                self._add(number, None, "too-many", "further problems are not listed", "mend those above first")
+                break
+            if len(texts) != len(header):
+                found = f"{len(texts)} cells where the header has {len(header)}"
+                self._add(number, None, "cells", found, "quote cells that hold a comma; leave no blank line")
+                continue
+            before = len(self.problems)
+            cells = {
+                name: self._cell(self.columns[name], text, number, texts[:place])
+                for place, (name, text) in enumerate(zip(header, texts, strict=True))
+                if name in self.columns
+            }
+            if len(self.problems) == before:
+                rows.append(Row(number, cells))
+        return rows
+
+    def _cell(self, column: Column, text: str, line: int, before: Sequence[str]) -> Cell:
+        """The value of one cell; a problem and None when the text does not fit its column."""
+        fault = cell_fault(column, text)
+        if fault:
+            found, hint = fault
+            shown = f"`{printable(text)}` " if text else ""
+            place = len(csv_line(before)) + 1 if before else 1
+            self._add(line, place, "cell", f"{column.name}: {shown}{found}", hint)
+        if fault or text == "":
+            return None
+        if column.kind == "integer":
+            return int(text)
+        return Decimal(text) if column.kind == "number" else text
+
+    def _add(self, line: int | None, column: int | None, fault: str, message: str, hint: str) -> None:
+        self.problems.append(Problem("error", self.file, line, column, f"{self.rule}/{fault}", message, hint))
+
+
+def cell_fault(column: Column, text: str) -> tuple[str, str] | None:
+    """(what is wrong, how to mend it) for a cell, or None when it is sound."""
+    if text == "":
+        return ("is empty", "fill it in") if column.required else None
+    return text_fault(column, text) if column.kind == "string" else number_fault(column, text)
+
+
+def number_fault(column: Column, text: str) -> tuple[str, str] | None:
+    """(what is wrong, how to mend it) for a number cell, or None when it is sound."""
+    form = INTEGER if column.kind == "integer" else NUMBER
+    if not form.fullmatch(text):
+        wanted = "a whole number" if column.kind == "integer" else "a plain decimal"
+        return f"is not {wanted}", f"write {wanted}: no sign +, exponent, spaces or grouping"
+    if column.minimum is not None and float(text) < column.minimum:
+        return f"is below {column.minimum}", f"{column.name} is at least {column.minimum}; leave it empty when missing"
+    return None
+
+
+def text_fault(column: Column, text: str) -> tuple[str, str] | None:
+    """(what is wrong, how to mend it) for a text cell, or None when it is sound."""
+    if column.choices:
+        return None if text in column.choices else ("is not known", f"one of {', '.join(column.choices)}")
+    if len(text) > MAX_TEXT_LENGTH:
+        return f"is longer than {MAX_TEXT_LENGTH} characters", "shorten it"
+    if FORBIDDEN_TEXT.search(text):
+        return "holds a control or direction-changing character", "use plain text on one line"
+    if FORMULA_START.match(text):
+        return "would run as a formula in a spreadsheet", "begin with a letter, a digit or a quote"
+    if column.pattern and not re.fullmatch(column.pattern, text):
+        return "has an unexpected form", f"expected the form {column.pattern}"
+    return None
+
+
+def printable(text: str, limit: int = 60) -> str:
+    """`text` fit for a message: control characters as escapes, cut at `limit`."""
+    plain = (char if char.isprintable() and not FORBIDDEN_TEXT.match(char) else ascii(char)[1:-1] for char in text)
+    shown = "".join(islice(plain, limit + 1))
+    return shown if len(shown) <= limit else shown[:limit] + "…"
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """One CSV line with its LF; None becomes an empty cell."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(["" if cell is None else cell for cell in cells])
+    return out.getvalue()
+
+
+def plain_number(value: float) -> str:
+    """A decimal as a cell holds it: no exponent, no trailing zeros.
+
+    Raises: ValueError when `value` is not finite.
+    """
+    if not math.isfinite(value):
+        msg = f"{value} cannot be written as a cell"
+        raise ValueError(msg)
+    text = f"{value:.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -1,0 +1,1 @@
+"""Tools that watch: one module per tool behind the `Tracer` protocol."""

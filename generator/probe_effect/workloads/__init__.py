@@ -1,0 +1,1 @@
+"""Programs that perform a known number of events: compiled, started, timed."""
