@@ -21,7 +21,9 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 LONG_LABEL = 36
 """Characters from which two legend entries do not fit side by side."""
 
-MANY_DECADES = 2e4
+FEW_DECADES, MANY_DECADES = 2e2, 2e4
+"""Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
+
 WIDE_RANGE = 30
 """From this ratio of largest to smallest, a linear axis would hide the small ones."""
 
@@ -63,7 +65,8 @@ def _axis(dots: Sequence[Dot], layout: Layout) -> Spec:
     if _scale(dots).get("type") != "log":
         return {"format": ",.0f", "tickCount": 3 if layout == "narrow" else 8}
     low, high = _scale(dots)["domain"]
-    steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else (1,)
+    few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
+    steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
     ticks = [step * 10.0**power for power in range(-1, 9) for step in steps]
     return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
 

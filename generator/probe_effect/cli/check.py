@@ -17,11 +17,11 @@ from probe_effect.cli.places import data_folder, data_option, given_folders
 @output.format_option
 @click.pass_context
 def check(context: click.Context, folders: tuple[Path, ...], data_path: Path | None, form: str) -> None:
-    r"""Check submissions, published sources and suites in DIR; without DIR, the whole data folder.
+    """Check submissions, published sources and suites in DIR; without DIR, the whole data folder.
 
     \b
     Example: probe-effect check data/results/my-machine/2026-11-20-per-event
-    """
+    """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path)
     chosen = given_folders(folders) or [
         path for path in sorted(data.root.iterdir()) if path.is_dir() and any(path.iterdir())

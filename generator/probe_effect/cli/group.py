@@ -19,11 +19,11 @@ from probe_effect.errors import BadData, ProbeEffectError
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="probe-effect")
 def commands() -> None:
-    r"""What does observing cost? Measure it, check results, and build the site.
+    """What does observing cost? Measure it, check results, and build the site.
 
     \b
     Exit status: 0 fine, 1 problems found, 2 wrong usage, 3 this host cannot do it.
-    """
+    """  # noqa: D301 (click reads the \b)
 
 
 for command in (measure, suites, summarise, check, build, serve):

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Problem
 
+MIN_TABLE_WIDTH = 180
+
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
 progress = Console(stderr=True, highlight=False, soft_wrap=True)
+
+# A table is never cut or folded: a narrow terminal folds its lines, a pipe gets them whole.
+tables = Console(highlight=False, width=MIN_TABLE_WIDTH)
 
 format_option = click.option(
     "--format",

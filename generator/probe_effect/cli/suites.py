@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from probe_effect.cli import output
@@ -32,7 +31,7 @@ def suites(data_path: Path | None, form: str) -> None:
         table.add_column(title)
     for row in rows:
         table.add_row(row["suite"], row["case"], row["tracer"], row["missing"] or "yes")
-    Console(highlight=False).print(table)
+    output.tables.print(table)
 
 
 def _rows(folder: Path) -> list[dict[str, str | None]]:

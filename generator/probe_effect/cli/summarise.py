@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from probe_effect import units
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 @data_option
 @output.format_option
 def summarise(folders: tuple[Path, ...], data_path: Path | None, form: str) -> None:
-    r"""Say what the submissions in DIR measured.
+    """Say what the submissions in DIR measured.
 
     \b
     Example: probe-effect summarise data/results/*/* --format json
-    """
+    """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path)
     problems: list[Problem] = []
     read = [read_submission(Submission(path.resolve()), data, problems) for path in given_folders(folders)]
@@ -91,7 +90,7 @@ def _interval_json(value: Interval | None, name: str, unit: str) -> dict[str, fl
 
 
 def _print_submission(submission: MeasuredSubmission) -> None:
-    console, summary = Console(highlight=False, soft_wrap=True), submission.summary
+    console, summary = output.tables, submission.summary
     reasons = f" ({'; '.join(summary.grade_reasons)})" if summary.grade_reasons else ""
     console.print(f"{summary.id}: {wording.machine_name(submission.document)}", markup=False)
     console.print(

@@ -124,6 +124,7 @@ def _summarise_case(
     cost = estimate(traced_ns - baseline_ns)
     reconciled, loss_ratio = _account(rows)
     clear = _is_distinguishable(cost, floor_ns)
+    guides = clear and reconciled is not False
     return CaseSummary(
         case=case,
         tracer=tracer,
@@ -134,9 +135,9 @@ def _summarise_case(
         cost=cost,
         fastest_ns=float(traced_ns.min() - min(baseline.all_ns)),
         slowdown=estimate(traced_ns / baseline_ns - 1),
-        threshold_1=threshold(cost, 1) if clear else None,
-        threshold_5=threshold(cost, 5) if clear else None,
-        threshold_30=threshold(cost, 30) if clear else None,
+        threshold_1=threshold(cost, 1) if guides else None,
+        threshold_5=threshold(cost, 5) if guides else None,
+        threshold_30=threshold(cost, 30) if guides else None,
         loss_ratio=loss_ratio,
         reconciled=reconciled,
         distinguishable=clear,

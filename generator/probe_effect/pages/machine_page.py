@@ -10,7 +10,7 @@ from probe_effect.pages import wording
 from probe_effect.pages.markdown import page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
@@ -33,6 +33,8 @@ def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Ca
         machine=machine,
         document=newest,
         facts=facts(newest),
+        kernel_options=by_value(newest.system.kernel_config),
+        vulnerabilities=by_value(newest.system.vulnerabilities),
         submissions=submissions,
         charts=charts,
         measured=measured_cases,
@@ -62,9 +64,17 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Cost of a clock read": units.nanoseconds(system.clock_read_ns) if system.clock_read_ns else None,
         "BPF compiler": system.bpf_jit,
         "Boot parameters": ", ".join(system.boot_flags) or None,
-        "Tracers": ", ".join(f"{name} {version}" for name, version in document.tools.items()) or None,
+        "Tracers": ", ".join(wording.tool(name, version) for name, version in document.tools.items()) or None,
     }
     return {label: value for label, value in shown.items() if value}
+
+
+def by_value(settings: Mapping[str, str]) -> dict[str, list[str]]:
+    """Each value to the names that have it: a hundred options become a few lines."""
+    groups: dict[str, list[str]] = {}
+    for name, value in settings.items():
+        groups.setdefault(value, []).append(name)
+    return groups
 
 
 def _yes(value: bool | None) -> str | None:  # noqa: FBT001

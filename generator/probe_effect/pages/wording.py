@@ -18,13 +18,14 @@ NOT_STATED = "not stated"
 
 
 def interval(value: Interval | None, show: Callable[[float | None, int], str], digits: int | None = None) -> str:
-    """`591 ns (577 to 604 ns)`, with as many digits as the interval supports; the value alone without one."""
+    """`591 ns (577 to 604)`, with as many digits as the interval supports; the value alone without one."""
     if value is None:
         return units.MISSING
     if value.low is None or value.high is None:
         return show(value.value, digits or 3)
     places = digits or units.digits_for(value.value, value.low, value.high)
-    return f"{show(value.value, places)} ({show(value.low, places)} to {show(value.high, places)})"
+    low, high = (show(end, places).split("\u00a0")[0] for end in (value.low, value.high))
+    return f"{show(value.value, places)} ({low} to {high})"
 
 
 def cost(case: CaseSummary, floor_ns: float | None) -> str:
@@ -51,8 +52,10 @@ def answer(case: CaseSummary, machine: str) -> str:
     """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
     if case.cost is None:
         return f"On {machine} this case is {case.status}: {case.note}."
-    if case.threshold_5 is None or case.threshold_1 is None or case.threshold_30 is None:
+    if case.distinguishable is False:
         return f"On {machine} it cannot be told from no tracing at all."
+    if case.threshold_5 is None or case.threshold_1 is None or case.threshold_30 is None:
+        return f"On {machine} there is no guidance: {case.note or 'it was not slower'}."
     words = ", ".join(
         f"{percent}\u00a0% ({word}) at {units.rate(rate.value)}"
         for (percent, word), rate in zip(
@@ -67,6 +70,13 @@ def source_label(document: SourceFile) -> str:
     """Who and when, as a table or a caption calls a source; the title where no author is stated."""
     who = document.title if document.author == NOT_STATED else document.author
     return who if document.date == NOT_STATED else f"{who}, {units.date_words(document.date)}"
+
+
+def tool(name: str, version: str | None) -> str:
+    """A tracer with its version, which many tools print with their own name in front: `bpftrace v0.17.0`."""
+    if version is None:
+        return name
+    return version if version.startswith(name) else f"{name} {version}"
 
 
 def tier(document: MachineFile) -> str:
