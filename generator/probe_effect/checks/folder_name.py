@@ -1,15 +1,22 @@
-"""A submission's folder says the same as its `machine.json`."""
+"""A submission's folder says the same as its `machine.json`; a source's is an id."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.checks.rule import CheckedSource, CheckedSubmission, Fault, Rule
+from probe_effect.store.samples import SLUG
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def _source_faults(checked: CheckedSource) -> Iterator[Fault]:
+    if not re.fullmatch(SLUG, checked.folder.name):
+        found = f"folder `{printable(checked.folder.name)}` is not an id"
+        yield Fault("source.toml", None, found, "name it with small letters and digits, joined by hyphens")
 
 
 def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
@@ -23,4 +30,7 @@ def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
         yield Fault("machine.json", None, found, f"name the folder {wanted}, or {wanted}-2 for a second run")
 
 
+IN_SOURCE = Rule(
+    "folder-name", "A source's folder has a name that can stand in an address: it becomes its page's.", _source_faults
+)
 RULE = Rule("folder-name", "Folder names give the machine, the date and the suite of the run.", _faults)

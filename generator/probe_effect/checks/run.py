@@ -39,6 +39,7 @@ SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
 )
 SOURCE_RULES: tuple[Rule[CheckedSource], ...] = (
     known_files.IN_SOURCE,
+    folder_name.IN_SOURCE,
     derived_figures.RULE,
     standing_findings.RULE,
 )

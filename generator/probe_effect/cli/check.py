@@ -23,9 +23,7 @@ def check(context: click.Context, folders: tuple[Path, ...], data_path: Path | N
     Example: probe-effect check data/results/my-machine/2026-11-20-per-event
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path)
-    chosen = given_folders(folders) or [
-        path for path in sorted(data.root.iterdir()) if path.is_dir() and any(path.iterdir())
-    ]
+    chosen = given_folders(folders) or data.parts()
     problems = run.check(chosen, data)
     if form == "json":
         output.product_json(output.problems_json(problems))

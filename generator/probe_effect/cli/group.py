@@ -9,6 +9,7 @@ import click
 from probe_effect import __version__
 from probe_effect.cli.build import build, serve
 from probe_effect.cli.check import check
+from probe_effect.cli.dictionary import dictionary
 from probe_effect.cli.measure import measure
 from probe_effect.cli.output import progress, show_problems
 from probe_effect.cli.suites import suites
@@ -26,22 +27,20 @@ def commands() -> None:
     """  # noqa: D301 (click reads the \b)
 
 
-for command in (measure, suites, summarise, check, build, serve):
+for command in (measure, suites, summarise, check, build, serve, dictionary):
     commands.add_command(command)
 
 
 def main() -> None:
     """Run the command line; expected failures print their message, never a traceback."""
     try:
-        commands(standalone_mode=False)
+        sys.exit(commands(standalone_mode=False))  # click hands a command's exit status back as a value
     except click.exceptions.Abort:
         progress.print("stopped")
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except BadData as error:
         show_problems(error.problems)
         progress.print(f"error: {error}", markup=False)

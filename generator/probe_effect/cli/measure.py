@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.measure_display import display
+from probe_effect.cli.measure_display import display, show_skipped
 from probe_effect.cli.places import data_folder, data_option
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK, THOROUGH
@@ -60,19 +60,21 @@ def measure(
     check_cases([suite for _, suite in chosen], cases)
     ready = choose_tracers(known_tracers(), tracers)
     submitter = _submitter(name, url)
-    for folder, suite in chosen:
+    works = [resolve(folder, suite, ready, cases) for folder, suite in chosen]
+    for work in (work for work in works if work.measured or work.skipped):
         number = secrets.randbits(32) if seed is None else seed
         settings = Settings(
             results=out or data.results,
             blocks=blocks or (QUICK_BLOCKS if quick else BLOCKS),
             seed=number,
-            command=_command(suite.id, tracers, cases, blocks, quick=quick, seed=number),
+            command=_command(work.suite.id, tracers, cases, blocks, quick=quick, seed=number),
             lengths=QUICK if quick else THOROUGH,
             submitter=submitter,
             author=provenance,
         )
+        show_skipped(output.progress, work)
         with display(output.progress) as tell, interruptible():
-            submission = measure_suite(resolve(folder, suite, ready, cases), settings, tell)
+            submission = measure_suite(work, settings, tell)
         output.product(str(submission.folder))
         output.progress.print(f"to read it: probe-effect summarise {submission.folder}", markup=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from probe_effect.measure.progress import Progress
+    from probe_effect.measure.request import Work
 
 BAR_WIDTH = 24
+
+
+def show_skipped(console: Console, work: Work) -> None:
+    """What of a suite is not measured here, one line for each reason."""
+    cases: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for subject, reason in work.skipped.items():
+        cases[subject.tracer, reason].append(subject.case)
+    for (tracer, reason), names in cases.items():
+        console.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
 
 
 @contextmanager
@@ -88,8 +99,8 @@ def _last_cost(progress: Progress) -> str:
 
 
 def _notice(progress: Progress) -> str | None:
-    """What stays on the screen: a run that was skipped or went wrong, and why."""
+    """What stays on the screen: a run that went wrong, and why."""
     row = progress.finished
-    if row is None or row.status == "ok":
+    if row is None or row.status not in {"failed", "timeout"}:
         return None
     return f"{row.case} ({row.tracer}) {row.status}: {row.note}"

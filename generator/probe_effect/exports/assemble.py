@@ -11,6 +11,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import draw_svg, live_script
+from probe_effect.exports.dictionary import data_package
 from probe_effect.exports.facts import facts
 from probe_effect.pages import site
 from probe_effect.store.tables import csv_line
@@ -40,6 +41,7 @@ def assemble(catalogue: Catalogue, work: Path) -> Iterator[str]:
     yield "raw data"
     _copy_scripts(catalogue, work)
     _copy_data(catalogue, work)
+    _write(work / "static" / "data" / "datapackage.json", data_package(catalogue))
     _write(work / "static" / "js" / "vega.js", live_script())
 
 

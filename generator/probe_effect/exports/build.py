@@ -50,8 +50,7 @@ def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
 def assemble_work(places: Places) -> Iterator[str]:
     """Check the data and fill the work folder anew. Raises: BadData."""
     yield "checking data"
-    folders = [folder for name in ("suites", "published", "results") if (folder := places.data.root / name).is_dir()]
-    problems = check((folder for folder in folders if any(folder.iterdir())), places.data)
+    problems = check(places.data.parts(), places.data)
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
     catalogue = read_catalogue(places.data)

@@ -142,7 +142,7 @@ def _summarise_case(
         reconciled=reconciled,
         distinguishable=clear,
         grade=None,
-        note=_note(rows, cost, reconciled),
+        note=_note(rows, cost, floor_ns, reconciled),
     )
 
 
@@ -171,11 +171,13 @@ def _is_distinguishable(cost: Interval, floor_ns: float | None) -> bool | None:
     return (cost.low > 0 or cost.high < 0) and abs(cost.value) > floor_ns
 
 
-def _note(rows: Sequence[Sample], cost: Interval, reconciled: bool | None) -> str | None:  # noqa: FBT001
+def _note(rows: Sequence[Sample], cost: Interval, floor_ns: float | None, reconciled: bool | None) -> str | None:  # noqa: FBT001
     """What a reader must know before using the number."""
     notes = []
     if cost.low is None:
         notes.append(f"too few blocks: an interval needs {MIN_BLOCKS}")
+    elif floor_ns is None:
+        notes.append(f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines")
     if reconciled is False:
         notes.append("events do not add up: left out of guidance")
     if bad := [row for row in rows if row.status != "ok"]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.machine.load import load_average
+from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.submission import moment, open_submission
 from probe_effect.store.machine_file import Run
-from probe_effect.workloads.build import build
+from probe_effect.workloads.build import build, cache_folder
 from probe_effect.workloads.loop import clock_read_ns
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
 
     Args:
         tell: called before each run and after the last, never while a run is timed.
-    Raises: HostNotReady when nothing of the suite can be measured here; Interrupted when asked to stop, with the
-        rows so far kept; ProbeEffectError when the workload itself does not run.
+    Raises: HostNotReady when nothing of the suite can be measured here, or while another measurement runs;
+        Interrupted when asked to stop, with the rows so far kept; ProbeEffectError when the workload does not run.
     """
     if not work.measured:
         reasons = "\n".join(f"{subject.case} with {subject.tracer}: {why}" for subject, why in work.skipped.items())
@@ -41,7 +42,7 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
         raise HostNotReady(msg)
     workload_cpu, tracer_cpu = choose_cpus()
     load_before = load_average()
-    with _staying_on(tracer_cpu):
+    with alone(settings.cache or cache_folder()), _staying_on(tracer_cpu):
         bench = Bench(work, settings, build(_source(work), settings.cache), workload_cpu, tell)
         bench.calibrate()
         opened = _open(bench, tracer_cpu, load_before)

@@ -53,7 +53,7 @@ def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
-    """The home page's chart; none before anything was measured."""
+    """The home page's chart; none before anything was measured that guides."""
     reference = reference_submission(catalogue)
     if reference is None:
         return []
@@ -63,6 +63,8 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         for case in reference.summary.cases
         if case.cost is not None and case.threshold_5 is not None
     ]
+    if not lines:
+        return []
     lines.sort(key=lambda line: line.cost.value)
     name = wording.machine_name(reference.document)
     sentence = (

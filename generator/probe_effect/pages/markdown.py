@@ -20,10 +20,11 @@ from probe_effect import units
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Letters, digits, blanks, commas and full stops inside a line are plain; "1." at a line's start would begin a list.
-SPECIAL = re.compile(r"[!-+\-/:-@\[-`{-~]|\.(?=\s|$)")
+# Plain are letters, digits, blanks, `"%'(),./;?` and hyphens inside words. "1." and "1)" at a line's start would begin
+# a list, and four blanks there would begin code; the rest is syntax somewhere.
+SPECIAL = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<!\w)-|-(?!\w)|(?<=\d)[.)](?=\s|$)|^ (?= )")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def escape(value: object) -> Markup:

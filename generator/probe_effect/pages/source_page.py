@@ -55,8 +55,14 @@ class Group:
         """What was measured, to platform, to figure."""
         rows: dict[str, dict[str, Figure]] = {}
         for figure in self.figures:
-            rows.setdefault(figure.what, {})[figure.platform or ""] = figure
+            rows.setdefault(_row(figure), {})[figure.platform or ""] = figure
         return rows
+
+    @property
+    def platform(self) -> str | None:
+        """The one platform of all its figures, when there is just one."""
+        found = {figure.platform for figure in self.figures}
+        return found.pop() if len(found) == 1 else None
 
 
 def write(source: PublishedSource) -> str:
@@ -94,11 +100,16 @@ def groups(figures: Sequence[Figure]) -> list[Group]:
     return [Group(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
 
 
+def _row(figure: Figure) -> str:
+    """The row of a grid where a figure stands: its case, which joins what tools call differently."""
+    return figure.case or figure.what
+
+
 def _platforms(figures: Sequence[Figure]) -> tuple[str, ...]:
     """The columns of a grid; empty when the figures do not form one."""
-    places = [(figure.what, figure.platform or "") for figure in figures]
+    places = [(_row(figure), figure.platform or "") for figure in figures]
     platforms = tuple(dict.fromkeys(platform for _, platform in places))
-    rows = len({what for what, _ in places})
+    rows = len({row for row, _ in places})
     is_grid = len(set(places)) == len(places) and len(platforms) > 1 and len(places) * 2 > rows * len(platforms)
     return platforms if is_grid and rows > 1 and len(platforms) <= MAX_GRID_COLUMNS else ()
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MAX_LENGTH = 2000
 MAX_NODES = 500
 
+MAX_VALUE = 10**100
+"""Beyond any figure, and well inside what a float holds: results are printed as floats."""
+
 OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -51,11 +54,7 @@ def evaluate(text: str, values: Mapping[str, Fraction]) -> Fraction:
         values: figure id to its value in base units.
     Raises: FormulaError.
     """
-    try:
-        return _value(_parse(text), values)
-    except ZeroDivisionError:
-        msg = f"`{text}` divides by zero"
-        raise FormulaError(msg) from None
+    return _computed(text, _parse(text), values)
 
 
 def holds(text: str, values: Mapping[str, Fraction]) -> bool:
@@ -64,7 +63,8 @@ def holds(text: str, values: Mapping[str, Fraction]) -> bool:
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in COMPARISONS:
         msg = f"`{text}` is not one comparison"
         raise FormulaError(msg)
-    return COMPARISONS[type(node.ops[0])](_value(node.left, values), _value(node.comparators[0], values))
+    left, right = (_computed(text, side, values) for side in (node.left, node.comparators[0]))
+    return COMPARISONS[type(node.ops[0])](left, right)
 
 
 def names(text: str) -> Iterator[str]:
@@ -89,9 +89,21 @@ def _parse(text: str) -> ast.expr:
     return tree.body
 
 
+def _computed(text: str, node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
+    try:
+        value = _value(node, values)
+    except ZeroDivisionError:
+        msg = f"`{text}` divides by zero"
+        raise FormulaError(msg) from None
+    if abs(value) > MAX_VALUE:
+        msg = f"`{text}` is larger than any figure"
+        raise FormulaError(msg)
+    return value
+
+
 def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
     match node:
-        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool) and number < MAX_VALUE:
             return Fraction(str(number))
         case ast.Name(id=name):
             if name not in values:
@@ -102,6 +114,9 @@ def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
             return OPERATORS[type(op)](_value(left, values), _value(right, values))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, values)
+        case ast.Call(func=ast.Name(id="abs"), args=[_, _, *_]):
+            msg = "abs takes one value"
+            raise FormulaError(msg)
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in FUNCTIONS:
             return FUNCTIONS[name]([_value(argument, values) for argument in arguments])
         case _:

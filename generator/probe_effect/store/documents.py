@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from probe_effect.model import Problem
-from probe_effect.store.tables import FORBIDDEN_TEXT, printable
+from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, printable, regular_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +63,7 @@ def read_document(path: Path, file: str, rule: str, model: type[M]) -> tuple[M |
         rule: first part of the problems' rule ids.
     """
     try:
-        if path.stat().st_size > MAX_DOCUMENT_BYTES:
+        if regular_size(path) > MAX_DOCUMENT_BYTES:
             message = f"larger than {MAX_DOCUMENT_BYTES} bytes"
             return None, [Problem("error", file, None, None, f"{rule}/size", message, "let the tool write this file")]
         text = path.read_bytes().decode("utf-8")
@@ -71,13 +73,14 @@ def read_document(path: Path, file: str, rule: str, model: type[M]) -> tuple[M |
     except UnicodeDecodeError:
         return None, [Problem("error", file, None, None, f"{rule}/encoding", "not UTF-8", "save the file as UTF-8")]
     try:
-        value = tomllib.loads(text) if path.suffix == ".toml" else _load_json(text)
+        value = _frozen(tomllib.loads(text) if path.suffix == ".toml" else _load_json(text))
     except (ValueError, RecursionError) as error:
         return None, [_syntax_problem(file, rule, error)]
     try:
-        return model.model_validate(_frozen(value)), []
+        return model.model_validate(value), []
     except ValidationError as error:
-        return None, [_problem(file, rule, text, path.suffix, fault) for fault in error.errors()]
+        faults = error.errors()[:MAX_PROBLEMS_PER_FILE]
+        return None, [_problem(file, rule, text, path.suffix, fault) for fault in faults]
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)
@@ -91,9 +94,8 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
     """JSON without repeated keys, NaN, infinities, or nesting that no document of ours has."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        for key in keys:
-            if keys.count(key) > 1:
+        for key, times in Counter(key for key, _ in pairs).items():
+            if times > 1:
                 msg = f"key `{printable(key)}` stands twice"
                 raise ValueError(msg)
         return dict(pairs)
@@ -111,7 +113,8 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
 def _depth(text: str) -> int:
     """Deepest nesting of brackets outside strings; bounds the parser's recursion before it starts."""
     deepest = now = 0
-    for bracket in re.findall(r'"(?:\\.|[^"\\])*"|[\[\]{}]', text):
+    # A string without an end takes the rest of the text, so that each character is looked at once.
+    for bracket in re.findall(r'"(?:\\.|[^"\\])*"?|[\[\]{}]', text):
         now += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
         deepest = max(deepest, now)
     return deepest
@@ -132,7 +135,7 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
     line, column = (_toml_place if suffix == ".toml" else _json_place)(text, path)
     name = ".".join(str(key) for key in path) or "the document"
     message = f"{printable(name, 100)}: {fault['msg'].removeprefix('Value error, ')}"
-    if isinstance(fault["input"], str | int | float):
+    if isinstance(fault["input"], str | float) or (isinstance(fault["input"], int) and abs(fault["input"]) < 2**64):
         message += f", found `{printable(str(fault['input']))}`"
     hint = "remove this key" if fault["type"] == "extra_forbidden" else "see data/README.md for what this key holds"
     return Problem("error", file, line, column, f"{rule}/{fault['type'].replace('_', '-')}", message, hint)
@@ -140,10 +143,7 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
 
 def _json_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
     """Where the value at `path` starts. JSON is YAML 1.2 for this purpose, and PyYAML keeps the marks."""
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        return None, None
+    node = _json_tree(text)
     if node is None:
         return None, None
     for key in path:
@@ -152,6 +152,17 @@ def _json_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]
             break
         node = found
     return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+@lru_cache(maxsize=1)
+def _json_tree(text: str) -> yaml.Node | None:
+    """The marked tree, kept for the next problem of the same document: a hostile one is slow to read."""
+    try:
+        # YAML refuses tabs that JSON allows between values; strings cannot hold them.
+        tree: yaml.Node | None = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        return None
+    return tree
 
 
 def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
@@ -166,7 +177,7 @@ def _toml_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]
     table: list[Key] = []
     counts: dict[str, int] = {}
     nearest: tuple[int, int] | tuple[int, None] = (1, 1)
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if header := re.match(r"\s*(\[\[?)\s*([\w.-]+)\s*\]", line):
             table = list(header[2].split("."))
             if header[1] == "[[":

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.errors import UsageError
+from probe_effect.store.tables import printable
 
 PACKAGED_SUITES = Path(__file__).resolve().parent.parent / "data" / "suites"
 """Suites inside an installed wheel; a checkout has them in its own `data/suites`."""
+
+
+MAX_PATH_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ class DataFolder:
 
     root: Path
 
+    def parts(self) -> list[Path]:
+        """The folders in which suites, sources and submissions lie, those that hold anything."""
+        folders = (self.root / name for name in ("suites", "published", "results"))
+        return [folder for folder in folders if folder.is_dir() and any(folder.iterdir())]
+
     @property
     def results(self) -> Path:
         """Where submissions lie, by machine."""
@@ -66,9 +75,10 @@ class DataFolder:
     def relative(self, path: Path) -> str:
         """How messages name a file: from the data folder's parent when inside it, as given otherwise."""
         try:
-            return str(path.resolve().relative_to(self.root.resolve().parent))
+            shown = (path.parent.resolve() / path.name).relative_to(self.root.resolve().parent)
         except ValueError:
-            return str(path)
+            shown = path
+        return printable(str(shown), MAX_PATH_LENGTH)
 
 
 def find_project(start: Path) -> Path | None:

@@ -56,6 +56,8 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
     samples: list[Sample] = []
     taken: dict[tuple[int, int], int] = {}
     for row in reader.read(path):
+        if reader.is_full(row.line):
+            break
         cells: dict[str, Any] = dict(row.cells)
         sample = Sample(**cells)
         place = (sample.block, sample.position)
@@ -123,6 +125,6 @@ class SampleWriter:
 
 
 def as_note(text: str) -> str:
-    """A tracer's own words fit for the `note` column: one line, printable, never a formula."""
+    """A tracer's own words fit for the `note` column: one line, printable, never a formula, never empty."""
     line = printable(" ".join(text.split()), MAX_TEXT_LENGTH - 1)
-    return line.lstrip("=+-@ ")
+    return line.lstrip("=+-@ ") or "no reason given"

@@ -82,7 +82,7 @@ class SourceFile(Document):
     schema_version: Literal[1]
     title: Text
     author: Text
-    date: Annotated[str, Field(pattern=r"^(\d{4}(-\d\d(-\d\d)?)?|not stated)$")]
+    date: Annotated[str, Field(pattern=r"^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?|not stated)$")]
     kind: Text
     where: Text
     read: Literal["full", "file", "excerpt"]

@@ -8,9 +8,12 @@ Format: RFC 4180 with LF line ends, UTF-8, a header, no blank lines.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import math
 import re
+import stat
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -33,7 +36,7 @@ MAX_PROBLEMS_PER_FILE = 200
 
 INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?")
-FORBIDDEN_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+FORBIDDEN_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Control characters, and those that change the direction of text (Unicode TR 9): neither belongs in a cell."""
 FORMULA_START = re.compile(r"[=+\-@]")
 """A text cell that starts so is run as a formula by spreadsheets (OWASP, CSV injection)."""
@@ -76,15 +79,24 @@ class TableReader:
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             header = next(lines, [])
-            return self._rows(lines, header) if self._header_is_sound(header) else []
+            numbered = ((lines.line_num, texts) for texts in lines)
+            return self._rows(numbered, header) if self._header_is_sound(header) else []
         except csv.Error as error:
             self._add(lines.line_num, None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
             return []
 
+    def is_full(self, line: int) -> bool:
+        """Whether the file has shown so many problems that reading stops at `line`; says so once."""
+        if len(self.problems) < MAX_PROBLEMS_PER_FILE:
+            return False
+        if self.problems[-1].rule != f"{self.rule}/too-many":
+            self._add(line, None, "too-many", "further problems are not listed", "mend those above first")
+        return True
+
     def _text(self, path: Path) -> str | None:
         """The file's text, or None with a problem when it is absent, too large or not plain UTF-8 lines."""
         try:
-            if path.stat().st_size > MAX_FILE_BYTES:
+            if regular_size(path) > MAX_FILE_BYTES:
                 self._add(None, None, "size", f"larger than {MAX_FILE_BYTES} bytes", "split the run into submissions")
                 return None
             raw = path.read_bytes()
@@ -106,18 +118,18 @@ class TableReader:
 
     def _header_is_sound(self, header: Sequence[str]) -> bool:
         missing = [name for name in self.columns if name not in header]
-        repeated = sorted({name for name in header if header.count(name) > 1})
+        repeated = sorted(name for name, times in Counter(header).items() if times > 1)[:MAX_PROBLEMS_PER_FILE]
         for name in missing:
             self._add(1, None, "header", f"column `{name}` is missing", f"the header is {','.join(self.columns)}")
         for name in repeated:
             self._add(1, None, "header", f"column `{printable(name)}` stands twice", "name each column once")
         return not missing and not repeated
 
-    def _rows(self, lines: Iterable[list[str]], header: Sequence[str]) -> list[Row]:
+    def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
         rows = []
-        for number, texts in enumerate(lines, start=2):
-            if len(self.problems) >= MAX_PROBLEMS_PER_FILE:
-                self._add(number, None, "too-many", "further problems are not listed", "mend those above first")
+        for end, texts in lines:
+            number = end - sum(text.count("\n") for text in texts)
+            if self.is_full(number):
                 break
             if len(texts) != len(header):
                 found = f"{len(texts)} cells where the header has {len(header)}"
@@ -139,7 +151,7 @@ class TableReader:
         if fault:
             found, hint = fault
             shown = f"`{printable(text)}` " if text else ""
-            place = len(csv_line(before)) + 1 if before else 1
+            place = len(csv_line([*before, ""])) if before else 1
             self._add(line, place, "cell", f"{column.name}: {shown}{found}", hint)
         if fault or text == "":
             return None
@@ -182,6 +194,14 @@ def text_fault(column: Column, text: str) -> tuple[str, str] | None:
     if column.pattern and not re.fullmatch(column.pattern, text):
         return "has an unexpected form", f"expected the form {column.pattern}"
     return None
+
+
+def regular_size(path: Path) -> int:
+    """Size of a file in bytes. Raises: OSError, also for a link, pipe or device: those lead elsewhere or never end."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    return found.st_size
 
 
 def printable(text: str, limit: int = 60) -> str:

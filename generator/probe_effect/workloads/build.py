@@ -38,7 +38,8 @@ def build(source: Path, cache: Path | None = None) -> Program:
         raise HostNotReady(msg)
     made_by = f"{_version(compiler)} {' '.join(FLAGS)}"
     digest = hashlib.sha256(source.read_bytes() + b"\0" + made_by.encode()).hexdigest()[:16]
-    path = (cache or cache_folder()) / "workloads" / f"{source.stem}-{digest}"
+    # The file keeps its plain name, because that is the name by which counting twins know the workload.
+    path = (cache or cache_folder()) / "workloads" / digest / source.stem
     if not path.is_file():
         _compile(compiler, source, path)
     return Program(path, made_by)

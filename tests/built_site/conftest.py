@@ -1,0 +1,67 @@
+"""The real site, built once from the real data, and served from a sub-path as a project page would be."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Error, sync_playwright
+from site_build import PROJECT, build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SUB_PATH = "some/sub/path"
+
+# No service of a browser vendor is asked for anything, and no sandbox because CI is root.
+CHROMIUM_OPTIONS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(PROJECT / "data", tmp_path_factory.mktemp("site") / "site")
+
+
+@pytest.fixture(scope="session")
+def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a plain file server shows the site, below a sub-path."""
+    root = tmp_path_factory.mktemp("server")
+    place = root / SUB_PATH
+    place.parent.mkdir(parents=True)
+    place.symlink_to(site)
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/{SUB_PATH}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's own browser; nothing is downloaded."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed: sudo apt-get install chromium")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
+        except Error as error:
+            if os.environ.get("CI"):
+                raise
+            pytest.skip(f"chromium does not start here: {error}")
+        yield browser
+        browser.close()

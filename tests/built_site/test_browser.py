@@ -1,0 +1,167 @@
+"""The site in a real browser, under its own content policy, served from a sub-path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from site_build import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("site")]
+
+AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
+
+MACHINE = next(path.name for path in sorted((PROJECT / "data/results").iterdir()))
+KINDS = {
+    "home": "",
+    "costs": "costs/",
+    "case": "costs/06-uprobe/",
+    "sources": "sources/",
+    "source": "sources/gregg-2011-pid-provider/",
+    "machines": "machines/",
+    "machine": f"machines/{MACHINE}/",
+    "method": "method/",
+    "glossary": "glossary/",
+    "data": "data/",
+}
+BOX = """figure => {
+    const box = figure.querySelector(".chart-box").getBoundingClientRect();
+    return [box.x + scrollX, box.y + scrollY, box.width, box.height];
+}"""
+"""Where a chart is on its page, however far the page is scrolled."""
+
+PHONE, DESKTOP = (390, 844), (1280, 900)
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What the browser complains of."""
+    return []
+
+
+@pytest.fixture
+def page(chromium: Browser, said: list[str]) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
+    yield listened(context, said)
+    context.close()
+
+
+def listened(context: BrowserContext, said: list[str]) -> Page:
+    """A page whose console, errors and failed or foreign requests are written down."""
+    made = context.new_page()
+    made.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    made.on("pageerror", lambda error: said.append(f"error: {error}"))
+    made.on("requestfailed", lambda request: said.append(f"failed: {request.url}"))
+    made.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith(("http://127.0.0.1:", "data:")) else said.append(f"foreign: {request.url}")
+        ),
+    )
+    return made
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
+    chromium: Browser, address: str, said: list[str], size: tuple[int, int]
+) -> None:
+    context = chromium.new_context(viewport={"width": size[0], "height": size[1]})
+    page = listened(context, said)
+    page.goto(address)
+    page.evaluate(
+        """() => {
+            window.shift = 0;
+            new PerformanceObserver(list => list.getEntries().forEach(entry => { window.shift += entry.value; }))
+                .observe({type: "layout-shift", buffered: true});
+        }"""
+    )
+    figure = page.locator("figure.chart").first
+    before = figure.evaluate(BOX)
+    assert figure.locator("svg:visible").count() == 1
+    figure.locator("button").click()
+    page.wait_for_selector("figure.chart[data-state=live] .chart-live svg")
+    assert figure.evaluate(BOX) == before
+    assert page.evaluate("window.shift") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert said == []
+    context.close()
+
+
+def test_the_chart_program_is_loaded_only_when_a_reader_asks(page: Page, address: str) -> None:
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto(address, wait_until="networkidle")
+    assert not any("vega" in url for url in loaded)
+    page.locator("figure.chart button").first.click()
+    page.wait_for_selector("figure.chart[data-state=live]")
+    assert any("vega" in url for url in loaded)
+
+
+def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, address: str) -> None:
+    page.route("**/vega.js", lambda route: route.abort())
+    page.goto(address)
+    figure = page.locator("figure.chart").first
+    figure.locator("button").click()
+    figure.get_by_text("The drawing stays").wait_for()
+    assert figure.locator(".chart-still svg:visible").count() == 1
+
+
+@pytest.mark.parametrize("kind", ["home", "case", "source", "machine"])
+def test_a_page_reads_without_javascript(chromium: Browser, address: str, kind: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address + KINDS[kind])
+    assert page.locator("h1").inner_text()
+    assert page.locator("table").first.is_visible()
+    assert page.locator("figure.chart svg:visible").count() >= 1
+    assert page.locator("button:visible").count() == 0
+    context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_loads_without_complaint_and_fits_a_phone(
+    chromium: Browser, address: str, said: list[str], kind: str
+) -> None:
+    context = chromium.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
+    page = listened(context, said)
+    page.goto(address + KINDS[kind], wait_until="networkidle")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    assert said == []
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_has_no_accessibility_violation(
+    chromium: Browser, address: str, kind: str, size: tuple[int, int], theme: str
+) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make test installs it")
+    # axe is injected past the policy, which this test is not about.
+    context = chromium.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if theme == "dark" else "light",
+        bypass_csp=True,
+    )
+    page = context.new_page()
+    page.goto(address + KINDS[kind])
+    page.add_script_tag(path=AXE)
+    result = page.evaluate("axe.run({resultTypes: ['violations']})")
+    assert [(one["id"], one["nodes"][0]["html"]) for one in result["violations"]] == []
+    context.close()
+
+
+def test_the_theme_button_keeps_the_readers_choice(page: Page, address: str) -> None:
+    page.goto(address)
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("header button").click()
+    chosen = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert chosen != before
+    page.goto(address + "costs/")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == chosen

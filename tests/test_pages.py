@@ -1,0 +1,330 @@
+"""Pages and fragments from a small data folder: what they say, and that text from data stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from builders import (
+    FIGURES,
+    FINDING,
+    MACHINE,
+    REAL_DATA,
+    SOURCE_VALUES,
+    block_rows,
+    machine_document,
+    machine_values,
+    many_blocks,
+    skipped_row,
+    write_data,
+    write_source,
+    write_submission,
+)
+from markdown_it import MarkdownIt
+from probe_effect.guidance.catalogue import Catalogue, read_catalogue
+from probe_effect.guidance.summary import summarise
+from probe_effect.model import CaseSummary, Interval
+from probe_effect.pages import site, source_page, wording
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.model import Sample
+
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+OWN_SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
+
+MACHINE_PAGE = f"machines/{MACHINE}.md"
+SOURCE_PAGE = "sources/a-talk.md"
+CASE_PAGE = "costs/02-kprobe.md"
+
+
+def pages_of(data: Path) -> dict[str, str]:
+    """Every page and fragment by its path."""
+    catalogue = read_catalogue(DataFolder(data))
+    return site.content(catalogue) | site.fragment_files(catalogue)
+
+
+def split(text: str) -> tuple[dict[str, Any], str]:
+    """A page's front matter and its body; fragments have none."""
+    if not text.startswith("{\n"):
+        return {}, text
+    front, end = json.JSONDecoder().raw_decode(text)
+    return front, text[end:]
+
+
+def seen(text: str) -> str:
+    """What a reader sees of Markdown, blanks made alike."""
+    inlines = (token for token in PARSER.parse(OWN_SHORTCODE.sub("", text)) if token.type == "inline")
+    words = "\n".join("".join(child.content or " " for child in one.children or []) for one in inlines)
+    return words.replace("\u00a0", " ").replace("\u202f", " ")
+
+
+@pytest.fixture
+def pages(data: Path) -> dict[str, str]:
+    return pages_of(data)
+
+
+def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str]) -> None:
+    cases = [path for path in pages if path.startswith("costs/")]
+    assert len(cases) == 18
+    assert {CASE_PAGE, SOURCE_PAGE, MACHINE_PAGE} <= pages.keys()
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "kind"),
+    [
+        (CASE_PAGE, "Kprobe", "case"),
+        (SOURCE_PAGE, "A talk about tracing", "source"),
+        (MACHINE_PAGE, "Example CPU 9000, 8 CPUs, Linux 6.12", "machine"),
+    ],
+)
+def test_front_matter_names_the_page(pages: dict[str, str], path: str, title: str, kind: str) -> None:
+    front, _ = split(pages[path])
+    assert (front["title"], front["kind"]) == (title, kind)
+    assert front["description"]
+
+
+def test_a_case_page_answers_at_which_rates_a_thread_slows(pages: dict[str, str]) -> None:
+    text = seen(split(pages[CASE_PAGE])[1])
+    assert "On Example CPU 9000, 8 CPUs, Linux 6.12 each event costs 50.0 ns" in text
+    assert "1 % (measurable) at 200 k/s, 5 % (significant) at 1.0 M/s, 30 % (expensive) at 6.0 M/s" in text
+
+
+def test_a_case_page_gives_the_reason_why_it_was_not_measured(pages: dict[str, str]) -> None:
+    assert "this case is skipped: this kernel has no uprobes." in seen(split(pages["costs/06-uprobe.md"])[1])
+
+
+def test_a_case_that_nobody_measured_says_so(pages: dict[str, str]) -> None:
+    assert "No machine has run this case yet" in seen(split(pages["costs/09-map.md"])[1])
+
+
+def test_a_case_page_shows_published_costs_apart(pages: dict[str, str]) -> None:
+    measured, published = split(pages[CASE_PAGE])[1].split("## Published by others")
+    assert "A. Author" in seen(published)
+    assert "A. Author" not in seen(measured)
+
+
+def test_a_case_page_shows_its_scripts(pages: dict[str, str]) -> None:
+    assert '{{< script "per-event/02-kprobe.bt" >}}' in pages[CASE_PAGE]
+    assert '{{< script "per-event/02-kprobe.d" >}}' in pages[CASE_PAGE]
+
+
+def test_a_machine_page_lists_what_could_not_be_measured_with_the_reason(pages: dict[str, str]) -> None:
+    assert "skipped: this kernel has no uprobes" in seen(split(pages[MACHINE_PAGE])[1])
+
+
+def test_a_source_page_shows_its_figures_findings_and_recomputation(pages: dict[str, str]) -> None:
+    text = seen(split(pages[SOURCE_PAGE])[1])
+    assert "It prints 2.5 us where its run times give 1 000 ns." in text
+    assert "differs: 1 µs" in text
+    assert "derived by us" in text
+
+
+@pytest.mark.parametrize(("read", "marked"), [("excerpt", True), ("full", False), ("file", False)])
+def test_only_a_source_known_from_an_excerpt_is_marked_so(tmp_path: Path, read: str, marked: bool) -> None:
+    write_source(tmp_path, read=read)
+    text = pages_of(tmp_path)[SOURCE_PAGE]
+    assert ("Known only from an excerpt" in text) is marked
+
+
+def test_an_empty_data_folder_says_that_there_is_nothing_yet(tmp_path: Path) -> None:
+    made = pages_of(tmp_path)
+    assert "Nothing has been measured yet" in made["home-chart.md"]
+    assert "Nothing has been measured yet" in made["costs-table.md"]
+    assert "No machine has been submitted yet" in made["machines.md"]
+
+
+def test_the_newest_submission_of_a_machine_stands_for_it(data: Path) -> None:
+    values = machine_values()
+    values["run"]["started"] = "2026-12-01T00:00:00Z"
+    write_submission(data, many_blocks(cost_ns=70), values, "2026-12-01-per-event")
+    catalogue = read_catalogue(DataFolder(data))
+    ((submission, case),) = catalogue.measured("02-kprobe")
+    assert submission.files.folder.name == "2026-12-01-per-event"
+    assert case.cost == Interval(70, 70, 70)
+
+
+def case_of(rows: list[Sample]) -> CaseSummary:
+    return summarise("m/d", machine_document(), rows).cases[0]
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        pytest.param(case_of(many_blocks()), "each event costs 50.0\u00a0ns", id="clear cost"),
+        pytest.param(
+            case_of([row for block in range(8) for row in block_rows(block, 1, (100, 104))]),
+            "cannot be told from no tracing",
+            id="inside the noise floor",
+        ),
+        pytest.param(case_of(many_blocks(2)), "too few blocks", id="too few blocks"),
+        pytest.param(case_of(many_blocks(seen=1)), "events do not add up", id="unreconciled"),
+        pytest.param(case_of(many_blocks(cost_ns=-20)), "it was not slower", id="faster when traced"),
+        pytest.param(
+            case_of([row for block in range(8) for row in block_rows(block, 50, (100,))]),
+            "no noise floor",
+            id="no floor",
+        ),
+        pytest.param(case_of([skipped_row(0)]), "is skipped: this kernel has no uprobes.", id="skipped"),
+    ],
+)
+def test_the_answer_says_what_was_found_and_no_more(case: CaseSummary, words: str) -> None:
+    answer = wording.answer(case, "the machine")
+    assert words in answer
+    assert answer.startswith("On the machine ")
+    assert ("slows by" in answer) == (case.threshold_5 is not None)
+
+
+def test_a_cost_below_the_noise_floor_is_words_and_not_a_number() -> None:
+    case = case_of([row for block in range(8) for row in block_rows(block, 1, (100, 104))])
+    assert wording.cost(case, 4.0) == "not distinguishable from 0 (below 4.0\u00a0ns)"
+    assert wording.slowdown(case) == "—"
+    assert wording.thresholds(case) == ["—", "—", "—"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "tier"),
+    [
+        ({}, "physical"),
+        ({"machine__virtualization": "kvm"}, "virtual machine"),
+        ({"machine__virtualization": "kvm", "machine__nested": True}, "nested virtual machine"),
+        ({"run__metric": "instructions"}, "emulated"),
+    ],
+)
+def test_machines_have_tiers(changes: dict[str, object], tier: str) -> None:
+    assert wording.tier(machine_document(**changes)) == tier
+
+
+@pytest.mark.parametrize(
+    ("printed", "unit", "shown"),
+    [
+        ("0.598", "us", "0.598\u00a0us"),
+        ("21", "percent", "21\u00a0%"),
+        ("1,000,000", "count", "1,000,000"),
+        ("about 3 s", "s", "about 3 s"),
+    ],
+)
+def test_a_bare_printed_number_gets_its_unit(data: Path, printed: str, unit: str, shown: str) -> None:
+    figure = read_catalogue(DataFolder(data)).sources[0].figures[0]
+    assert source_page.shown(replace(figure, printed=printed, unit=unit)) == shown
+
+
+# Text from pull requests.
+
+HOSTILE = [
+    pytest.param("<script>alert(1)</script>", id="script"),
+    pytest.param("<img src=x onerror=alert(1)>", id="image"),
+    pytest.param("<!-- gone", id="comment"),
+    pytest.param("{{< x >}}", id="shortcode"),
+    pytest.param("{{% x %}}", id="Markdown shortcode"),
+    pytest.param("{{ .Site }}", id="template"),
+    pytest.param("{% raw %}{# c #}", id="jinja"),
+    pytest.param("](javascript:alert(1))", id="end of a link"),
+    pytest.param("[x](javascript:alert(1)) ![x](//e.org/x)", id="link and image"),
+    pytest.param("| a | b |", id="table"),
+    pytest.param("# h", id="heading"),
+    pytest.param("*b* __b__ ~~s~~", id="emphasis"),
+    pytest.param("`c` ```", id="code"),
+    pytest.param("\"q\" 'q' &amp; &#60;", id="quotes and references"),
+    pytest.param("1. x - y > z", id="lists and quotes"),
+    pytest.param("    indented", id="code block"),
+    pytest.param("\\", id="backslash"),
+]
+
+
+def is_text(data: Path, shown_on: dict[str, list[str]]) -> None:
+    """Every page of `data` holds no element of its own making, and each page shows its texts literally."""
+    made = pages_of(data)
+    for path, page in made.items():
+        front, body = split(page)
+        assert "{{" not in OWN_SHORTCODE.sub("", body), path
+        for token in PARSER.parse(body):
+            for one in (token, *(token.children or [])):
+                assert not one.type.startswith(("html", "code", "fence", "image")), (path, one)
+                assert one.tag not in {"h1", "s"}, (path, one)
+                assert str(one.attrs.get("href", "/")).startswith("/"), (path, one)
+        assert all(isinstance(value, str | int) for value in front.values())
+    for path, texts in shown_on.items():
+        words = seen(split(made[path])[1])
+        assert [text for text in texts if text.strip(" ") not in words] == []
+
+
+MACHINE_TEXTS = (
+    "machine.cpu_model machine.architecture machine.governor machine.microcode machine.virtualization system.os "
+    "system.kernel_release system.clocksource system.bpf_jit provenance.tool"
+).split()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_in_every_field_of_a_machine_file_comes_out_as_text(tmp_path: Path, hostile: str) -> None:
+    data, values = write_data(tmp_path), machine_values()
+    texts = {key: f"{hostile} {place}" for place, key in enumerate(MACHINE_TEXTS)}
+    for key, text in texts.items():
+        part, name = key.split(".")
+        values[part][name] = text
+    values["machine"]["id"] = "hostile-machine"
+    names = ("boot", "config", "option", "vulnerability", "state", "version", "tool", "argument", "compiler")
+    made = {name: f"{hostile} {name}" for name in names}
+    values["system"]["boot_flags"] = [made["boot"]]
+    values["system"]["kernel_config"] = {made["option"]: made["config"]}
+    values["system"]["vulnerabilities"] = {made["vulnerability"]: made["state"]}
+    values["tools"] = {"bpftrace": made["version"], made["tool"]: "1"}
+    values["run"]["command"] = [made["argument"]]
+    values["run"]["compiler"] = made["compiler"]
+    values["submitter"]["name"] = hostile
+    write_submission(data, [*many_blocks(), replace(skipped_row(3), block=9)], values)
+    not_shown = {made["compiler"]}
+    expected = [text for text in (*texts.values(), *made.values()) if text not in not_shown]
+    is_text(data, {"machines/hostile-machine.md": expected})
+    front, _ = split(pages_of(data)["machines/hostile-machine.md"])
+    assert str(front["title"]).startswith(texts["machine.cpu_model"])
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_notes_and_levels_of_rows_come_out_as_text(tmp_path: Path, hostile: str) -> None:
+    data = write_data(tmp_path)
+    values = machine_values()
+    values["machine"]["id"] = "hostile-machine"
+    rows = many_blocks(8, level=hostile)
+    failed = replace(rows[1], block=8, position=0, status="failed", note=f"{hostile} failed")
+    skipped = replace(skipped_row(9), block=9, note=f"{hostile} skipped")
+    write_submission(data, [*rows, failed, skipped], values)
+    is_text(data, {"machines/hostile-machine.md": [f"{hostile} failed", f"{hostile} skipped"]})
+    is_text(data, {"costs/06-uprobe.md": [f"{hostile} skipped"]})
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_in_every_field_of_a_source_comes_out_as_text(tmp_path: Path, hostile: str) -> None:
+    data = write_data(tmp_path)
+    kept = {"date", "read", "grade"}
+    texts = {key: f"{hostile} {key}" for key in SOURCE_VALUES if key not in kept}
+    finding = FINDING | {"sentence": f"{hostile} finding"}
+    columns = ("group", "what", "printed", "platform", "note")
+    rows = [dict(row) | {name: f"{hostile} {name}" for name in columns} | {"statistic": hostile} for row in FIGURES]
+    del rows[3]["printed"]
+    write_source(data, rows, [finding], name="hostile", **texts)
+    expected = [*texts.values(), f"{hostile} finding", *(f"{hostile} {name}" for name in columns)]
+    expected.remove(f"{hostile} title")  # in the front matter only
+    is_text(data, {"sources/hostile.md": expected})
+    front, _ = split(pages_of(data)["sources/hostile.md"])
+    assert front["title"] == f"{hostile} title"
+    assert front["description"] == f"{hostile} summary"
+    is_text(data, {"costs/02-kprobe.md": [f"{hostile} what"], "sources.md": [f"{hostile} title"]})
+
+
+def test_every_page_of_the_real_data_folder_is_free_of_elements_from_data() -> None:
+    is_text(REAL_DATA, {})
+
+
+def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:
+    catalogue: Catalogue = read_catalogue(DataFolder(data))
+    named = {
+        match[1] for text in pages_of(data).values() for match in re.finditer(r'\{\{< chart "([^"]+)" >\}\}', text)
+    }
+    assert named
+    assert named <= {chart.name for chart in site.charts(catalogue)}

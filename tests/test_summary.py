@@ -1,0 +1,283 @@
+"""What the rows of a submission say: known costs from rows made for the purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from builders import (
+    BASELINE_NS,
+    COST_NS,
+    EVENTS,
+    baseline_row,
+    block_rows,
+    machine_document,
+    many_blocks,
+    skipped_row,
+    traced_row,
+)
+from probe_effect.guidance.summary import summarise
+from probe_effect.model import CaseSummary, Interval, Sample, Status, SubmissionSummary
+
+
+def summary(samples: list[Sample], **changes: object) -> SubmissionSummary:
+    return summarise("m/d", machine_document(**changes), samples)
+
+
+def only_case(samples: list[Sample], **changes: object) -> CaseSummary:
+    (case,) = summary(samples, **changes).cases
+    return case
+
+
+def drifting(blocks: int, cost_ns: float, floor_ns: float) -> list[Sample]:
+    """Baselines that differ inside a block by `floor_ns`, on a machine that becomes slower from block to block."""
+    return [
+        row
+        for block in range(blocks)
+        for row in block_rows(block, cost_ns, (100 + 10 * block, 100 + 10 * block + floor_ns))
+    ]
+
+
+def test_a_known_cost_is_found_with_its_slowdown() -> None:
+    case = only_case(many_blocks())
+    assert case.status == "ok"
+    assert case.blocks == 8
+    assert case.baseline_ns == BASELINE_NS
+    assert case.cost == Interval(COST_NS, COST_NS, COST_NS)
+    assert case.slowdown is not None
+    assert case.slowdown.value == pytest.approx(0.5)
+
+
+def test_a_machine_that_becomes_slower_does_not_change_the_cost() -> None:
+    case = only_case(drifting(8, cost_ns=50, floor_ns=2))
+    assert case.cost is not None
+    assert case.cost.value == pytest.approx(50)
+
+
+def test_the_fastest_statistic_is_least_traced_minus_least_untraced() -> None:
+    case = only_case(drifting(8, cost_ns=50, floor_ns=2))
+    assert case.fastest_ns == pytest.approx(51)
+
+
+def test_runs_of_different_lengths_are_compared_per_event() -> None:
+    rows = [
+        replace(row, events=10 * EVENTS, wall_ns=10 * (row.wall_ns or 0)) if row.arm == "traced" else row
+        for row in many_blocks()
+    ]
+    assert only_case(rows).cost == Interval(COST_NS, COST_NS, COST_NS)
+
+
+def test_the_cost_is_measured_against_the_mean_of_a_blocks_baselines() -> None:
+    rows = [row for block in range(8) for row in (*block_rows(block, 50, (90, 110)), baseline_row(block, 5, 130))]
+    case = only_case(rows)
+    assert case.cost is not None
+    assert case.cost.value == pytest.approx(150 - 110)
+
+
+def test_thresholds_follow_from_the_cost() -> None:
+    case = only_case(many_blocks(cost_ns=50))
+    found = [one.value for one in (case.threshold_1, case.threshold_5, case.threshold_30) if one is not None]
+    assert found == pytest.approx([200_000, 1_000_000, 6_000_000])
+
+
+def test_a_cost_inside_the_noise_floor_is_no_difference_and_has_no_thresholds() -> None:
+    case = only_case(drifting(8, cost_ns=3, floor_ns=5))
+    assert case.distinguishable is False
+    assert case.cost is not None
+    assert case.cost.low is not None
+    assert case.cost.low > 0
+    assert (case.threshold_1, case.threshold_5, case.threshold_30) == (None, None, None)
+
+
+def test_an_interval_around_zero_is_no_difference() -> None:
+    costs = [-40, -30, -20, 30, 40, 60, 70, 80]
+    case = only_case([row for block, cost in enumerate(costs) for row in block_rows(block, cost)])
+    assert case.distinguishable is False
+
+
+def test_a_clear_cost_is_a_difference() -> None:
+    assert only_case(drifting(8, cost_ns=6, floor_ns=5)).distinguishable is True
+
+
+def test_a_tracer_that_makes_it_faster_is_told_as_such_without_thresholds() -> None:
+    case = only_case(many_blocks(cost_ns=-20))
+    assert case.cost == Interval(-20, -20, -20)
+    assert case.distinguishable is True
+    assert case.threshold_5 is None
+
+
+def test_the_noise_floor_is_what_baselines_of_the_same_block_differ_by() -> None:
+    assert summary(drifting(8, cost_ns=50, floor_ns=4)).noise_floor_ns == pytest.approx(4)
+
+
+def test_one_baseline_per_block_gives_no_noise_floor_and_no_verdict() -> None:
+    rows = [row for block in range(8) for row in block_rows(block, 50, (100,))]
+    found = summary(rows)
+    assert found.noise_floor_ns is None
+    assert found.cases[0].cost == Interval(50, 50, 50)
+    assert found.cases[0].distinguishable is None
+    assert found.cases[0].threshold_5 is None
+    assert "noise floor" in (found.cases[0].note or "")
+
+
+def test_one_block_has_a_cost_without_an_interval_and_says_so() -> None:
+    case = only_case(many_blocks(1))
+    assert case.cost == Interval(COST_NS)
+    assert case.distinguishable is None
+    assert case.threshold_5 is None
+    assert "too few blocks" in (case.note or "")
+
+
+def test_blocks_without_a_baseline_are_not_used() -> None:
+    rows = [row for row in many_blocks(9) if not (row.block == 8 and row.arm == "baseline")]
+    assert only_case(rows).blocks == 8
+
+
+def test_no_baseline_at_all_leaves_the_case_without_a_cost() -> None:
+    found = summary([row for row in many_blocks() if row.arm == "traced"])
+    assert found.baseline_ns is None
+    assert found.noise_floor_ns is None
+    assert found.cases[0].cost is None
+    assert "no block has both" in (found.cases[0].note or "")
+
+
+def test_failed_baselines_are_not_used() -> None:
+    broken = [
+        replace(row, status="failed", note="died", wall_ns=9) if row.arm == "baseline" and row.position == 0 else row
+        for row in many_blocks()
+    ]
+    assert only_case(broken).cost == Interval(COST_NS, COST_NS, COST_NS)
+
+
+def test_a_skipped_case_keeps_its_reason() -> None:
+    skipped = summary([*many_blocks(), skipped_row(3)]).cases[1]
+    assert (skipped.case, skipped.status, skipped.blocks) == ("06-uprobe", "skipped", 0)
+    assert skipped.note == "this kernel has no uprobes"
+    assert skipped.cost is None
+
+
+@pytest.mark.parametrize("status", ["failed", "timeout"])
+def test_a_case_whose_runs_all_ended_badly_has_their_status_and_first_reason(status: Status) -> None:
+    rows = [
+        replace(row, status=status, note=f"block {row.block}") if row.arm == "traced" else row for row in many_blocks()
+    ]
+    case = only_case(rows)
+    assert (case.status, case.note, case.cost) == (status, "block 0", None)
+
+
+def test_a_case_that_failed_in_some_blocks_is_measured_in_the_others_and_says_so() -> None:
+    rows = [
+        replace(row, status="failed", note="the tracer died", wall_ns=None, events=None)
+        if row.arm == "traced" and row.block in (2, 5)
+        else row
+        for row in many_blocks(9)
+    ]
+    case = only_case(rows)
+    assert (case.status, case.blocks) == ("ok", 7)
+    assert case.note == "2 of 9 runs did not end well: the tracer died"
+
+
+def test_check_runs_count_events_and_are_never_timed() -> None:
+    rows = many_blocks()
+    check = replace(traced_row(7, 9, 1e6, seen=EVENTS), arm="check")
+    case = only_case([*rows, check])
+    assert case.cost == Interval(COST_NS, COST_NS, COST_NS)
+    assert (case.reconciled, case.loss_ratio) == (True, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("seen", "lost", "reconciled"),
+    [
+        pytest.param(1000, 0, True, id="all seen"),
+        pytest.param(1000, None, True, id="loss not told"),
+        pytest.param(999, 0, True, id="one in a thousand missing is within tolerance"),
+        pytest.param(998, 0, False, id="two are not"),
+        pytest.param(1001, 0, True, id="one too many"),
+        pytest.param(1002, 0, False, id="another process fired it too"),
+        pytest.param(600, 400, True, id="lost ones are accounted for"),
+        pytest.param(0, 0, False, id="nothing seen"),
+    ],
+)
+def test_events_reconcile_within_a_thousandth(seen: int, lost: int | None, reconciled: bool) -> None:
+    assert only_case(many_blocks(seen=seen, lost=lost)).reconciled is reconciled
+
+
+def test_what_was_not_counted_is_neither_reconciled_nor_lost() -> None:
+    case = only_case(many_blocks())
+    assert (case.reconciled, case.loss_ratio) == (None, None)
+
+
+def test_loss_is_the_share_of_all_events() -> None:
+    rows = [row for block in range(8) for row in block_rows(block, seen=900 if block < 4 else 1000, lost=100)]
+    assert only_case(rows).loss_ratio == pytest.approx(0.1)
+
+
+def test_an_unreconciled_case_is_flagged_left_out_of_guidance_and_lowers_the_grade() -> None:
+    found = summary(many_blocks(20, seen=500))
+    case = found.cases[0]
+    assert case.cost is not None
+    assert case.threshold_5 is None
+    assert "do not add up" in (case.note or "")
+    assert found.grade == "D"
+
+
+@pytest.mark.parametrize("events", [0, None])
+def test_a_run_without_events_is_not_used(events: int | None) -> None:
+    case = only_case([replace(row, events=events) if row.arm == "traced" else row for row in many_blocks()])
+    assert case.cost is None
+    assert case.reconciled is None
+
+
+def test_levels_and_tracers_of_a_case_are_summarised_apart() -> None:
+    rows = [
+        row
+        for block in range(8)
+        for row in (
+            *block_rows(block, 50, level="1"),
+            traced_row(block, 4, 300, level="2"),
+            traced_row(block, 5, 400, tracer="dtrace"),
+        )
+    ]
+    found = {(one.tracer, one.level): one.cost.value for one in summary(rows).cases if one.cost is not None}
+    assert found == pytest.approx({("bpftrace", "1"): 50, ("bpftrace", "2"): 200, ("dtrace", None): 300})
+
+
+def test_cases_come_in_the_order_of_their_ids() -> None:
+    rows = [row for block in range(6) for row in (*block_rows(block), traced_row(block, 4, 180, case="01-control"))]
+    assert [one.case for one in summary(rows).cases] == ["01-control", "02-kprobe"]
+
+
+def test_times_are_not_drawn_from_a_submission_that_counts_instructions() -> None:
+    assert only_case(many_blocks(), run__metric="instructions").cost is None
+
+
+def test_no_rows_give_an_empty_summary_of_the_lowest_grade() -> None:
+    found = summary([])
+    assert (found.cases, found.baseline_ns, found.noise_floor_ns, found.grade) == ((), None, None, "D")
+
+
+def test_a_submission_of_a_virtual_machine_is_graded_as_one() -> None:
+    found = summary(many_blocks(20), machine__virtualization="kvm", machine__nested=False)
+    assert (found.grade, found.grade_reasons) == ("B", ("the machine is virtual",))
+
+
+def test_the_interval_of_the_cost_covers_it_on_a_noisy_drifting_machine() -> None:
+    generator = np.random.default_rng(11)
+    covered = 0
+    for _ in range(100):
+        rows = []
+        for block in range(20):
+            level = 100 + 2 * block
+            first, traced, second = level + generator.lognormal(0, 1, 3) * 3
+            rows += [
+                baseline_row(block, 0, first, events=1_000_000, wall_ns=round(first * 1e6)),
+                traced_row(block, 1, 0, events=1_000_000, wall_ns=round((traced + 40) * 1e6)),
+                baseline_row(block, 2, second, events=1_000_000, wall_ns=round(second * 1e6)),
+            ]
+        cost = only_case(rows).cost
+        assert cost is not None
+        assert cost.low is not None
+        assert cost.high is not None
+        covered += cost.low <= 40 <= cost.high
+    assert covered >= 90

@@ -1,0 +1,209 @@
+"""bpftrace is started, proved live, stopped and read; when it fails, its own words are kept."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+from probe_effect.tracers import kernel
+from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
+from probe_effect.tracers.bpftrace_output import count_json, count_lines
+from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.registry import known_tracers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.tracers.protocol import Counting
+
+
+class Starter(Protocol):
+    """Starts the fake on a script of such comment lines."""
+
+    def __call__(self, *lines: str, counting: Counting = "maps") -> BpftraceSession: ...
+
+
+HERE = Path(__file__).parent
+RECORDED = HERE / "data" / "bpftrace"
+LONG_S = 30.0
+AT_ONCE_S = 0.2
+"""For fakes that never answer: the shorter, the sooner the test ends."""
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "lost"),
+    [
+        pytest.param("count", 5002, 0, id="one count"),
+        pytest.param("count-by-name", 5002, 0, id="counts by process name"),
+        pytest.param("count-by-two-keys", 5002, 0, id="counts by two keys"),
+        pytest.param("count-by-kernel-stack", 5002, 0, id="counts by kernel stack"),
+        pytest.param("count-by-user-stack", 5002, 0, id="counts by user stack"),
+        pytest.param("histogram", 5002, 0, id="histogram"),
+        pytest.param("linear-histogram", 5002, 0, id="linear histogram with an open bucket"),
+        pytest.param("histogram-by-two-stacks", 5002, 0, id="histograms by two stacks"),
+        pytest.param("named-map", 5002, 0, id="a named map beside the count"),
+        pytest.param("statistics", 5002, 0, id="statistics"),
+        pytest.param("print-with-loss", 0, 172, id="lost events"),
+    ],
+)
+def test_recorded_json_of_bpftrace_is_counted(name: str, seen: int, lost: int) -> None:
+    with (RECORDED / f"{name}.json").open(encoding="utf-8") as lines:
+        assert count_json(lines) == (seen, lost)
+
+
+def test_recorded_printed_lines_are_counted_without_those_of_bpftrace_itself() -> None:
+    with (RECORDED / "print-with-loss.txt").open(encoding="utf-8") as lines:
+        assert count_lines(lines) == (44, 343)
+
+
+def test_a_script_that_counted_nothing_has_seen_nothing() -> None:
+    assert count_json(['{"type": "attached_probes", "data": {"probes": 1}}\n', "\n"]) == (0, 0)
+
+
+def test_output_that_is_not_json_is_refused() -> None:
+    with pytest.raises(ValueError, match="Expecting"):
+        count_json(['{"type": "map", "data": {"@":\n'])
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{HERE / 'fakes' / 'bin'}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Starter]:
+    request.getfixturevalue("fakes")
+    sessions: list[BpftraceSession] = []
+
+    def starter(*lines: str, counting: Counting = "maps") -> BpftraceSession:
+        script = tmp_path / "script.bt"
+        script.write_text("\n".join(f"// {line}" for line in lines) + "\n", encoding="utf-8")
+        session = Bpftrace().start(script, counting)
+        sessions.append(session)
+        return session
+
+    yield starter
+    for session in sessions:
+        session.end()
+
+
+def test_a_tracer_that_does_its_work_reports_counts_and_its_own_use(start: Starter) -> None:
+    session = start('print: {"type": "map", "data": {"@": {"a": 3, "b": 4}}}')
+    session.ready(LONG_S)
+    report = session.stop(LONG_S)
+    assert (report.seen, report.lost) == (7, 0)
+    assert report.attach_ns > 0
+    assert report.detach_ns > 0
+    assert report.rss_bytes > 0
+    assert report.output_bytes > 0
+
+
+def test_printed_lines_are_what_a_printing_script_has_seen(start: Starter) -> None:
+    session = start("print: 1 bytes", "print: 1 bytes", "print: Lost 5 events", counting="lines")
+    session.ready(LONG_S)
+    report = session.stop(LONG_S)
+    assert (report.seen, report.lost) == (2, 5)
+
+
+def test_a_script_that_counts_nothing_reports_no_counts(start: Starter) -> None:
+    session = start(counting="nothing")
+    session.ready(LONG_S)
+    report = session.stop(LONG_S)
+    assert (report.seen, report.lost) == (None, None)
+
+
+def test_a_tracer_that_dies_is_quoted_without_its_harmless_complaints(start: Starter) -> None:
+    session = start("fake: dies")
+    with pytest.raises(TracerFailed, match="the fake refuses") as failure:
+        session.ready(LONG_S)
+    assert failure.value.status == "failed"
+    assert "RLIMIT_MEMLOCK" not in str(failure.value)
+
+
+def test_a_tracer_that_never_gets_its_probes_live_is_ended(start: Starter) -> None:
+    session = start("fake: hangs")
+    with pytest.raises(TracerFailed, match="no probe was live") as failure:
+        session.ready(AT_ONCE_S)
+    assert failure.value.status == "timeout"
+
+
+def test_a_tracer_that_falls_over_at_the_end_has_failed(start: Starter) -> None:
+    session = start("fake: dies-at-stop")
+    session.ready(LONG_S)
+    with pytest.raises(TracerFailed, match="exit status 1: ERROR: the fake fell over"):
+        session.stop(LONG_S)
+
+
+def test_a_tracer_that_does_not_stop_is_ended(start: Starter) -> None:
+    session = start("fake: hangs-at-stop")
+    session.ready(LONG_S)
+    with pytest.raises(TracerFailed, match="had not exited") as failure:
+        session.stop(AT_ONCE_S)
+    assert failure.value.status == "timeout"
+
+
+def test_output_that_is_not_understood_is_a_failure(start: Starter) -> None:
+    session = start("print: {not json")
+    session.ready(LONG_S)
+    with pytest.raises(TracerFailed, match="not understood"):
+        session.stop(LONG_S)
+
+
+def test_nothing_is_left_in_memory_after_a_session(start: Starter) -> None:
+    session = start()
+    folder = Path(session._work.name)
+    session.ready(LONG_S)
+    session.stop(LONG_S)
+    session.end()
+    assert not folder.exists()
+
+
+@pytest.mark.usefixtures("fakes")
+def test_the_version_is_what_the_tool_prints() -> None:
+    assert Bpftrace().version() == "bpftrace v0.0.0"
+
+
+def test_without_bpftrace_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "apt install bpftrace" in str(Bpftrace().available())
+
+
+@pytest.mark.usefixtures("fakes")
+def test_without_root_the_reason_says_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "sudo" in str(Bpftrace().available())
+
+
+@pytest.mark.usefixtures("fakes")
+def test_without_tracefs_the_reason_says_how_to_mount_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "mount -t tracefs" in str(Bpftrace(root=tmp_path).available())
+    (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
+    assert Bpftrace(root=tmp_path).available() is None
+
+
+def test_a_kernel_without_kprobes_is_quoted(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/config.gz").write_bytes(gzip.compress(b"# CONFIG_KPROBES is not set\nCONFIG_UPROBE_EVENTS=y\n"))
+    assert kernel.missing("kprobe", tmp_path) == "this kernel has no kprobes: CONFIG_KPROBES is not set"
+    assert "CONFIG_UPROBE_EVENTS=y, but" in str(kernel.missing("uprobe", tmp_path))
+    assert "CONFIG_FTRACE_SYSCALLS is not set" in str(kernel.missing("tracepoint", tmp_path))
+
+
+def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
+    for place in ("sys/bus/event_source/devices/kprobe", "sys/kernel/debug/tracing/events/syscalls"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "sys/kernel/tracing").mkdir()
+    (tmp_path / "sys/kernel/tracing/uprobe_events").touch()
+    assert [kernel.missing(need, tmp_path) for need in kernel.OPTIONS] == [None, None, None]
+
+
+def test_a_kernel_that_hides_its_options_is_said_to(tmp_path: Path) -> None:
+    assert "no file has the build options" in str(kernel.missing("kprobe", tmp_path))
+
+
+def test_every_tracer_is_known_by_its_own_id() -> None:
+    assert all(name == tracer.id for name, tracer in known_tracers().items())
