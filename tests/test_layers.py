@@ -47,6 +47,7 @@ FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suit
 NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is
     "exports/assemble.py",  # copies raw data for download
+    "exports/dictionary.py",  # describes them
     "guidance/catalogue.py",  # names the file of a problem
     "cli/suites.py",  # likewise
     "measure/request.py",  # likewise

@@ -95,6 +95,7 @@ def test_escaped_text_is_one_line_without_characters_that_hide_or_turn_text(text
         pytest.param("per-event", "per-event", id="hyphens inside words stay"),
         pytest.param("- a", "&#45; a", id="no list with a hyphen"),
         pytest.param("    a", "&#32;   a", id="no code block"),
+        pytest.param(": d", "&#58; d", id="no definition, no emoji"),
         pytest.param("a, b", "a, b", id="commas stay readable"),
         pytest.param("µs – é", "µs – é", id="other letters stay"),
         pytest.param("", "", id="empty"),

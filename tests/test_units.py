@@ -144,7 +144,8 @@ def test_a_missing_value_is_a_dash_and_never_zero(write: Callable[[float | None]
     [
         pytest.param(591, 577, 604, 3, id="half-width in the tens: units are shown"),
         pytest.param(591, 590.9, 591.1, 4, id="never more than four"),
-        pytest.param(591, 100, 1000, 2, id="never fewer than two"),
+        pytest.param(591, 100, 1000, 2, id="half-width in the hundreds"),
+        pytest.param(5, -100, 100, 2, id="never fewer than two"),
         pytest.param(0, -1, 1, 3, id="zero has no leading digit"),
         pytest.param(5, 5, 5, 3, id="no width says nothing"),
     ],

@@ -54,7 +54,8 @@ def cost_chart(name: str, title: str, sentence: str, dots: Sequence[Dot], note: 
 
 
 def _scale(dots: Sequence[Dot]) -> Spec:
-    values = [dot.cost.value for dot in dots]
+    costs = [dot.cost for dot in dots]
+    values = [end for cost in costs for end in (cost.value, cost.low, cost.high) if end is not None]
     if min(values) > 0 and max(values) / min(values) > WIDE_RANGE:
         return {"type": "log", "nice": False, "domain": [min(values) / 1.3, max(values) * 1.3]}
     return {"zero": True, "nice": True}

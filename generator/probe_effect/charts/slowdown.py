@@ -75,6 +75,7 @@ def _spec(layout: Layout, rows: Sequence[dict[str, str | float | None]], labels:
         "scale": {"domain": labels, "range": list(SERIES[: len(labels)])},
         "legend": {
             "columns": 1 if layout == "narrow" else 2,
+            "labelLimit": 270 if layout == "narrow" else 330,
             "symbolType": "stroke",
             "symbolSize": 300,
             "symbolOpacity": 1,
