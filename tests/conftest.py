@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import write_data
 from hypothesis import HealthCheck, settings
+
+from builders import write_data
 
 if TYPE_CHECKING:
     from pathlib import Path

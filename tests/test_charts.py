@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+
 from builders import REAL_DATA, strings_of, write_data
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.draw import draw_svg, live_script

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+
 from builders import (
     FIGURES,
     FINDING,

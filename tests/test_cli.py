@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
-from builders import FOLDER, PROJECT, many_blocks, skipped_row, write_submission
 from click.testing import CliRunner
+
+from builders import FOLDER, PROJECT, many_blocks, skipped_row, write_submission
 from probe_effect import __version__
 from probe_effect.cli.group import commands
 

@@ -7,11 +7,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from site_build import PROJECT
 
 from probe_effect.exports.dictionary import data_package, written_files
 from probe_effect.guidance.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
+from site_build import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from probe_effect.guidance.grades import ENOUGH_BLOCKS, RULES, Facts, grade
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 

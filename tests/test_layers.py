@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 import pytest
+
 from builders import PROJECT
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import gzip
 from typing import TYPE_CHECKING
 
 import pytest
+
 from probe_effect import host
 from probe_effect.machine import clock, cpu, identity, kernel, virtual
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+
 from probe_effect.pages.markdown import environment, escape, page, render
 
 if TYPE_CHECKING:

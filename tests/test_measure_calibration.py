@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from probe_effect.measure.calibrate import (
     CHECK_OPERATIONS,
     LONGEST_CHECK_S,

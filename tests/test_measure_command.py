@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from fakes.project import FakeProject, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError

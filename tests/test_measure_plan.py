@@ -6,6 +6,7 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from probe_effect.measure.plan import BASELINE, PlannedRun, Subject, plan
 
 SUBJECTS = st.lists(st.integers(0, 60), unique=True, max_size=25).map(

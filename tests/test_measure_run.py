@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from fakes.project import FakeProject, document
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.measure.bench import GIVE_UP_AFTER
@@ -110,7 +111,7 @@ def test_a_workload_that_does_not_run_stops_the_measurement_before_a_folder_is_m
     program.chmod(0o755)
     made = project.root / "cache" / "workloads"
     project.measure(blocks=1)
-    for path in made.iterdir():
+    for path in made.glob("*/*"):
         program.replace(path)
     before = project.data.submissions()
     with pytest.raises(ProbeEffectError, match="the loop broke"):

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Workload, WorkloadFailed, clock_read_ns, parse

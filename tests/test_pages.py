@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from markdown_it import MarkdownIt
+
 from builders import (
     FIGURES,
     FINDING,
@@ -23,7 +25,6 @@ from builders import (
     write_source,
     write_submission,
 )
-from markdown_it import MarkdownIt
 from probe_effect.guidance.catalogue import Catalogue, read_catalogue
 from probe_effect.guidance.summary import summarise
 from probe_effect.model import CaseSummary, Interval

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
+
 from builders import FIGURES, REAL_DATA, figures_csv
 from probe_effect.guidance.catalogue import Catalogue, PublishedSource, read_catalogue
 from probe_effect.guidance.published import (

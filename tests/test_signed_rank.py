@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+
 from probe_effect.errors import TooFewBlocks
 from probe_effect.stats.signed_rank import (
     MIN_BLOCKS,

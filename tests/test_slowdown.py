@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from probe_effect.guidance.slowdown import THRESHOLDS, slowdown_at, threshold
 from probe_effect.model import Interval
 

@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from builders import changed, machine_document, machine_values, source_toml
 from hypothesis import given
 from hypothesis import strategies as st
+
+from builders import changed, machine_document, machine_values, source_toml
 from probe_effect.store import documents
 from probe_effect.store.machine_file import MachineFile, read_machine_file, write_machine_file
 from probe_effect.store.source_file import read_source

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import baseline_row, many_blocks, write_samples
 from hypothesis import given
 from hypothesis import strategies as st
+
+from builders import baseline_row, many_blocks, write_samples
 from probe_effect.model import Sample
 from probe_effect.store import tables
 from probe_effect.store.samples import SAMPLE_COLUMNS, SampleWriter, as_note, read_samples

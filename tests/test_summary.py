@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from builders import (
     BASELINE_NS,
     COST_NS,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+
 from probe_effect.tracers import kernel
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
 from probe_effect.tracers.bpftrace_output import count_json, count_lines

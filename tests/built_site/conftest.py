@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, Error, sync_playwright
+
 from site_build import PROJECT, build
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from site_build import PROJECT
 
 if TYPE_CHECKING:
@@ -159,9 +160,9 @@ def test_a_page_has_no_accessibility_violation(
 
 def test_the_theme_button_keeps_the_readers_choice(page: Page, address: str) -> None:
     page.goto(address)
-    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    before = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     page.locator("header button").click()
-    chosen = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    chosen = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert chosen != before
     page.goto(address + "costs/")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == chosen
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == chosen

@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+
 from builders import FIGURES, changed, machine_values, many_blocks, skipped_row, write_source, write_submission
 from html_page import Page
 from probe_effect.errors import BadData, ProbeEffectError

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
 from html_page import Page, pages
 from site_build import PROJECT, build
 
