@@ -31,7 +31,7 @@ def main() -> None:
         site = Path(folder) / "site"
         build = [str(PROGRAM), "build", "--out", str(site)]
         seconds(build)
-        configuration = site.with_name("site.work") / "hugo.json"
+        configuration = site.with_name(f"{site.name}.work") / "hugo.json"
         hugo = [
             str(HUGO), "--source", "site", "--config", f"hugo.toml,{configuration}", "--noBuildLock",
             "--destination", str(Path(folder) / "hugo"),

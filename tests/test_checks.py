@@ -326,3 +326,11 @@ def test_a_submission_outside_the_data_folder_is_named_from_beside_it(data: Path
     folder = write_submission(tmp_path / "elsewhere", [skipped_row(0, case="99-else")])
     (problem,) = problems(data, folder)
     assert problem.file == str((folder / "samples.csv").relative_to(tmp_path))
+
+
+def test_a_folder_that_is_a_link_is_told(data: Path) -> None:
+    submission = next((data / "results").glob("*/*"))
+    (data / "results" / "elsewhere").mkdir()
+    (data / "results" / "elsewhere" / submission.name).symlink_to(submission)
+    problems = check([data / "results"], DataFolder(data))
+    assert [(problem.rule, problem.message) for problem in problems] == [("known-files", "is a link to a folder")]

@@ -409,3 +409,15 @@ def test_a_tracers_own_words_become_a_sound_note(text: str) -> None:
 def test_a_note_is_one_line_with_its_words() -> None:
     assert as_note("ERROR:  cannot\n\tattach") == "ERROR: cannot attach"
     assert as_note("--- no probes") == "no probes"
+
+
+@pytest.mark.parametrize("cell", ["=cmd()", "a\u202eb", "x" * (tables.MAX_TEXT_LENGTH + 1)])
+def test_a_cell_of_a_further_column_is_as_harmless_as_all_others(path: Path, cell: str) -> None:
+    problem = only_problem(path, f"id,kind,count,value,note,later\nc,,,,,{cell}\n")
+    assert (problem.line, problem.rule) == (2, "t/cell")
+    assert problem.message.startswith("later: ")
+
+
+def test_a_further_column_has_a_plain_name(path: Path) -> None:
+    problem = only_problem(path, HEADER.replace("note", "note,<b>") + "c,,,,,\n")
+    assert (problem.line, problem.rule) == (1, "t/header")

@@ -56,7 +56,7 @@ def duration(value_ns: float | None, digits: int = 3) -> str:
     if value_ns is None:
         return MISSING
     for limit, scale, unit in ((1e4, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if abs(value_ns) < limit:
+        if abs(value_ns) < limit * (1 - 0.5 * 10**-digits):  # so that 999.9996 µs is not written as 1000 µs
             return f"{significant(value_ns / scale, digits)}\u00a0{unit}"
     return f"{significant(value_ns / NS_PER_SECOND, digits)}\u00a0s"
 

@@ -17,6 +17,7 @@ from probe_effect.checks import (
 from probe_effect.checks.rule import CheckedSource, CheckedSubmission, CheckedSuite, Rule
 from probe_effect.errors import UsageError
 from probe_effect.guidance.published import figure_values
+from probe_effect.model import Problem
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, Submission
 from probe_effect.store.samples import read_samples
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from probe_effect.model import Problem
     from probe_effect.store.suite_file import Suite
 
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
@@ -67,9 +67,18 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
         if not found:
             msg = f"{folder}: holds no submission, source or suite. Expected a folder with one of {', '.join(MARKS)}."
             raise UsageError(msg)
+        problems += _linked_folders(folder, data)
         for path, kind in found:
             problems += _check_one(path, kind, data, suites)
     return problems
+
+
+def _linked_folders(folder: Path, data: DataFolder) -> Iterable[Problem]:
+    """A folder that is a link: what it leads to would be published without having been checked."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() and path.is_dir():
+            hint = "put the folder itself here"
+            yield Problem("error", data.relative(path), None, None, "known-files", "is a link to a folder", hint)
 
 
 def known_suites(data: DataFolder) -> dict[str, Suite]:

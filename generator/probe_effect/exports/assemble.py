@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue
 
+FOLDERS = ("content", "assets", "static")
+"""What the work folder holds, rebuilt from nothing each time."""
+
 SCRIPT_ENDINGS = {".bt", ".d"}
 
 
 def assemble(catalogue: Catalogue, work: Path) -> Iterator[str]:
-    """Fill the empty folder `work`, and say each step before it is taken."""
+    """Fill the empty `FOLDERS` of `work`, and say each step before it is taken."""
     yield "pages"
     for path, text in site.content(catalogue).items():
         _write(work / "content" / path, text)

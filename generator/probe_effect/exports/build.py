@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.checks.run import check
 from probe_effect.errors import BadData
-from probe_effect.exports.assemble import assemble
+from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.hugo import SiteOptions, run_hugo, swap
 from probe_effect.guidance.catalogue import read_catalogue
 
@@ -29,8 +29,9 @@ class Places:
 
     @property
     def work(self) -> Path:
-        """The assembled input of Hugo, beside the site; rebuilt from nothing each time."""
-        return self.out.with_name(f"{self.out.name}.work")
+        """The assembled input of Hugo: the checkout's `build/`, so `build/content`; else beside the site."""
+        own = self.project / "build"
+        return own if self.out == own / "site" else self.out.with_name(f"{self.out.name}.work")
 
 
 def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
@@ -54,6 +55,7 @@ def assemble_work(places: Places) -> Iterator[str]:
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
     catalogue = read_catalogue(places.data)
-    shutil.rmtree(places.work, ignore_errors=True)
-    places.work.mkdir(parents=True)
+    for folder in FOLDERS:
+        shutil.rmtree(places.work / folder, ignore_errors=True)
+        (places.work / folder).mkdir(parents=True)
     yield from assemble(catalogue, places.work)

@@ -5,9 +5,10 @@ Written by the tool, never typed. Never recorded: host names, user names, addres
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from probe_effect.model import Metric, Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
@@ -16,7 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
-Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def _moment(text: str) -> str:
+    if datetime.strptime(text, MOMENT_FORM).replace(tzinfo=UTC).strftime(MOMENT_FORM) != text:
+        msg = "is not written as 2026-11-20T16:20:00Z"
+        raise ValueError(msg)
+    return text
+
+
+Moment = Annotated[
+    str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"), AfterValidator(_moment)
+]
 """A UTC time to the second, `2026-11-20T16:20:00Z`."""
 
 

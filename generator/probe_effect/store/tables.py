@@ -31,6 +31,8 @@ Kind = Literal["integer", "number", "string"]
 MAX_FILE_BYTES = 5 * 1024 * 1024
 """Largest file that is read at all: 5 MiB holds about 50 000 runs, and bounds what a hostile file can cost."""
 
+FURTHER_NAME = re.compile("[a-z][a-z0-9_]{0,60}")
+
 MAX_TEXT_LENGTH = 1000
 MAX_PROBLEMS_PER_FILE = 200
 
@@ -123,7 +125,12 @@ class TableReader:
             self._add(1, None, "header", f"column `{name}` is missing", f"the header is {','.join(self.columns)}")
         for name in repeated:
             self._add(1, None, "header", f"column `{printable(name)}` stands twice", "name each column once")
-        return not missing and not repeated
+        odd = [name for name in header if not FURTHER_NAME.fullmatch(name)][:MAX_PROBLEMS_PER_FILE]
+        for name in odd:
+            self._add(
+                1, None, "header", f"column `{printable(name)}` has an odd name", "use small letters, digits and _"
+            )
+        return not missing and not repeated and not odd
 
     def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
         rows = []
@@ -137,12 +144,11 @@ class TableReader:
                 continue
             before = len(self.problems)
             cells = {
-                name: self._cell(self.columns[name], text, number, texts[:place])
+                name: self._cell(self.columns.get(name) or further_column(name), text, number, texts[:place])
                 for place, (name, text) in enumerate(zip(header, texts, strict=True))
-                if name in self.columns
             }
             if len(self.problems) == before:
-                rows.append(Row(number, cells))
+                rows.append(Row(number, {name: cells[name] for name in self.columns}))
         return rows
 
     def _cell(self, column: Column, text: str, line: int, before: Sequence[str]) -> Cell:
@@ -161,6 +167,11 @@ class TableReader:
 
     def _add(self, line: int | None, column: int | None, fault: str, message: str, hint: str) -> None:
         self.problems.append(Problem("error", self.file, line, column, f"{self.rule}/{fault}", message, hint))
+
+
+def further_column(name: str) -> Column:
+    """A column that the format does not know: it may be there, but its cells must be as harmless as all others."""
+    return Column(name, "string", "A further column.")
 
 
 def cell_fault(column: Column, text: str) -> tuple[str, str] | None:
