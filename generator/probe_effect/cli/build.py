@@ -11,8 +11,10 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.places import data_folder, data_option
 from probe_effect.errors import BadData, ProbeEffectError
+from probe_effect.exports.assemble import FOLDERS
 from probe_effect.exports.build import Places, assemble_work, build_site
 from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
+from probe_effect.exports.mirror import mirror
 from probe_effect.store.places import project_or_error
 
 out_option = click.option(
@@ -52,10 +54,13 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     from watchfiles import watch  # noqa: PLC0415 (an extra that only this command needs)
 
     project = project_or_error(Path.cwd())
-    places = _places(data_path, project / "build" / "serve" / "site")
+    places, options = _places(data_path, project / "build" / "serve" / "site"), SiteOptions(repository=repository)
+    watched = places.out.with_name("watched")
     for step in assemble_work(places):
         output.progress.print(f"  {step}", markup=False)
-    configuration = write_configuration(project, places.work, SiteOptions(repository=repository))
+    for part in FOLDERS:
+        mirror(places.work / part, watched / part)
+    configuration = write_configuration(project, watched, options)
     command = [
         *hugo_command(project, configuration),
         "server",
@@ -67,17 +72,18 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     with subprocess.Popen(command, env=environment()) as server:
         try:
             for _ in watch(places.data.root, stop_event=None, raise_interrupt=False):
-                _rebuild(places, project, repository)
+                _rebuild(places, watched)
         finally:
             with suppress(ProcessLookupError):
                 server.terminate()
 
 
-def _rebuild(places: Places, project: Path, repository: str) -> None:
+def _rebuild(places: Places, watched: Path) -> None:
     """Assemble again after a change in the data; a fault is told and the last good pages stay."""
     try:
         list(assemble_work(places))
-        write_configuration(project, places.work, SiteOptions(repository=repository))
+        for part in FOLDERS:
+            mirror(places.work / part, watched / part)
         output.progress.print("data changed: pages rebuilt")
     except BadData as error:
         output.show_problems(error.problems)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue
 
-FOLDERS = ("content", "assets", "static")
-"""What the work folder holds, rebuilt from nothing each time."""
+FOLDERS = ("static", "assets", "content")
+"""What the work folder holds, rebuilt from nothing each time; what others refer to comes first."""
 
 SCRIPT_ENDINGS = {".bt", ".d"}
 
