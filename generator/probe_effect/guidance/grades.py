@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ RULES = (
     Rule("D", f"fewer than {MIN_BLOCKS} blocks: no interval", lambda facts: facts.blocks < MIN_BLOCKS),
     Rule("D", "events of a case do not add up within 0.1 %", lambda facts: facts.unreconciled > 0),
     Rule("C", "the machine is nested: a virtual machine inside another", lambda facts: facts.nested is True),
-    Rule("C", f"noise floor above {QUIET_FLOOR_RATIO:.0%} of the baseline", _is_noisy),
+    Rule("C", f"noise floor above {units.percent(QUIET_FLOOR_RATIO, 1)} of the baseline", _is_noisy),
     Rule("B", "the machine is virtual", lambda facts: facts.virtualization is not None),
     Rule("B", f"fewer than {ENOUGH_BLOCKS} blocks", lambda facts: facts.blocks < ENOUGH_BLOCKS),
 )
