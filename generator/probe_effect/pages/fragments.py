@@ -13,7 +13,7 @@ from probe_effect.store.dictionary import TABLES, document_keys
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
+    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource
 
 HOME_CHART = "events-to-slowdown"
 
@@ -34,11 +34,20 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "all-costs.md": render("fragments/all-costs.md.j2", **shared),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
         "machines.md": render("fragments/machines.md.j2", **shared),
-        "sources.md": render("fragments/sources.md.j2", read=READ, baselines=baselines, **shared),
+        "sources.md": render(
+            "fragments/sources.md.j2", sources=best_known_first(catalogue), read=READ, baselines=baselines, **shared
+        ),
         "grades.md": render("fragments/grades.md.j2", rules=RULES),
         "files.md": render("fragments/files.md.j2", **shared),
         "dictionary.md": render("fragments/dictionary.md.j2", tables=TABLES, keys=document_keys()),
     }
+
+
+def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
+    """Sources read in full before those known from a file or an excerpt, newest first among each."""
+    newest = sorted(catalogue.sources, key=lambda source: source.document.date, reverse=True)
+    dated = sorted(newest, key=lambda source: source.document.date == wording.NOT_STATED)
+    return sorted(dated, key=lambda source: list(READ).index(source.document.read))
 
 
 def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:

@@ -140,11 +140,9 @@ def verdict(found: Recomputed | None) -> str:
 
 
 def baselines(source: PublishedSource) -> dict[str, float]:
-    """Platform to its baseline per operation, ns; the same cost is a different per cent on each."""
+    """Platform (empty when not named) to its baseline per operation, ns: the same cost is another per cent on each."""
     return {
-        figure.platform or source.document.title: float(figure.baseline_ns)
-        for figure in source.figures
-        if figure.baseline_ns is not None
+        figure.platform or "": float(figure.baseline_ns) for figure in source.figures if figure.baseline_ns is not None
     }
 
 
