@@ -90,7 +90,7 @@ def test_a_cost_chart_has_a_row_per_dot_with_its_interval_in_the_order_given() -
 
 
 def x_scale(chart: Chart) -> dict[str, Any]:
-    scale: dict[str, Any] = parsed(chart, "wide")["layer"][1]["encoding"]["x"]["scale"]
+    scale: dict[str, Any] = parsed(chart, "wide")["layer"][-1]["encoding"]["x"]["scale"]
     return scale
 
 

@@ -68,12 +68,13 @@ def listened(context: BrowserContext, said: list[str]) -> Page:
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("kind", ["home", "case", "source", "machine"])
 def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
-    chromium: Browser, address: str, said: list[str], size: tuple[int, int]
+    chromium: Browser, address: str, said: list[str], kind: str, size: tuple[int, int]
 ) -> None:
     context = chromium.new_context(viewport={"width": size[0], "height": size[1]})
     page = listened(context, said)
-    page.goto(address)
+    page.goto(address + KINDS[kind])
     page.evaluate(
         """() => {
             window.shift = 0;

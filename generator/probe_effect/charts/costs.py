@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,13 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Interval
 
-ROW_HEIGHT: dict[Layout, int] = {"wide": 24, "narrow": 26}
+ROW_HEIGHT, LINE_HEIGHT = 25, 14
+LINES = "split(datum.label, '\\n')"
+
+LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 24}
+LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30}
+"""Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
+
 FURNITURE_HEIGHT = 90
 """Axis, its title and the legend."""
 
@@ -53,6 +60,16 @@ def cost_chart(name: str, title: str, sentence: str, dots: Sequence[Dot], note: 
     return Chart(name, title, sentence, rows, specs, note)
 
 
+def _folded(text: str, width: int) -> str:
+    """`text` in lines of at most `width` characters, where its words allow."""
+    return "\n".join(textwrap.wrap(text, width)) or text
+
+
+def _height(label: str) -> int:
+    """Pixels that a folded label takes, with the gap to the next."""
+    return LINE_HEIGHT * (label.count("\n") + 1) + 6
+
+
 def _scale(dots: Sequence[Dot]) -> Spec:
     costs = [dot.cost for dot in dots]
     values = [end for cost in costs for end in (cost.value, cost.low, cost.high) if end is not None]
@@ -73,8 +90,12 @@ def _axis(dots: Sequence[Dot], layout: Layout) -> Spec:
 
 
 def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | float | None]]) -> Spec:
-    labels = list(dict.fromkeys(dot.label for dot in dots))
-    series = list(dict.fromkeys(dot.series for dot in dots))[: len(SERIES)]
+    labels = {dot.label: _folded(dot.label, LABEL_WIDTH[layout]) for dot in dots}
+    names = {dot.series: _folded(dot.series, LEGEND_WIDTH[layout]) for dot in dots}
+    rows = [
+        row | {"label": labels[dot.label], "series": names[dot.series]} for row, dot in zip(rows, dots, strict=True)
+    ]
+    series = list(names.values())
     x = {
         "field": "cost_ns",
         "type": "quantitative",
@@ -85,14 +106,17 @@ def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | fl
     y = {
         "field": "label",
         "type": "nominal",
-        "sort": labels,
+        "sort": list(labels.values()),
         "title": None,
-        "axis": {"labelLimit": 150 if layout == "narrow" else 330},
+        "axis": {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LINE_HEIGHT},
     }
-    colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": list(SERIES[: len(series)])}}
+    colours = [SERIES[place % len(SERIES)] for place, _ in enumerate(series)]
+    # From the ninth on, a colour comes again with another shape.
+    shapes = [SHAPES[(place + place // len(SERIES)) % len(SHAPES)] for place, _ in enumerate(series)]
+    colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": colours}}
     columns = 1 if layout == "narrow" or max(map(len, series)) > LONG_LABEL else 2
-    legend = {"columns": columns, "symbolStrokeWidth": 1} if len(series) > 1 else None
-    shape = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": list(SHAPES[: len(series)])}}
+    legend = {"columns": columns, "symbolStrokeWidth": 1, "labelExpr": LINES} if len(series) > 1 else None
+    shape = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": shapes}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},
         "transform": [{"filter": "isValid(datum.cost_low_ns)"}],
@@ -116,6 +140,9 @@ def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | fl
             "tooltip": tooltip,
         },
     }
-    legend_rows = -(-len(series) // columns)
-    height = FURNITURE_HEIGHT + ROW_HEIGHT[layout] * len(labels) + 20 * legend_rows
-    return frame(layout, height, {"data": {"values": list(rows)}, "layer": [interval, point]})
+    legend_height = -(-sum(map(_height, series)) // columns)
+    row_height = max(ROW_HEIGHT, max(map(_height, labels.values())) + 4)
+    height = FURNITURE_HEIGHT + row_height * len(labels) + legend_height
+    # Vega warns of a layer without a single interval, as published costs are.
+    layers = [interval, point] if any(dot.cost.low is not None for dot in dots) else [point]
+    return frame(layout, height, {"data": {"values": list(rows)}, "layer": layers})

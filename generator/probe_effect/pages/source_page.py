@@ -54,8 +54,8 @@ class Group:
     def rows(self) -> dict[str, dict[str, Figure]]:
         """What was measured, to platform, to figure."""
         rows: dict[str, dict[str, Figure]] = {}
-        for figure in self.figures:
-            rows.setdefault(_row(figure), {})[figure.platform or ""] = figure
+        for name, figure in zip(_rows(self.figures), self.figures, strict=True):
+            rows.setdefault(name, {})[figure.platform or ""] = figure
         return rows
 
     @property
@@ -100,14 +100,15 @@ def groups(figures: Sequence[Figure]) -> list[Group]:
     return [Group(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
 
 
-def _row(figure: Figure) -> str:
-    """The row of a grid where a figure stands: its case, which joins what tools call differently."""
-    return figure.case or figure.what
+def _rows(figures: Sequence[Figure]) -> list[str]:
+    """The row of each figure: its case where all have one, which joins what tools call differently."""
+    cases = [figure.case for figure in figures if figure.case is not None]
+    return cases if len(cases) == len(figures) else [figure.what for figure in figures]
 
 
 def _platforms(figures: Sequence[Figure]) -> tuple[str, ...]:
     """The columns of a grid; empty when the figures do not form one."""
-    places = [(_row(figure), figure.platform or "") for figure in figures]
+    places = [(row, figure.platform or "") for row, figure in zip(_rows(figures), figures, strict=True)]
     platforms = tuple(dict.fromkeys(platform for _, platform in places))
     rows = len({row for row, _ in places})
     is_grid = len(set(places)) == len(places) and len(platforms) > 1 and len(places) * 2 > rows * len(platforms)
@@ -148,10 +149,10 @@ def baselines(source: PublishedSource) -> dict[str, float]:
 
 def charts(source: PublishedSource) -> list[Chart]:
     """Its per-event costs as dots, when it prints two or more."""
+    costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
     dots = [
-        Dot(figure.case or figure.what, figure.platform or source.document.title, Interval(float(figure.cost_ns)))
-        for figure in source.figures
-        if figure.cost_ns is not None and figure.cost_ns > 0
+        Dot(row, figure.platform or source.document.title, Interval(cost_ns))
+        for row, (figure, cost_ns) in zip(_rows([figure for figure, _ in costs]), costs, strict=True)
     ]
     if len(dots) < 2:
         return []
