@@ -150,6 +150,7 @@ def test_a_slowdown_chart_draws_the_three_thresholds_with_their_words() -> None:
 def test_a_slowdown_chart_shows_no_more_lines_than_there_are_colours() -> None:
     chart = slowdowns(*(line(f"case {number}", 10 + number) for number in range(12)))
     assert len({row["series"] for row in chart.rows}) == len(SERIES)
+    assert chart.note == "4 more lines are not drawn; the table has them all."
 
 
 def root(chart: Chart, layout: Layout = "wide") -> ET.Element:

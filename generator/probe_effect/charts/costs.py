@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.theme import PAPER, SERIES, Chart, Layout, Spec, frame
+from probe_effect.charts.theme import PAPER, SERIES, SHAPES, Chart, Layout, Spec, cycled, frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,6 @@ LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30}
 
 FURNITURE_HEIGHT = 90
 """Axis, its title and the legend."""
-
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 
 LONG_LABEL = 36
 """Characters from which two legend entries do not fit side by side."""
@@ -78,11 +76,11 @@ def _scale(dots: Sequence[Dot]) -> Spec:
     return {"zero": True, "nice": True}
 
 
-def _axis(dots: Sequence[Dot], layout: Layout) -> Spec:
+def _axis(scale: Spec, layout: Layout) -> Spec:
     """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
-    if _scale(dots).get("type") != "log":
+    if scale.get("type") != "log":
         return {"format": ",.0f", "tickCount": 3 if layout == "narrow" else 8}
-    low, high = _scale(dots)["domain"]
+    low, high = scale["domain"]
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
     ticks = [step * 10.0**power for power in range(-1, 9) for step in steps]
@@ -95,13 +93,13 @@ def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | fl
     rows = [
         row | {"label": labels[dot.label], "series": names[dot.series]} for row, dot in zip(rows, dots, strict=True)
     ]
-    series = list(names.values())
+    series, scale = list(names.values()), _scale(dots)
     x = {
         "field": "cost_ns",
         "type": "quantitative",
-        "scale": _scale(dots),
+        "scale": scale,
         "title": "added ns per event",
-        "axis": _axis(dots, layout),
+        "axis": _axis(scale, layout),
     }
     y = {
         "field": "label",
@@ -110,13 +108,10 @@ def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | fl
         "title": None,
         "axis": {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LINE_HEIGHT},
     }
-    colours = [SERIES[place % len(SERIES)] for place, _ in enumerate(series)]
-    # From the ninth on, a colour comes again with another shape.
-    shapes = [SHAPES[(place + place // len(SERIES)) % len(SHAPES)] for place, _ in enumerate(series)]
-    colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": colours}}
+    colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": cycled(SERIES, len(series))}}
     columns = 1 if layout == "narrow" or max(map(len, series)) > LONG_LABEL else 2
     legend = {"columns": columns, "symbolStrokeWidth": 1, "labelExpr": LINES} if len(series) > 1 else None
-    shape = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": shapes}}
+    shape = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": cycled(SHAPES, len(series))}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},
         "transform": [{"filter": "isValid(datum.cost_low_ns)"}],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.theme import DASHES, INK, MUTED, PAPER, SERIES, Chart, Layout, Spec, frame
+from probe_effect.charts.theme import DASHES, INK, MUTED, PAPER, SERIES, Chart, Layout, Spec, cycled, frame
 from probe_effect.guidance.slowdown import THRESHOLDS, slowdown_at
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class Line:
     cost: Interval
 
 
-def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line], note: str | None = None) -> Chart:
-    """The chart of `lines`, at most as many as there are series colours.
+def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line]) -> Chart:
+    """The chart of `lines`, at most as many as there are series colours; a note says when there are more.
 
     Args:
         sentence: one sentence that says what the chart shows.
@@ -51,6 +51,8 @@ def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line], 
     shown = lines[: len(SERIES)]
     rows = tuple(row for line in shown for row in _rows(line))
     labels = [line.label for line in shown]
+    left_out = len(lines) - len(shown)
+    note = f"{left_out} more lines are not drawn; the table has them all." if left_out else None
     specs: dict[Layout, Spec] = {layout: _spec(layout, rows, labels) for layout in ("wide", "narrow")}
     return Chart(name, title, sentence, rows, specs, note)
 
@@ -72,7 +74,7 @@ def _rows(line: Line) -> list[dict[str, str | float | None]]:
 def _spec(layout: Layout, rows: Sequence[dict[str, str | float | None]], labels: list[str]) -> Spec:
     series = {"field": "series", "type": "nominal", "sort": labels}
     colour = series | {
-        "scale": {"domain": labels, "range": list(SERIES[: len(labels)])},
+        "scale": {"domain": labels, "range": cycled(SERIES, len(labels))},
         "legend": {
             "columns": 1 if layout == "narrow" else 2,
             "labelLimit": 270 if layout == "narrow" else 330,
@@ -81,7 +83,7 @@ def _spec(layout: Layout, rows: Sequence[dict[str, str | float | None]], labels:
             "symbolOpacity": 1,
         },
     }
-    dash = colour | {"scale": {"domain": labels, "range": list(DASHES[: len(labels)])}}
+    dash = colour | {"scale": {"domain": labels, "range": cycled(DASHES, len(labels))}}
     y = {"field": "slowdown_ratio", "type": "quantitative", "scale": Y_SCALE, "axis": Y_AXIS, "title": "slowdown"}
     picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
     band = {

@@ -8,18 +8,32 @@ to 4.5:1 on white), and shape or dash always says the same beside them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Spec = dict[str, Any]
 Layout = Literal["wide", "narrow"]
 
 INK, MUTED, AXIS, GRID, PAPER = "#1a1a1a", "#5c5c5c", "#8a8a8a", "#e3e3e3", "#fffffe"
 SERIES = ("#0b6e8f", "#b4501e", "#4b7a2a", "#7a4fa3", "#96702a", "#b03a5b", "#3d5a99", "#5e6b2e")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+"""As many dashes and shapes as have no common divisor with the colours: a pair comes again only after all pairs."""
 
 WIDTHS: dict[Layout, int] = {"wide": 760, "narrow": 350}
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+
+
+T = TypeVar("T")
+
+
+def cycled(values: Sequence[T], count: int) -> list[T]:
+    """One of `values` for each of `count` series, from the start again when they run out."""
+    return list(islice(cycle(values), count))
 
 
 @dataclass(frozen=True, slots=True)

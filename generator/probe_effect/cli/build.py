@@ -56,10 +56,7 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     project = project_or_error(Path.cwd())
     places, options = _places(data_path, project / "build" / "serve" / "site"), SiteOptions(repository=repository)
     watched = places.out.with_name("watched")
-    for step in assemble_work(places):
-        output.progress.print(f"  {step}", markup=False)
-    for part in FOLDERS:
-        mirror(places.work / part, watched / part)
+    _refresh(places, watched)
     configuration = write_configuration(project, watched, options)
     command = [
         *hugo_command(project, configuration),
@@ -78,13 +75,18 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
                 server.terminate()
 
 
+def _refresh(places: Places, watched: Path) -> None:
+    """Assemble the pages and bring the folder that Hugo watches up to date with them."""
+    for step in assemble_work(places):
+        output.progress.print(f"  {step}", markup=False)
+    for part in FOLDERS:
+        mirror(places.work / part, watched / part)
+
+
 def _rebuild(places: Places, watched: Path) -> None:
-    """Assemble again after a change in the data; a fault is told and the last good pages stay."""
+    """Refresh after a change in the data; a fault is told and the last good pages stay."""
     try:
-        list(assemble_work(places))
-        for part in FOLDERS:
-            mirror(places.work / part, watched / part)
-        output.progress.print("data changed: pages rebuilt")
+        _refresh(places, watched)
     except BadData as error:
         output.show_problems(error.problems)
     except ProbeEffectError as error:

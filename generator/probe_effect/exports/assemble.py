@@ -14,7 +14,7 @@ from probe_effect.charts.draw import draw_svg, live_script
 from probe_effect.exports.dictionary import data_package
 from probe_effect.exports.facts import facts
 from probe_effect.pages import site
-from probe_effect.store.tables import csv_line
+from probe_effect.store.tables import FORMULA_START, csv_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _write_chart(chart: Chart, work: Path) -> None:
 
 def safe_cell(value: str | float | None) -> str | float | None:
     """A cell that no spreadsheet runs: text that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
 
 
 def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
@@ -83,17 +83,16 @@ def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
 
 
 def _copy_data(catalogue: Catalogue, work: Path) -> None:
-    """Only the files that the data format names, each by its known name."""
+    """Only files that were read and checked, each by its known name; `histogram.csv` waits for its columns."""
     published = work / "static" / "data" / "published"
     for source in catalogue.sources:
         _copy(source.folder, published / source.id, ("source.toml", "figures.csv"))
     for submission in catalogue.submissions:
         target = work / "static" / "data" / "results" / submission.files.machine / submission.files.folder.name
-        _copy(submission.files.folder, target, ("samples.csv", "machine.json", "histogram.csv"))
+        _copy(submission.files.folder, target, ("samples.csv", "machine.json"))
 
 
 def _copy(folder: Path, target: Path, names: tuple[str, ...]) -> None:
     target.mkdir(parents=True)
     for name in names:
-        if (folder / name).is_file():
-            shutil.copyfile(folder / name, target / name)
+        shutil.copyfile(folder / name, target / name)

@@ -54,9 +54,11 @@ def _measured(submission: MeasuredSubmission) -> Iterator[tuple[str, Fact]]:
 
 
 def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
+    known = ", known only from an excerpt" if source.from_excerpt else ""
     for figure in source.figures:
         key, page = f"{source.id}.{figure.figure}", f"/sources/{source.id}/"
-        yield key, {"text": figure_text(figure), "title": f"{figure.what}; {source.document.author}", "href": page}
+        title = f"{figure.what}; {source.document.author}{known}"
+        yield key, {"text": figure_text(figure), "title": title, "href": page}
         if recomputed := source.recomputed.get(figure.figure):
             text = with_unit(float(recomputed.value), figure.unit)
-            yield f"{key}.recomputed", {"text": text, "title": f"{figure.what}, computed again", "href": page}
+            yield f"{key}.recomputed", {"text": text, "title": f"{title}; computed again", "href": page}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import DataFolder, Submission
     from probe_effect.store.source_file import Figure, SourceFile
-    from probe_effect.store.suite_file import Suite
+    from probe_effect.store.suite_file import Case, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ class PublishedSource:
         """Its folder's name, which is also its page's."""
         return self.folder.name
 
+    @property
+    def from_excerpt(self) -> bool:
+        """Whether only an excerpt was seen, which has to be said wherever its figures are shown."""
+        return self.document.read == "excerpt"
+
     def sentence(self, template: str) -> str:
         """`template` with its `{figure}` placeholders filled."""
         return fill(template, {figure.figure: figure for figure in self.figures})
@@ -68,6 +73,14 @@ class Catalogue:
     suites: tuple[SuiteFolder, ...]
     submissions: tuple[MeasuredSubmission, ...]
     sources: tuple[PublishedSource, ...]
+
+    def cases(self) -> list[Case]:
+        """Every case, in the order of its suite."""
+        return [case for folder in self.suites for case in folder.suite.cases]
+
+    def titles(self) -> dict[str, str]:
+        """Case id to its title."""
+        return {case.id: case.title for case in self.cases()}
 
     def machines(self) -> dict[str, list[MeasuredSubmission]]:
         """Machine id to its submissions, newest first."""

@@ -13,7 +13,7 @@ from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, SuiteFolder
+    from probe_effect.guidance.catalogue import Catalogue, PublishedSource, SuiteFolder
     from probe_effect.store.suite_file import Case
 
 COUNTED_BY = {
@@ -57,7 +57,7 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
         if one.cost is not None and one.threshold_5 is not None
     ]
     dots = [
-        Dot(figure.platform or source.document.title, figure.tracer or "other", Interval(float(figure.cost_ns)))
+        Dot(_row(source), figure.tracer or "other", Interval(float(figure.cost_ns)))
         for source, figure in catalogue.published(case.id)
         if figure.cost_ns is not None
     ]
@@ -71,3 +71,9 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
         sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
         drawn.append(cost_chart(f"published-{case.id}", f"{case.title}: published costs", sentence, dots))
     return drawn
+
+
+def _row(source: PublishedSource) -> str:
+    """The row of a source's costs: who and when, and that only an excerpt is known where that is so."""
+    label = wording.source_label(source.document)
+    return f"{label} (excerpt only)" if source.from_excerpt else label

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.guidance.grades import RULES
 from probe_effect.pages import wording
+from probe_effect.pages.machine_page import skipped_cases
 from probe_effect.pages.markdown import render
 from probe_effect.pages.source_page import READ, baselines
 from probe_effect.store.dictionary import TABLES, document_keys
@@ -21,16 +22,10 @@ HOME_CHART = "events-to-slowdown"
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     reference = reference_submission(catalogue)
-    cases = [case for folder in catalogue.suites for case in folder.suite.cases]
-    shared = {
-        "catalogue": catalogue,
-        "wording": wording,
-        "cases": cases,
-        "titles": {one.id: one.title for one in cases},
-    }
+    shared = {"catalogue": catalogue, "wording": wording, "titles": catalogue.titles()}
     return {
         "home-chart.md": render("fragments/home-chart.md.j2", chart=HOME_CHART if charts(catalogue) else None),
-        "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, **shared),
+        "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, skipped=skipped_cases, **shared),
         "all-costs.md": render("fragments/all-costs.md.j2", **shared),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
         "machines.md": render("fragments/machines.md.j2", **shared),
@@ -52,11 +47,12 @@ def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
 
 def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:
     """The submission that stands for the whole on the home page: best grade, then most cases, then newest."""
+    # `current` gives the newest first, and of equals `min` takes the first.
     timed = [one for one in catalogue.current() if one.summary.metric == "time"]
     measured = [one for one in timed if any(case.cost for case in one.summary.cases)]
     return min(
         measured,
-        key=lambda one: (one.summary.grade, -sum(case.cost is not None for case in one.summary.cases), one.summary.id),
+        key=lambda one: (one.summary.grade, -sum(case.cost is not None for case in one.summary.cases)),
         default=None,
     )
 
@@ -66,7 +62,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     reference = reference_submission(catalogue)
     if reference is None:
         return []
-    titles = {case.id: case.title for folder in catalogue.suites for case in folder.suite.cases}
+    titles = catalogue.titles()
     lines = [
         Line(f"{titles.get(case.case, case.case)} ({case.tracer})", case.cost)
         for case in reference.summary.cases

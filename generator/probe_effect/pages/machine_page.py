@@ -39,7 +39,7 @@ def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Ca
         charts=charts,
         measured=measured_cases,
         skipped=skipped_cases,
-        titles={case.id: case.title for folder in catalogue.suites for case in folder.suite.cases},
+        titles=catalogue.titles(),
         wording=wording,
     )
 
@@ -86,7 +86,7 @@ def _numbers(*values: int | None) -> str:
 
 
 def measured_cases(submission: MeasuredSubmission) -> list[CaseSummary]:
-    """The cases with a cost, dearest last."""
+    """The cases with a cost, in the order of their ids."""
     return [case for case in submission.summary.cases if case.cost is not None]
 
 

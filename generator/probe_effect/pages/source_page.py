@@ -40,6 +40,8 @@ FACTS = (
     "statistic",
     "repeats",
 )
+MAX_GRID_COLUMNS = 4
+
 LABELS = {"os": "operating system", "tool_versions": "tool versions", "kind": "form"}
 
 
@@ -82,7 +84,6 @@ def write(source: PublishedSource) -> str:
         source=source,
         document=document,
         facts=facts,
-        excerpt=document.read == "excerpt",
         groups=groups(source.figures),
         printed=shown,
         recomputed=lambda figure: verdict(source.recomputed.get(figure.figure)),
@@ -113,9 +114,6 @@ def _platforms(figures: Sequence[Figure]) -> tuple[str, ...]:
     rows = len({row for row, _ in places})
     is_grid = len(set(places)) == len(places) and len(platforms) > 1 and len(places) * 2 > rows * len(platforms)
     return platforms if is_grid and rows > 1 and len(platforms) <= MAX_GRID_COLUMNS else ()
-
-
-MAX_GRID_COLUMNS = 4
 
 
 def shown(figure: Figure) -> str:
@@ -158,4 +156,6 @@ def charts(source: PublishedSource) -> list[Chart]:
         return []
     largest = max(dots, key=lambda dot: dot.cost.value)
     sentence = f"The dearest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
+    if source.from_excerpt:
+        sentence += " Known only from an excerpt."
     return [cost_chart(f"costs-{source.id}", "Cost of one event, as published", sentence, dots)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import errno
 import io
-import math
 import re
 import stat
 from collections import Counter
@@ -227,15 +226,3 @@ def csv_line(cells: Iterable[object]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(["" if cell is None else cell for cell in cells])
     return out.getvalue()
-
-
-def plain_number(value: float) -> str:
-    """A decimal as a cell holds it: no exponent, no trailing zeros.
-
-    Raises: ValueError when `value` is not finite.
-    """
-    if not math.isfinite(value):
-        msg = f"{value} cannot be written as a cell"
-        raise ValueError(msg)
-    text = f"{value:.6f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
