@@ -10,7 +10,7 @@ import pytest
 
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Workload, WorkloadFailed, clock_read_ns, parse
+from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns, parse
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "data" / "suites" / "per-event" / "workload" / "dd-loop.c"
@@ -25,9 +25,14 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{HERE / 'fakes' / 'bin'}:{os.environ['PATH']}")
 
 
+def load(cache: Path, operations: int, cpu: int = NOT_PINNED) -> Load:
+    """So many operations of the real loop, built in `cache`."""
+    return Load(program=build(SOURCE, cache).path, operations=operations, cpu=cpu)
+
+
 @needs_cc
 def test_the_loop_performs_what_it_is_asked_and_times_itself(tmp_path: Path) -> None:
-    workload = Workload(build(SOURCE, tmp_path).path, 5000, NOT_PINNED)
+    workload = Workload(load(tmp_path, operations=5000))
     run = workload.go(LONG_S)
     workload.end()
     assert run.operations == 5000
@@ -44,7 +49,7 @@ def test_a_clock_read_has_a_cost(tmp_path: Path) -> None:
 
 @needs_cc
 def test_a_loop_that_cannot_be_pinned_is_quoted(tmp_path: Path) -> None:
-    workload = Workload(build(SOURCE, tmp_path).path, 10, 1023)
+    workload = Workload(load(tmp_path, operations=10, cpu=1023))
     with pytest.raises(WorkloadFailed, match="sched_setaffinity"):
         workload.go(LONG_S)
     workload.end()
@@ -52,7 +57,7 @@ def test_a_loop_that_cannot_be_pinned_is_quoted(tmp_path: Path) -> None:
 
 @needs_cc
 def test_a_loop_that_does_not_end_in_time_is_ended(tmp_path: Path) -> None:
-    workload = Workload(build(SOURCE, tmp_path).path, 2**40, NOT_PINNED)
+    workload = Workload(load(tmp_path, operations=2**40))
     with pytest.raises(WorkloadFailed, match="had not ended"):
         workload.go(AT_ONCE_S)
     workload.end()

@@ -183,7 +183,7 @@ def test_the_answer_says_what_was_found_and_no_more(case: CaseSummary, words: st
 
 def test_a_cost_below_the_noise_floor_is_words_and_not_a_number() -> None:
     case = case_of([row for block in range(8) for row in block_rows(block, 1, (100, 104))])
-    assert wording.cost(case, 4.0) == "not distinguishable from 0 (below 4.0\u00a0ns)"
+    assert wording.cost(case) == "not distinguishable from 0 (below 4.0\u00a0ns)"
     assert wording.slowdown(case) == "—"
     assert wording.thresholds(case) == ["—", "—", "—"]
 

@@ -51,6 +51,7 @@ class Sample:
     detach_ns: int | None = None
     status: Status = "ok"
     note: str | None = None
+    operations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSummary:
-    """What one submission says about one case, tracer and level. Times in ns per event, rates in events/s."""
+    """What one submission says about one case, tracer and level. Times in ns per event, rates in events/s.
+
+    `attach` and `detach` are ns per run.
+    """
 
     case: str
     tracer: str
@@ -72,12 +76,15 @@ class CaseSummary:
     status: Status
     blocks: int
     baseline_ns: float | None = None
+    noise_floor_ns: float | None = None
     cost: Interval | None = None
     fastest_ns: float | None = None
     slowdown: Interval | None = None
     threshold_1: Interval | None = None
     threshold_5: Interval | None = None
     threshold_30: Interval | None = None
+    attach: Interval | None = None
+    detach: Interval | None = None
     loss_ratio: float | None = None
     reconciled: bool | None = None
     distinguishable: bool | None = None

@@ -1,6 +1,7 @@
 """Programs that we start: each in a process group of its own, waited for with a time limit, ended with its group.
 
-A group of their own keeps a Ctrl-C at the terminal from them: we decide when they end, and in which order.
+A group of their own keeps a Ctrl-C at the terminal from them: we decide when they end, and in which order. Where
+util-linux has `setpriv`, the kernel tells them when we are gone, however we went: no probe outlives a killed run.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 GRACE_S = 5.0
 """Time to end in order after SIGTERM, before SIGKILL."""
@@ -35,17 +38,26 @@ class Child:
     """A running program. Always `end` it, also after `wait`: use `contextlib.closing` or `finally`."""
 
     def __init__(
-        self, command: Sequence[str], *, stdin: int, stdout: int, stderr: int, pass_fds: Sequence[int] = ()
+        self,
+        command: Sequence[str],
+        *,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        pass_fds: Sequence[int] = (),
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._popen = subprocess.Popen(
-            command,
+            [*_dying_with_us(), *command],
+            cwd=folder,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             pass_fds=pass_fds,
             process_group=0,
             # Messages go to notes and are searched for words: one language.
-            env=os.environ | {"LC_ALL": "C"},
+            env=os.environ | {"LC_ALL": "C"} | (environment or {}),
         )
         self._pidfd = os.pidfd_open(self._popen.pid)
         self._ended: Ended | None = None
@@ -73,6 +85,11 @@ class Child:
         if self._popen.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._popen.stdin.fileno(), text.encode())
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the program alone, not to its group. A program gone is no fault."""
+        if self._ended is None:
+            os.kill(self.pid, number)  # not yet waited for, so the id cannot belong to anybody else
 
     def close_stdin(self) -> None:
         """Let its standard input end."""
@@ -104,6 +121,12 @@ class Child:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
+
+
+def _dying_with_us() -> tuple[str, ...]:
+    """Words before a command that have the kernel send it SIGTERM when we die (PR_SET_PDEATHSIG, prctl(2))."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()
 
 
 def is_readable(descriptor: int, timeout_s: float) -> bool:

@@ -42,7 +42,7 @@ def _rows(folder: Path) -> list[dict[str, str | None]]:
     rows: list[dict[str, str | None]] = []
     for case in suite.cases:
         for tracer in known_tracers().values():
-            if script_path(folder, case.id, tracer.id):
+            if script_path(folder, case.id, tracer.tool):
                 reasons = (tracer.available(), *(tracer.missing(need) for need in case.needs))
                 missing = next(filter(None, reasons), None)
                 rows.append({"suite": suite.id, "case": case.id, "tracer": tracer.id, "missing": missing})

@@ -69,10 +69,13 @@ def _case_json(case: CaseSummary) -> dict[str, Any]:
         "baseline_ns": case.baseline_ns,
         **_interval_json(case.cost, "cost", "ns"),
         "fastest_ns": case.fastest_ns,
+        "noise_floor_ns": case.noise_floor_ns,
         **_interval_json(case.slowdown, "slowdown", "ratio"),
         **_interval_json(case.threshold_1, "threshold_1", "hz"),
         **_interval_json(case.threshold_5, "threshold_5", "hz"),
         **_interval_json(case.threshold_30, "threshold_30", "hz"),
+        **_interval_json(case.attach, "attach", "ns"),
+        **_interval_json(case.detach, "detach", "ns"),
         "loss_ratio": case.loss_ratio,
         "reconciled": case.reconciled,
         "distinguishable": case.distinguishable,
@@ -105,16 +108,16 @@ def _print_submission(submission: MeasuredSubmission) -> None:
         table.add_column(title, justify="right")
     for case in summary.cases:
         if case.cost is not None:
-            table.add_row(case.case, case.tracer, *_cells(case, summary.noise_floor_ns))
+            table.add_row(case.case, case.tracer, *_cells(case))
     console.print(table)
     for case in summary.cases:
         if case.cost is None or case.note:
             console.print(f"{case.case} {case.tracer}: {case.status}: {case.note}", markup=False)
 
 
-def _cells(case: CaseSummary, floor_ns: float | None) -> tuple[str, ...]:
+def _cells(case: CaseSummary) -> tuple[str, ...]:
     return (
-        wording.cost(case, floor_ns),
+        wording.cost(case),
         wording.slowdown(case),
         *wording.thresholds(case),
         units.percent(case.loss_ratio),

@@ -80,7 +80,7 @@ def _readme_lines() -> Iterator[str]:
         yield from (f"## {name}", "", "| Column | Kind | Meaning |", "|:--|:--|:--|")
         for column in columns:
             choices = f" One of {', '.join(f'`{choice}`' for choice in column.choices)}." if column.choices else ""
-            required = ", required" if column.required else ""
+            required = ", required" if column.required else ", may be absent" if column.may_be_absent else ""
             yield f"| `{column.name}` | {column.kind}{required} | {column.text}{choices} |"
         yield ""
     yield from ("## machine.json", "", "| Key | Meaning |", "|:--|:--|")

@@ -87,19 +87,25 @@ def _facts(document: MachineFile, baseline: Baseline, floor_ns: float | None, ca
 def _baseline(samples: Iterable[Sample]) -> Baseline:
     by_block: dict[int, list[float]] = defaultdict(list)
     for sample in samples:
-        if sample.arm == "baseline" and (per_event := _wall_per_event(sample)) is not None:
-            by_block[sample.block].append(per_event)
+        if sample.arm == "baseline" and (wall_ns := _wall_per_operation(sample)) is not None:
+            by_block[sample.block].append(wall_ns)
     return Baseline(dict(by_block))
 
 
-def _wall_per_event(sample: Sample) -> float | None:
+def _wall_per_operation(sample: Sample) -> float | None:
     """ns per operation of one run; None for a run that did not end well.
 
     Per operation, because runs of different cases may be of different lengths; the timed loop has no fixed part.
     """
-    if sample.status != "ok" or not sample.events or not sample.wall_ns:
+    operations = sample.operations or sample.events
+    if sample.status != "ok" or not operations or not sample.wall_ns:
         return None
-    return sample.wall_ns / sample.events
+    return sample.wall_ns / operations
+
+
+def _events_per_operation(rows: Iterable[Sample]) -> float:
+    """How many events one operation makes for the probe of a case: 2 for a probe on every system call of dd."""
+    return next((row.events / row.operations for row in rows if row.events and row.operations), 1.0)
 
 
 def _by_case(samples: Iterable[Sample]) -> dict[CaseKey, list[Sample]]:
@@ -115,14 +121,17 @@ def _summarise_case(
     key: CaseKey, rows: Sequence[Sample], baseline: Baseline, floor_ns: float | None, metric: str
 ) -> CaseSummary:
     case, tracer, level = key
-    traced = {row.block: value for row in rows if row.arm == "traced" and (value := _wall_per_event(row)) is not None}
+    timed = [row for row in rows if row.arm == "traced"]
+    traced = {row.block: wall_ns for row in timed if (wall_ns := _wall_per_operation(row)) is not None}
     blocks = sorted(traced.keys() & baseline.by_block.keys())
     if not blocks or metric != "time":
         return _unmeasured(key, rows)
-    traced_ns = np.array([traced[block] for block in blocks])
-    baseline_ns = np.array([np.mean(baseline.by_block[block]) for block in blocks])
+    events = _events_per_operation(rows)
+    traced_ns = np.array([traced[block] for block in blocks]) / events
+    baseline_ns = np.array([np.mean(baseline.by_block[block]) for block in blocks]) / events
     cost = estimate(traced_ns - baseline_ns)
     reconciled, loss_ratio = _account(rows)
+    floor_ns = None if floor_ns is None else floor_ns / events
     clear = _is_distinguishable(cost, floor_ns)
     guides = clear and reconciled is not False
     return CaseSummary(
@@ -131,19 +140,28 @@ def _summarise_case(
         level=level,
         status="ok",
         blocks=len(blocks),
-        baseline_ns=baseline.median_ns,
+        baseline_ns=float(np.median(baseline.all_ns)) / events,
+        noise_floor_ns=floor_ns,
         cost=cost,
-        fastest_ns=float(traced_ns.min() - min(baseline.all_ns)),
+        fastest_ns=float(traced_ns.min()) - min(baseline.all_ns) / events,
         slowdown=estimate(traced_ns / baseline_ns - 1),
         threshold_1=threshold(cost, 1) if guides else None,
         threshold_5=threshold(cost, 5) if guides else None,
         threshold_30=threshold(cost, 30) if guides else None,
+        attach=_own_time([row.attach_ns for row in timed]),
+        detach=_own_time([row.detach_ns for row in timed]),
         loss_ratio=loss_ratio,
         reconciled=reconciled,
         distinguishable=clear,
         grade=None,
         note=_note(rows, cost, floor_ns, reconciled),
     )
+
+
+def _own_time(times_ns: Iterable[int | None]) -> Interval | None:
+    """The tracer's own start or stop over the runs, ns; None when no run has it."""
+    known_ns = [time_ns for time_ns in times_ns if time_ns is not None]
+    return estimate(np.array(known_ns, dtype=np.float64)) if known_ns else None
 
 
 def _unmeasured(key: CaseKey, rows: Sequence[Sample]) -> CaseSummary:

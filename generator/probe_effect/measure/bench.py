@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.calibrate import THOROUGH, Lengths, check_operations, operations_for
-from probe_effect.measure.one_run import Limits, Load, Watch, empty_row, run_once
+from probe_effect.measure.one_run import Limits, Watch, empty_row, run_once
 from probe_effect.measure.plan import BASELINE, PlannedRun, Subject, plan
 from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.samples import SampleWriter, as_note
+from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +115,9 @@ class Bench:
         return self._make(planned, operations)
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
-        load = Load(self.program.path, operations, self.cpu)
+        subject = planned.subject
+        variant = None if subject == BASELINE else self.work.case(subject).variant
+        load = Load(program=self.program.path, operations=operations, cpu=self.cpu, variant=variant)
         return run_once(planned, load, self._watch(planned), self.settings.limits)
 
     def _watch(self, planned: PlannedRun) -> Watch | None:
@@ -123,7 +126,9 @@ class Bench:
             return None
         is_check = planned.arm == "check"
         script = self.work.script(subject, check=is_check)
-        return Watch(self.work.tracers[subject.tracer], script, self._counting(subject, is_check=is_check))
+        counting = self._counting(subject, is_check=is_check)
+        events = self.work.case(subject).events_per_operation
+        return Watch(self.work.tracers[subject.tracer], script, counting, events)
 
     def _counting(self, subject: Subject, *, is_check: bool) -> Counting:
         counted_by = self.work.case(subject).counted_by
@@ -133,4 +138,6 @@ class Bench:
 
     def _target_s(self, subject: Subject) -> float:
         lengths = self.settings.lengths
+        if (seconds := self.work.suite.workload.seconds) is not None:
+            return min(seconds, lengths.traced_s)
         return lengths.baseline_s if subject == BASELINE else lengths.traced_s

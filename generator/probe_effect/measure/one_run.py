@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from probe_effect.measure.plan import PlannedRun
     from probe_effect.tracers.protocol import Counting, Report, Tracer
+    from probe_effect.workloads.loop import Load, Run
 
 START_TIMEOUT_S = 60.0
 """bpftrace has been seen to take 26 s to attach every system call; one probe takes 0.4 s."""
@@ -34,21 +35,13 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What the workload is to do."""
-
-    program: Path
-    operations: int
-    cpu: int
-
-
-@dataclass(frozen=True, slots=True)
 class Watch:
     """What the tracer is to do."""
 
     tracer: Tracer
     script: Path
     counting: Counting
+    events_per_operation: int = 1
 
 
 def run_once(planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
@@ -58,9 +51,9 @@ def run_once(planned: PlannedRun, load: Load, watch: Watch | None, limits: Limit
         try:
             return _timed(row, load, watch, limits, leftovers)
         except TracerFailed as error:
-            return replace(row, events=None, status=error.status, note=as_note(str(error)))
+            return replace(row, events=None, operations=None, status=error.status, note=as_note(str(error)))
         except WorkloadFailed as error:
-            return replace(row, events=None, status="failed", note=as_note(str(error)))
+            return replace(row, events=None, operations=None, status="failed", note=as_note(str(error)))
 
 
 def empty_row(planned: PlannedRun) -> Sample:
@@ -75,27 +68,34 @@ def empty_row(planned: PlannedRun) -> Sample:
 
 
 def _timed(row: Sample, load: Load, watch: Watch | None, limits: Limits, leftovers: ExitStack) -> Sample:
-    workload = Workload(load.program, load.operations, load.cpu)
+    if watch is None:
+        workload = Workload(load)
+        leftovers.callback(workload.end)
+        return _with_run(row, workload.go(limits.run_s), 1)
+    session = watch.tracer.session(watch.script, watch.counting, load.program)
+    leftovers.callback(session.end)
+    workload = Workload(load, session.prefix)
     leftovers.callback(workload.end)
-    session = None
-    if watch is not None:
-        session = watch.tracer.start(watch.script, watch.counting)
-        leftovers.callback(session.end)
-        session.ready(limits.start_s)
+    session.attach(workload.pid)
+    session.ready(limits.start_s)
     run = workload.go(limits.run_s)
-    report = session.stop(limits.stop_s) if session is not None else None
-    row = replace(row, events=run.operations)
-    if row.arm != "check":  # its twin does other work: such times must not be mistaken for the case's
-        row = replace(row, wall_ns=run.wall_ns, user_ns=run.user_ns, sys_ns=run.sys_ns)
-    return row if report is None else _with_report(row, report)
+    return _with_report(_with_run(row, run, watch.events_per_operation), session.stop(limits.stop_s), run)
 
 
-def _with_report(row: Sample, report: Report) -> Sample:
+def _with_run(row: Sample, run: Run, events_per_operation: int) -> Sample:
+    operations = run.operations if events_per_operation > 1 else None
+    row = replace(row, events=run.operations * events_per_operation, operations=operations)
+    if row.arm == "check":  # its twin does other work: such times must not be mistaken for the case's
+        return row
+    return replace(row, wall_ns=run.wall_ns, user_ns=run.user_ns, sys_ns=run.sys_ns)
+
+
+def _with_report(row: Sample, report: Report, run: Run) -> Sample:
     return replace(
         row,
         seen=report.seen,
         lost=report.lost,
-        tracer_cpu_ns=report.cpu_ns,
+        tracer_cpu_ns=report.cpu_ns if run.wrapper_cpu_ns is None else run.wrapper_cpu_ns,
         tracer_rss_bytes=report.rss_bytes,
         output_bytes=report.output_bytes,
         attach_ns=report.attach_ns,

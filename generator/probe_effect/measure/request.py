@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.measure.plan import Subject
-from probe_effect.store.suite_file import read_suite, script_path
+from probe_effect.store.suite_file import read_suite, script_path, workload_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class Work:
 
     def script(self, subject: Subject, *, check: bool = False) -> Path:
         """The script of a measured subject, or its counting twin."""
-        path = script_path(self.folder, subject.case, subject.tracer, check=check)
+        path = script_path(self.folder, subject.case, self.tracers[subject.tracer].tool, check=check)
         if path is None:
             raise KeyError(subject)
         return path
@@ -49,8 +49,12 @@ class Work:
             subject
             for subject in self.measured
             if self.case(subject).counted_by == "twin"
-            and script_path(self.folder, subject.case, subject.tracer, check=True) is not None
+            and script_path(self.folder, subject.case, self.tracers[subject.tracer].tool, check=True) is not None
         )
+
+    def source(self) -> Path:
+        """The workload's C source."""
+        return workload_source(self.folder, self.suite)
 
 
 def choose_suites(data: DataFolder, names: Sequence[str]) -> list[tuple[Path, Suite]]:
@@ -90,7 +94,7 @@ def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Se
     measured, skipped = [], {}
     for case in suite.cases:
         for tracer in tracers.values():
-            if (cases and case.id not in cases) or script_path(folder, case.id, tracer.id) is None:
+            if (cases and case.id not in cases) or script_path(folder, case.id, tracer.tool) is None:
                 continue
             subject = Subject(case.id, tracer.id)
             reason = next((reason for need in case.needs if (reason := tracer.missing(need))), None)

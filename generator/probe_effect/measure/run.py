@@ -19,8 +19,6 @@ from probe_effect.workloads.loop import clock_read_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from probe_effect.measure.bench import Settings
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
@@ -43,7 +41,8 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
     workload_cpu, tracer_cpu = choose_cpus()
     load_before = load_average()
     with alone(settings.cache or cache_folder()), _staying_on(tracer_cpu):
-        bench = Bench(work, settings, build(_source(work), settings.cache), workload_cpu, tell)
+        program = build(work.source(), settings.cache, work.suite.workload.libraries)
+        bench = Bench(work, settings, program, workload_cpu, tell)
         bench.calibrate()
         opened = _open(bench, tracer_cpu, load_before)
         try:
@@ -52,10 +51,6 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
             msg = f"{stop}; the rows so far are kept in {opened.place.folder}"
             raise Interrupted(msg) from stop
         return opened.close()
-
-
-def _source(work: Work) -> Path:
-    return work.folder / "workload" / work.suite.workload.program
 
 
 @contextmanager

@@ -28,12 +28,12 @@ def interval(value: Interval | None, show: Callable[[float | None, int], str], d
     return f"{show(value.value, places)} ({low} to {high})"
 
 
-def cost(case: CaseSummary, floor_ns: float | None) -> str:
+def cost(case: CaseSummary) -> str:
     """The cost of a case; in words where it is no difference."""
     if case.cost is None:
         return case.status
     if case.distinguishable is False:
-        return f"not distinguishable from 0 (below {units.nanoseconds(floor_ns, 2)})"
+        return f"not distinguishable from 0 (below {units.nanoseconds(case.noise_floor_ns, 2)})"
     return interval(case.cost, units.nanoseconds)
 
 

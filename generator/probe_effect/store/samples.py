@@ -28,7 +28,7 @@ SAMPLE_COLUMNS = (
         choices=get_args(Arm),
     ),
     Column("level", "string", "The value of the suite's varied factor; empty where there is none."),
-    Column("events", "integer", "Operations that the workload performed, which is the number of events expected."),
+    Column("events", "integer", "Events expected: operations performed, times the events that each makes."),
     Column("seen", "integer", "Events that the tracer reported."),
     Column("lost", "integer", "Events that the tracer said it dropped."),
     Column("wall_ns", "integer", "Monotonic time of the workload's loop, ns."),
@@ -42,6 +42,12 @@ SAMPLE_COLUMNS = (
     Column("detach_ns", "integer", "From asking the tracer to stop until it had exited, ns."),
     Column("status", "string", "How the run ended.", required=True, choices=get_args(Status)),
     Column("note", "string", "Why, when the status is not `ok`."),
+    Column(
+        "operations",
+        "integer",
+        "Operations that the workload performed; empty or absent: as many as events.",
+        may_be_absent=True,
+    ),
 )
 
 

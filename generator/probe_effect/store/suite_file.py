@@ -13,14 +13,40 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Problem
 
-SCRIPT_SUFFIXES = {"bpftrace": ".bt", "dtrace": ".d"}
-"""Tracer id to the ending of its scripts."""
+SCRIPT_SUFFIXES = {
+    "bpftrace": ".bt",
+    "dtrace": ".d",
+    "perf-stat": ".perf-stat",
+    "perf-record": ".perf-record",
+    "perf-trace": ".perf-trace",
+    "ftrace": ".ftrace",
+    "trace-cmd": ".trace-cmd",
+    "strace": ".strace",
+    "strace-seccomp": ".strace-seccomp",
+    "lttng-ust": ".lttng",
+    "uftrace": ".uftrace",
+    "systemtap": ".stp",
+    "libbpf": ".bpf.c",
+    "dormant": ".dormant",
+}
+"""Tool to the ending of its scripts."""
+
+Need = Literal["kprobe", "uprobe", "tracepoint", "fentry", "raw-tracepoint"]
+"""What a kernel may offer to tracers, and some kernels do not."""
+
+
+FUNCTION = r"^[a-z0-9-]+:\w+$"
 
 
 class Workload(Document):
     """The program that performs the events."""
 
     program: Annotated[str, Field(pattern=r"^[a-z0-9-]+\.c$")] = Field(description="C source in `workload/`.")
+    suite: Slug | None = Field(default=None, description="The suite whose `workload/` has it; this one by default.")
+    libraries: tuple[Slug, ...] = Field(default=(), description="Libraries to link with, as `cc -l` takes them.")
+    seconds: Annotated[float, Field(gt=0, le=10)] | None = Field(
+        default=None, description="How long a run should take, where the suite wants shorter runs than usual."
+    )
     operation: Text = Field(description="What one operation is, in words.")
 
 
@@ -32,8 +58,13 @@ class Case(Document):
     probe: Slug = Field(description="Kind of probe.")
     action: Slug = Field(description="What the probe does when it fires.")
     what: Text = Field(description="One sentence for readers: what is measured.")
-    needs: tuple[Literal["kprobe", "uprobe", "tracepoint"], ...] = Field(
-        default=(), description="Kernel facilities without which the case is skipped."
+    needs: tuple[Need, ...] = Field(default=(), description="Kernel facilities without which the case is skipped.")
+    events_per_operation: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=1, description="Events that one operation of the workload makes for this probe."
+    )
+    variant: Slug | None = Field(default=None, description="The word that has the workload run another of its loops.")
+    functions: tuple[Annotated[str, Field(pattern=FUNCTION)], ...] = Field(
+        default=(), description="Probed user functions, `file:symbol`; their first instruction is recorded."
     )
     counted_by: Literal["maps", "lines", "twin", "nothing"] = Field(
         description="How events are counted: the script's own maps or printed lines, a counting twin "
@@ -58,13 +89,19 @@ class Suite(Document):
         return next((case for case in self.cases if case.id == case_id), None)
 
 
-def script_path(folder: Path, case_id: str, tracer: str, *, check: bool = False) -> Path | None:
-    """The script of a case for a tracer, or None when the suite has none. `check` asks for the counting twin."""
-    ending = SCRIPT_SUFFIXES.get(tracer)
+def script_path(folder: Path, case_id: str, tool: str, *, check: bool = False) -> Path | None:
+    """The script of a case for a tool, or None when the suite has none. `check` asks for the counting twin."""
+    ending = SCRIPT_SUFFIXES.get(tool)
     if ending is None:
         return None
     path = folder / f"{case_id}{'.check' if check else ''}{ending}"
     return path if path.is_file() else None
+
+
+def workload_source(folder: Path, suite: Suite) -> Path:
+    """The C source of the suite in `folder`, which may be another suite's."""
+    owner = folder.parent / suite.workload.suite if suite.workload.suite else folder
+    return owner / "workload" / suite.workload.program
 
 
 def read_suite(folder: Path, file: str) -> tuple[Suite | None, list[Problem]]:

@@ -54,6 +54,8 @@ class Column:
     choices: tuple[str, ...] = ()
     pattern: str | None = None
     minimum: int | None = 0
+    may_be_absent: bool = False
+    """Whether a file may do without the column: it joined the format after the first files were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class TableReader:
         return text
 
     def _header_is_sound(self, header: Sequence[str]) -> bool:
-        missing = [name for name in self.columns if name not in header]
+        missing = [name for name, column in self.columns.items() if name not in header and not column.may_be_absent]
         repeated = sorted(name for name, times in Counter(header).items() if times > 1)[:MAX_PROBLEMS_PER_FILE]
         for name in missing:
             self._add(1, None, "header", f"column `{name}` is missing", f"the header is {','.join(self.columns)}")
@@ -147,7 +149,7 @@ class TableReader:
                 for place, (name, text) in enumerate(zip(header, texts, strict=True))
             }
             if len(self.problems) == before:
-                rows.append(Row(number, {name: cells[name] for name in self.columns}))
+                rows.append(Row(number, {name: cells.get(name) for name in self.columns}))
         return rows
 
     def _cell(self, column: Column, text: str, line: int, before: Sequence[str]) -> Cell:

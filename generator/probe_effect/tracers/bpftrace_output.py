@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 COUNTED = "@"
+LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+"""The variable that has bpftrace say when all probes are attached, and the line that it prints then."""
 LOST = re.compile(r"Lost (\d+) events?$")
-FRAME = re.compile(r"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|\s*$")
+FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
 """Lines of bpftrace itself."""
 
 

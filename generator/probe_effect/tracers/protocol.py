@@ -10,9 +10,13 @@ from probe_effect.errors import ProbeEffectError
 if TYPE_CHECKING:
     from pathlib import Path
 
-Need = Literal["kprobe", "uprobe", "tracepoint"]
+    from probe_effect.store.suite_file import Need
+
 Counting = Literal["maps", "lines", "nothing"]
-"""Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere."""
+"""Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.
+
+Tools that always count (perf, ftrace, strace) do not ask.
+"""
 
 
 class TracerFailed(ProbeEffectError):
@@ -25,28 +29,35 @@ class TracerFailed(ProbeEffectError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a tracer counted and used, from start to exit. None: it does not say."""
+    """What a tracer counted and used, from start to exit. None: it does not say, or has no process of its own."""
 
-    seen: int | None
-    lost: int | None
-    cpu_ns: int
-    rss_bytes: int
-    output_bytes: int
-    attach_ns: int
-    detach_ns: int
+    seen: int | None = None
+    lost: int | None = None
+    cpu_ns: int | None = None
+    rss_bytes: int | None = None
+    output_bytes: int | None = None
+    attach_ns: int | None = None
+    detach_ns: int | None = None
 
 
 class Session(Protocol):
-    """One tracer at work. `end` it always; after `stop` that does nothing more."""
+    """One tracer at one run. `end` it always; after `stop` that only tidies up."""
+
+    @property
+    def prefix(self) -> tuple[str, ...]:
+        """Words before the workload's command, for a tool that starts what it watches; else nothing."""
+
+    def attach(self, pid: int) -> None:
+        """Start to watch. The workload, or the tool that wraps it, runs as `pid` and waits. Raises: TracerFailed."""
 
     def ready(self, timeout_s: float) -> None:
-        """Return when every probe is live. Raises: TracerFailed."""
+        """Return when every probe is proved to be live. Raises: TracerFailed."""
 
     def stop(self, timeout_s: float) -> Report:
-        """Ask it to stop, and hand back what it says. Raises: TracerFailed."""
+        """After the workload's end: have the tool flush and exit, and hand back what it says. Raises: TracerFailed."""
 
     def end(self) -> None:
-        """Leave nothing behind: no process, no probe, no file."""
+        """Leave nothing behind: no process, no probe, no file. Whatever happened before, and however often."""
 
 
 class Tracer(Protocol):
@@ -54,7 +65,11 @@ class Tracer(Protocol):
 
     @property
     def id(self) -> str:
-        """Its id in the data: `bpftrace`."""
+        """Its id in the data: `bpftrace`, or `bpftrace-0-23-2` for a second version beside it."""
+
+    @property
+    def tool(self) -> str:
+        """Whose scripts it takes: `bpftrace` for either version."""
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
@@ -63,7 +78,10 @@ class Tracer(Protocol):
         """Its version as it prints it; None when it does not."""
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers what a case needs, else why not, from the kernel itself."""
+        """None when kernel and tool offer what a case needs, else why not, from themselves."""
 
-    def start(self, script: Path, counting: Counting) -> Session:
-        """Start it on a script; it inherits the CPUs that the caller may use. Raises: TracerFailed."""
+    def session(self, script: Path, counting: Counting, program: Path) -> Session:
+        """A session for one run of the workload `program`.
+
+        What the tool starts inherits the CPUs that the caller may use. Raises: TracerFailed.
+        """

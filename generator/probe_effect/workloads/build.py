@@ -9,8 +9,12 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, ProbeEffectError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
 COMPILE_TIMEOUT_S = 120
@@ -24,11 +28,12 @@ class Program:
     compiler: str
 
 
-def build(source: Path, cache: Path | None = None) -> Program:
+def build(source: Path, cache: Path | None = None, libraries: Sequence[str] = ()) -> Program:
     """The program made of one C source.
 
     Args:
         source: the `.c` file.
+        libraries: names to link with, as `cc -l` takes them.
         cache: folder for the outcome; the user's cache by default.
     Raises: HostNotReady without a compiler; ProbeEffectError with its words when it refuses the source.
     """
@@ -36,12 +41,13 @@ def build(source: Path, cache: Path | None = None) -> Program:
     if compiler is None:
         msg = "no C compiler: `cc` is not on the PATH. On Debian and Ubuntu: apt install gcc libc6-dev"
         raise HostNotReady(msg)
-    made_by = f"{_version(compiler)} {' '.join(FLAGS)}"
+    link = [f"-l{name}" for name in libraries]
+    made_by = " ".join([_version(compiler), *FLAGS, *link])
     digest = hashlib.sha256(source.read_bytes() + b"\0" + made_by.encode()).hexdigest()[:16]
     # The file keeps its plain name, because that is the name by which counting twins know the workload.
     path = (cache or cache_folder()) / "workloads" / digest / source.stem
     if not path.is_file():
-        _compile(compiler, source, path)
+        _compile([compiler, *FLAGS], source, path, link)
     return Program(path, made_by)
 
 
@@ -57,11 +63,11 @@ def _version(compiler: str) -> str:
     return run.stdout.partition("\n")[0].strip() or "cc"
 
 
-def _compile(compiler: str, source: Path, path: Path) -> None:
+def _compile(compiler: Sequence[str], source: Path, path: Path, link: Sequence[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
-        command = [compiler, *FLAGS, "-o", str(made), str(source)]
+        command = [*compiler, "-o", str(made), str(source), *link]
         run = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S, check=False)
         if run.returncode != 0:
             msg = f"{source}: the compiler refused it. `{' '.join(command)}` says:\n{run.stderr.strip()}"

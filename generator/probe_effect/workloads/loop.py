@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import statistics
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.processes import Child
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 NOT_PINNED = -1
@@ -23,7 +24,18 @@ class WorkloadFailed(ProbeEffectError):
     """The workload ended badly or not at all; the row says so in its own words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What the workload is to do, and where."""
+
+    program: Path
+    operations: int
+    cpu: int
+    variant: str | None = None
+    """Which of its loops, where it has several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One timed run: the loop's time by the workload's own clock, the process's CPU time by the kernel's."""
 
@@ -31,15 +43,32 @@ class Run:
     wall_ns: int
     user_ns: int
     sys_ns: int
+    wrapper_cpu_ns: int | None = None
+    """CPU time of the tool that started the workload, where one did."""
 
 
 class Workload:
-    """A workload that waits for its `go`. Always `end` it."""
+    """A workload that waits for its `go`. Always `end` it.
 
-    def __init__(self, program: Path, operations: int, cpu: int) -> None:
-        self._operations = operations
-        command = [str(program), str(operations), str(cpu)]
-        self._child = Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    `prefix` is the beginning of a command that runs the workload, for tools that start what they watch.
+    """
+
+    def __init__(self, load: Load, prefix: Sequence[str] = ()) -> None:
+        self._operations = load.operations
+        self._is_wrapped = bool(prefix)
+        words = (str(load.program), str(load.operations), str(load.cpu), *([load.variant] if load.variant else []))
+        self._child = Child(
+            [*prefix, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            folder=load.program.parent,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Process id of the workload, or of the tool that wraps it."""
+        return self._child.pid
 
     def go(self, timeout_s: float) -> Run:
         """Let it run, and hand back its times. Raises: WorkloadFailed."""
@@ -52,25 +81,34 @@ class Workload:
         if ended.exit_status != 0:
             msg = f"the workload ended with status {ended.exit_status}: {err.strip()}"
             raise WorkloadFailed(msg)
-        operations, wall_ns = parse(out)
-        if operations != self._operations:
-            msg = f"the workload performed {operations} operations, expected {self._operations}"
+        run = parse(out)
+        if run.operations != self._operations:
+            msg = f"the workload performed {run.operations} operations, expected {self._operations}"
             raise WorkloadFailed(msg)
-        return Run(operations, wall_ns, ended.user_ns, ended.sys_ns)
+        if self._is_wrapped:  # wait4 adds up the tool and the workload; the workload says its own part
+            both_ns = ended.user_ns + ended.sys_ns
+            return replace(run, wrapper_cpu_ns=max(both_ns - run.user_ns - run.sys_ns, 0))
+        return replace(run, user_ns=ended.user_ns, sys_ns=ended.sys_ns)
 
     def end(self) -> None:
         """Make sure that it has ended."""
         self._child.end()
 
 
-def parse(text: str) -> tuple[int, int]:
-    """(operations, wall_ns) of the workload's one line of JSON. Raises: WorkloadFailed."""
+def parse(text: str) -> Run:
+    """What the workload's one line of JSON says. Raises: WorkloadFailed."""
     try:
         line = json.loads(text)
-        return int(line["operations"]), int(line["wall_ns"])
+        run = Run(**{name: int(line[name]) for name in ("operations", "wall_ns", "user_ns", "sys_ns")})
     except (ValueError, KeyError, TypeError) as error:
-        msg = f"the workload printed {text[:100]!r}, expected one line of JSON with operations and wall_ns"
+        msg = (
+            f"the workload printed {text[:100]!r}, expected one line of JSON with operations, wall_ns, user_ns, sys_ns"
+        )
         raise WorkloadFailed(msg) from error
+    if run.wall_ns <= 0:
+        msg = f"the workload's monotonic clock moved by {run.wall_ns} ns in a run: such a clock cannot time anything"
+        raise WorkloadFailed(msg)
+    return run
 
 
 def clock_read_ns(program: Path, cpu: int) -> float | None:
@@ -81,6 +119,6 @@ def clock_read_ns(program: Path, cpu: int) -> float | None:
         run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         if run.returncode != 0:
             return None
-        reads, wall_ns = parse(run.stdout)
-        times.append(wall_ns / reads)
+        reads = parse(run.stdout)
+        times.append(reads.wall_ns / reads.operations)
     return round(statistics.median(times), 2)

@@ -3,7 +3,8 @@
  *
  * Use:   dd-loop OPERATIONS CPU     waits on standard input for one byte ("go"), then runs; CPU -1: not pinned
  *        dd-loop --clock READS CPU  times READS reads of the clock itself
- * Read:  {"operations": N, "wall_ns": T}, one line of JSON; T is the monotonic time of the loop alone.
+ * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is the monotonic time of the
+ *        loop alone, U and S are the CPU time of the whole process by getrusage(2).
  * Why:   dd differs among systems and releases, and its start and end cannot be told from its loop.
  *        Reads and writes go through the C library, so that a probe on its `read` fires once an operation.
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +45,23 @@ static uint64_t now_ns(void)
 	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
 		die("clock_gettime");
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t in_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+static void print_run(long operations, uint64_t wall_ns)
+{
+	struct rusage used;
+
+	if (getrusage(RUSAGE_SELF, &used) != 0)
+		die("getrusage");
+	printf("{\"operations\": %ld, \"wall_ns\": %" PRIu64 ", \"user_ns\": %" PRIu64 ", \"sys_ns\": %" PRIu64 "}\n",
+	       operations, wall_ns, in_ns(used.ru_utime), in_ns(used.ru_stime));
+	if (fflush(stdout) != 0)
+		die("standard output");
 }
 
 static long number(const char *text, long least)
@@ -160,8 +179,6 @@ int main(int argc, char **argv)
 		warm_up();
 		wall_ns = time_operations(operations, in, out);
 	}
-	printf("{\"operations\": %ld, \"wall_ns\": %" PRIu64 "}\n", operations, wall_ns);
-	if (fflush(stdout) != 0)
-		die("standard output");
+	print_run(operations, wall_ns);
 	return 0;
 }

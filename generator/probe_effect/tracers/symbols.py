@@ -1,0 +1,62 @@
+"""Symbols of ELF files: where a function begins in its file, and its first bytes.
+
+Source: System V ABI, chapter 4 (symbol table) and 5 (program header); the offset in the file is what the kernel's
+`uprobe_events` takes (Documentation/trace/uprobetracer.rst).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST_BYTES = 16
+"""No instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function in a file: its offset in bytes, and its first `FIRST_BYTES` bytes at most."""
+
+    offset: int
+    first_bytes: bytes
+
+
+def find_function(path: Path, name: str) -> Function | None:
+    """The function `name` of an ELF file; None when the file has no such symbol, or is no ELF file."""
+    try:
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            address, size = next(_places(elf, name), (0, 0))
+            offset = next(iter(elf.address_offsets(address)), None) if address else None
+            if offset is None:
+                return None
+            file.seek(offset)
+            return Function(offset, file.read(min(size or FIRST_BYTES, FIRST_BYTES)))
+    except (OSError, ELFError):
+        return None
+
+
+def _places(elf: ELFFile, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 (pyelftools has no types)
+    """(address, size) of the defined symbol in each symbol table; a stripped library has the dynamic one only."""
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            for symbol in section.get_symbol_by_name(name) or ():
+                if symbol["st_value"] and symbol["st_info"]["type"] in {"STT_FUNC", "STT_NOTYPE", "STT_GNU_IFUNC"}:
+                    yield symbol["st_value"], symbol["st_size"]
+
+
+def library_of(pid: int, stem: str) -> str | None:
+    """Path of the library `stem` (`libc`) that the process has mapped; None without one."""
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:  # noqa: PTH123 (no path of ours)
+            paths = [line.split(maxsplit=5)[-1].strip() for line in maps if "/" in line]
+    except OSError:
+        return None
+    return next((path for path in paths if path.rsplit("/", 1)[-1].startswith((f"{stem}.", f"{stem}-"))), None)

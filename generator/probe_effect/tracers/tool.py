@@ -1,0 +1,198 @@
+"""A tool that runs as a process beside the workload: what most tracers have in common.
+
+Its output goes to files in memory: reading a pipe while the workload runs would fire probes on read. That its probes
+are live is known from a line of its own, never from a wait.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from probe_effect.processes import Child
+from probe_effect.tracers.protocol import Report, TracerFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probe_effect.processes import Ended
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
+WORK_PREFIX = "probe-effect-"
+"""Begins the name of every work folder, so that what a killed run leaves behind can be told."""
+
+LOOK_EVERY_S = 0.001
+"""How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
+
+MAX_COMPLAINT_LINES = 50
+
+
+class WorkFolder:
+    """A fresh folder in memory (`/dev/shm` where there is one) for one run, with the tool's output and errors."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(
+            prefix=WORK_PREFIX, dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
+        )
+        self.path = Path(self._folder.name)
+        self.out, self.err = self.path / "out", self.path / "err"
+        self.out.touch()
+        self.err.touch()
+
+    def remove(self) -> None:
+        """Remove it; once more does no harm."""
+        self._folder.cleanup()
+
+
+class ToolSession:
+    """Base of sessions whose tool attaches from outside. A subclass says which command, which proof, which count."""
+
+    prefix: tuple[str, ...] = ()
+    name: str
+    """The tool's name in messages."""
+    stop_signal: signal.Signals = signal.SIGTERM
+    good_exits: frozenset[int] = frozenset({0})
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+        self.work = WorkFolder()
+        self.child: Child | None = None
+        self.attach_ns: int | None = None
+        self._start_ns = 0
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command that watches the workload `pid`."""
+        raise NotImplementedError
+
+    def is_live(self) -> bool:
+        """Whether it is proved that every probe is live. Raises: ValueError when the output is not understood."""
+        raise NotImplementedError
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(events seen, events lost), after the end. Raises: ValueError when the output is not understood."""
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        """Variables to add to the tool's environment."""
+        return {}
+
+    def attach(self, pid: int) -> None:
+        """Start the tool. Raises: TracerFailed."""
+        self._start_ns = time.monotonic_ns()
+        self.child = self.spawn(self.command(pid))
+
+    def spawn(self, command: Sequence[str], pass_fds: Sequence[int] = ()) -> Child:
+        """A program in the workload's folder, its output in the work folder. Raises: TracerFailed."""
+        with self.work.out.open("ab") as out, self.work.err.open("ab") as err:
+            try:
+                return Child(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out.fileno(),
+                    stderr=err.fileno(),
+                    pass_fds=pass_fds,
+                    folder=self.program.parent,
+                    environment=self.environment(),
+                )
+            except OSError as error:
+                msg = f"{self.name} cannot be started: {error.strerror}"
+                raise TracerFailed(msg) from error
+
+    def ready(self, timeout_s: float) -> None:
+        """Return when every probe is live. Raises: TracerFailed when the tool dies or does not get there."""
+        self.wait_until(self.is_live, timeout_s, f"no probe was live after {timeout_s:.0f} s")
+        self.attach_ns = time.monotonic_ns() - self._start_ns
+
+    def wait_until(self, proof: Callable[[], bool], timeout_s: float, otherwise: str) -> None:
+        """Return when `proof` holds. Raises: TracerFailed when the tool ends before, or time runs out."""
+        deadline_s = time.monotonic() + timeout_s
+        while not proof():
+            # Waiting for the tool's end is the pause between two looks.
+            if self.child is not None and self.child.wait(LOOK_EVERY_S) is not None:
+                self.fail("failed", "ended before its probes were live")
+            if time.monotonic() > deadline_s:
+                self.fail("timeout", otherwise)
+
+    def ask_to_stop(self) -> None:
+        """Ask the tool to flush and exit."""
+        if self.child is not None:
+            self.child.send(self.stop_signal)
+
+    def stop(self, timeout_s: float) -> Report:
+        """Ask the tool to stop, wait until it has flushed and exited, and count. Raises: TracerFailed."""
+        if self.child is None:
+            msg = f"{self.name} was not started"
+            raise TracerFailed(msg)
+        asked_ns = time.monotonic_ns()
+        self.ask_to_stop()
+        ended = self.child.wait(timeout_s)
+        detach_ns = time.monotonic_ns() - asked_ns
+        if ended is None:
+            self.fail("timeout", f"had not exited {timeout_s:.0f} s after it was asked to stop")
+        if ended.exit_status not in self.good_exits:
+            self.fail("failed", f"exit status {ended.exit_status}")
+        return self._report(ended, detach_ns)
+
+    def end(self) -> None:
+        """Leave no process, no probe and no file behind."""
+        if self.child is not None:
+            self.child.end()
+        self.work.remove()
+
+    def output_bytes(self) -> int:
+        """Bytes that the tool wrote."""
+        return self.work.out.stat().st_size
+
+    def complaint(self) -> str:
+        """The tool's own words, of its errors first."""
+        return words(self.work.err) or words(self.work.out)
+
+    def fail(self, status: Literal["failed", "timeout"], what: str) -> NoReturn:
+        """End the tool. Raises: TracerFailed with its own words, always."""
+        if self.child is not None:
+            self.child.end()
+        said = self.complaint()
+        raise TracerFailed(f"{self.name} {what}" + (f": {said}" if said else ""), status=status)
+
+    def _report(self, ended: Ended, detach_ns: int) -> Report:
+        try:
+            seen, lost = self.count()
+        except ValueError as error:
+            msg = f"the output of {self.name} is not understood: {error}"
+            raise TracerFailed(msg) from error
+        return Report(
+            seen=seen,
+            lost=lost,
+            cpu_ns=ended.user_ns + ended.sys_ns,
+            rss_bytes=ended.rss_bytes,
+            output_bytes=self.output_bytes(),
+            attach_ns=self.attach_ns,
+            detach_ns=detach_ns,
+        )
+
+
+def words(path: Path) -> str:
+    """The first lines of a file of output as one line."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[:MAX_COMPLAINT_LINES]
+    return " ".join(line.strip() for line in lines if line.strip())
+
+
+def version_line(program: str, *arguments: str) -> str | None:
+    """First line that `program --version` prints (or with other `arguments`); None when it does not."""
+    command = [program, *(arguments or ("--version",))]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = (run.stdout.strip() or run.stderr.strip()).splitlines()
+    return lines[0].strip() if lines else None
+
+
+def absent(program: str, advice: str) -> str | None:
+    """None when `program` is on the PATH or is a path to a program, else a sentence with `advice`."""
+    return None if shutil.which(program) else f"{program} is not installed; {advice}"
