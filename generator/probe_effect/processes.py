@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+STARTED_BY = "PROBE_EFFECT_PID"
+"""Variable in the environment of all that we start, with our process id: so a killed run's programs can be told."""
+
 GRACE_S = 5.0
 """Time to end in order after SIGTERM, before SIGKILL."""
 
@@ -57,7 +60,7 @@ class Child:
             pass_fds=pass_fds,
             process_group=0,
             # Messages go to notes and are searched for words: one language.
-            env=os.environ | {"LC_ALL": "C"} | (environment or {}),
+            env={**os.environ, "LC_ALL": "C", STARTED_BY: str(os.getpid()), **(environment or {})},
         )
         self._pidfd = os.pidfd_open(self._popen.pid)
         self._ended: Ended | None = None

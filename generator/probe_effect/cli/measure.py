@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.measure_display import display, show_skipped
+from probe_effect.cli.measure_display import display, show_leftovers, show_skipped
 from probe_effect.cli.places import data_folder, data_option
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.interrupt import interruptible
 from probe_effect.measure.request import check_cases, choose_suites, choose_tracers, resolve
+from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
+from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import Author
 from probe_effect.store.machine_file import Submitter
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.registry import known_tracers, with_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from probe_effect.measure.resume import Unfinished
+    from probe_effect.store.places import Submission
 
 BLOCKS = 20
 QUICK_BLOCKS = 6
@@ -30,11 +35,18 @@ QUICK_BLOCKS = 6
 
 @click.command()
 @click.argument("suites", metavar="[SUITE]...", nargs=-1)
-@click.option("--tracer", "tracers", multiple=True, help="Only this tracer; repeat for several.")
+@click.option(
+    "--tracer",
+    "tracers",
+    multiple=True,
+    metavar="NAME[=PATH]",
+    help="Only this tracer, or another version of it by its path; repeat for several.",
+)
 @click.option("--case", "cases", multiple=True, help="Only this case; repeat for several.")
 @click.option("--blocks", type=click.IntRange(1, 1000), help=f"Rounds. [default: {BLOCKS}, quick: {QUICK_BLOCKS}]")
 @click.option("--quick", is_flag=True, help="Short runs and few blocks: a first look, not a result.")
 @click.option("--seed", type=click.IntRange(0, 2**53), help="Seed of the random order. [default: a fresh one]")
+@click.option("--resume", is_flag=True, help="Continue what was cut short, by the same plan.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
@@ -48,6 +60,7 @@ def measure(
     blocks: int | None,
     quick: bool,
     seed: int | None,
+    resume: bool,
     out: Path | None,
     name: str | None,
     url: str | None,
@@ -57,8 +70,20 @@ def measure(
     """Measure suites on this machine, all of them by default, and print the folder of each submission."""
     data = data_folder(data_path)
     chosen = choose_suites(data, suites)
+    known, names = with_paths(known_tracers(), tracers)
+    show_leftovers(output.progress)
+    if resume:
+        if tracers or cases or blocks or quick or seed is not None:
+            msg = "--resume takes suites and --out only: what is measured, and how, is in the plan that it continues"
+            raise click.UsageError(msg)
+        for one in unfinished(out or data.results, suites):
+            work = work_of(one, chosen, known)
+            opened = reopen(one, work)
+            with display(output.progress) as tell, interruptible():
+                _show_product(resume_suite(opened, work, _settings_of(one, out or data.results), tell))
+        return
     check_cases([suite for _, suite in chosen], cases)
-    ready = choose_tracers(known_tracers(), tracers)
+    ready = choose_tracers(known, names)
     submitter = _submitter(name, url)
     works = [resolve(folder, suite, ready, cases) for folder, suite in chosen]
     for work in (work for work in works if work.measured or work.skipped):
@@ -74,9 +99,19 @@ def measure(
         )
         show_skipped(output.progress, work)
         with display(output.progress) as tell, interruptible():
-            submission = measure_suite(work, settings, tell)
-        output.product(str(submission.folder))
-        output.progress.print(f"to read it: probe-effect summarise {submission.folder}", markup=False)
+            _show_product(measure_suite(work, settings, tell))
+
+
+def _show_product(submission: Submission) -> None:
+    output.product(str(submission.folder))
+    output.progress.print(f"to read it: probe-effect summarise {submission.folder}", markup=False)
+
+
+def _settings_of(one: Unfinished, results: Path) -> Settings:
+    """The settings with which an unfinished run was begun."""
+    run = one.document.run
+    lengths = QUICK if one.plan.is_quick else THOROUGH
+    return Settings(results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=lengths)
 
 
 def _submitter(name: str | None, url: str | None) -> Submitter:
@@ -92,8 +127,14 @@ def _command(
 ) -> tuple[str, ...]:
     """The command that repeats this run. Folders and credits stay out: they can hold user names."""
     words = ["probe-effect", "measure", suite]
-    words += [word for tracer in tracers for word in ("--tracer", tracer)]
+    words += [word for tracer in tracers for word in ("--tracer", _without_folder(tracer))]
     words += [word for case in cases for word in ("--case", case)]
     words += ["--quick"] if quick else []
     words += ["--blocks", str(blocks)] if blocks else []
     return (*words, "--seed", str(seed))
+
+
+def _without_folder(tracer: str) -> str:
+    """`bpftrace=bpftrace` for `bpftrace=/home/me/bin/bpftrace`."""
+    name, has_path, path = tracer.partition("=")
+    return f"{name}={Path(path).name}" if has_path else name

@@ -10,7 +10,10 @@ from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
+from probe_effect.errors import ProbeEffectError
+from probe_effect.measure.leftovers import leftovers
 from probe_effect.measure.plan import BASELINE
+from probe_effect.pages import wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +33,17 @@ def show_skipped(console: Console, work: Work) -> None:
         cases[subject.tracer, reason].append(subject.case)
     for (tracer, reason), names in cases.items():
         console.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
+
+
+def show_leftovers(console: Console) -> None:
+    """Name and remove what killed runs left behind."""
+    for leftover in leftovers():
+        try:
+            leftover.remove()
+        except (ProbeEffectError, OSError) as error:
+            console.print(f"left behind by a killed run: {leftover.what}; it cannot be removed: {error}", markup=False)
+        else:
+            console.print(f"left behind by a killed run and removed: {leftover.what}", markup=False)
 
 
 @contextmanager
@@ -93,9 +107,9 @@ def _left(progress: Progress) -> str:
 
 
 def _last_cost(progress: Progress) -> str:
-    if progress.finished is None or progress.cost_ns is None:
+    if progress.finished is None or progress.cost is None:
         return ""
-    return f" · {progress.finished.case} so far {units.nanoseconds(progress.cost_ns)} an event"
+    return f" · {progress.finished.case} so far {wording.interval(progress.cost, units.nanoseconds)} an event"
 
 
 def _notice(progress: Progress) -> str | None:

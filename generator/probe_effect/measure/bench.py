@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from probe_effect.errors import ProbeEffectError
-from probe_effect.measure.calibrate import THOROUGH, Lengths, check_operations, operations_for
+from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.measure.calibrate import QUICK, THOROUGH, Lengths, check_operations, operations_for
+from probe_effect.measure.journal import GIVE_UP_AFTER, Journal
 from probe_effect.measure.one_run import Limits, Watch, empty_row, run_once
 from probe_effect.measure.plan import BASELINE, PlannedRun, Subject, plan
 from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
-from probe_effect.store.samples import SampleWriter, as_note
+from probe_effect.store.plan_file import PlanFile, PlannedSubject
+from probe_effect.store.samples import SampleWriter, as_note, read_samples
 from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from probe_effect.measure.request import Work
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from probe_effect.model import Sample
     from probe_effect.tracers.protocol import Counting
     from probe_effect.workloads.build import Program
-
-GIVE_UP_AFTER = 2
-"""Runs of a case that may end badly before the rest of them is left out: each can cost minutes. (Not the baseline.)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,68 +46,84 @@ class Settings:
 
 @dataclass(slots=True)
 class Bench:
-    """One suite on the bench: what is known of it so far, and how to make its runs."""
+    """One suite on the bench, and how to make its runs."""
 
     work: Work
     settings: Settings
     program: Program
     cpu: int
     tell: Callable[[Progress], None]
-    operations: dict[Subject, int] = field(default_factory=dict)
-    broken: dict[Subject, Sample] = field(default_factory=dict)
-    """Cases whose trial did not end well, with its row."""
     tally: Tally = field(default_factory=Tally)
 
-    def calibrate(self) -> None:
-        """Find how many operations each run needs. Raises: ProbeEffectError when the baseline does not run."""
+    def calibrate(self) -> PlanFile:
+        """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when the baseline fails."""
         subjects = (BASELINE, *self.work.measured)
-        for done, subject in enumerate(subjects):
-            trial = PlannedRun(0, 0, subject, "baseline" if subject == BASELINE else "traced")
-            blocks = self.settings.blocks
-            self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=len(subjects)))
-            operations, row = operations_for(self._target_s(subject), partial(self._make, trial))
-            if row.status == "ok":
-                self.operations[subject] = operations
-            elif subject == BASELINE:
-                raise ProbeEffectError(row.note)
-            else:
-                self.broken[subject] = row
+        trials = {subject: self._try(subject, done, len(subjects)) for done, subject in enumerate(subjects)}
+        operations, row = trials.pop(BASELINE)
+        if row.status != "ok":
+            raise ProbeEffectError(row.note)
+        twins = frozenset(self.work.twins())
+        return PlanFile(
+            schema_version=1,
+            digest=self.work.digest(),
+            baseline_operations=operations,
+            subjects=(
+                *(_planned(subject, number, trial, twins) for subject, (number, trial) in trials.items()),
+                *(_skipped(subject, reason) for subject, reason in self.work.skipped.items()),
+            ),
+            programs=self.work.programs(),
+            is_quick=self.settings.lengths == QUICK,
+        )
 
-    def run(self, samples: Path) -> None:
-        """Make every planned run, and write its row before the next."""
-        runs = self._plan()
-        failures: Counter[Subject] = Counter()
+    def run(self, document: PlanFile, samples: Path) -> None:
+        """Make every planned run that has no row yet, and write its row before the next.
+
+        Raises: HostNotReady when a row cannot be written; those before it are kept.
+        """
+        runs = plan(document.subjects, self.settings.blocks, self.settings.seed)
+        written = read_samples(samples, samples.name)[0] if samples.exists() else []
+        journal = Journal(document, written)
+        try:
+            with SampleWriter(samples) as writer:
+                self._make_all(runs, journal, writer)
+        except OSError as error:
+            msg = f"{samples}: a row cannot be written: {error.strerror}; the rows before it are kept"
+            raise HostNotReady(msg) from error
+
+    def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: SampleWriter) -> None:
+        for row in journal.rows:
+            self.tally.add(row)
+        todo = [run for run in runs if not journal.has(run)]
+        first = len(runs) - len(todo)
         progress = Progress(
-            phase="measuring", planned=runs[0], blocks=self.settings.blocks, done=0, total=len(runs), left_s=None
+            phase="measuring", planned=runs[-1], blocks=self.settings.blocks, done=first, total=len(runs)
         )
         start_s = time.monotonic()
-        with SampleWriter(samples) as writer:
-            for done, planned in enumerate(runs):
-                if failures[planned.subject] >= GIVE_UP_AFTER:
-                    continue
-                left_s = (time.monotonic() - start_s) / done * (len(runs) - done) if done else None
-                progress = replace(progress, planned=planned, done=done, left_s=left_s)
-                self.tell(progress)
-                row = self._row(planned)
-                writer.write(row)
-                failures[planned.subject] += planned.subject != BASELINE and row.status in {"failed", "timeout"}
-                progress = replace(progress, finished=row, cost_ns=self.tally.add(row))
+        for done, planned in enumerate(todo, start=first):
+            if journal.failures[planned.subject] >= GIVE_UP_AFTER:
+                continue
+            made = done - first
+            left_s = (time.monotonic() - start_s) / made * (len(runs) - done) if made else None
+            progress = replace(progress, planned=planned, done=done, left_s=left_s)
+            self.tell(progress)
+            row = self._row(planned, journal)
+            writer.write(row)
+            journal.add(row)
+            progress = replace(progress, finished=row, cost=self.tally.add(row))
         self.tell(replace(progress, phase="done", done=len(runs), left_s=0.0))
 
-    def _plan(self) -> tuple[PlannedRun, ...]:
-        sound = [subject for subject in self.work.measured if subject not in self.broken]
-        counted = [subject for subject in self.work.twins() if subject not in self.broken]
-        left_out = [*self.work.skipped, *self.broken]
-        return plan(sound, left_out, counted, self.settings.blocks, self.settings.seed)
+    def _try(self, subject: Subject, done: int, total: int) -> tuple[int, Sample]:
+        """(operations of a run, the trial's row)."""
+        trial = PlannedRun(0, 0, subject, "baseline" if subject == BASELINE else "traced")
+        blocks = self.settings.blocks
+        self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=total))
+        return operations_for(self._target_s(subject), partial(self._make, trial))
 
-    def _row(self, planned: PlannedRun) -> Sample:
+    def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
         """The row of a planned run: made now, or the reason why it is not."""
-        row = empty_row(planned)
-        if why := self.work.skipped.get(planned.subject):
-            return replace(row, status="skipped", note=as_note(why))
-        if trial := self.broken.get(planned.subject):
-            return replace(row, status=trial.status, note=trial.note)
-        operations = self.operations[planned.subject]
+        if left_out := journal.left_out(planned.subject):
+            return replace(empty_row(planned), status=left_out.status, note=left_out.note)
+        operations = journal.operations(planned.subject)
         if planned.arm == "check":
             operations = check_operations(operations, self._target_s(planned.subject))
         return self._make(planned, operations)
@@ -141,3 +155,28 @@ class Bench:
         if (seconds := self.work.suite.workload.seconds) is not None:
             return min(seconds, lengths.traced_s)
         return lengths.baseline_s if subject == BASELINE else lengths.traced_s
+
+
+def _planned(subject: Subject, operations: int, trial: Sample, twins: frozenset[Subject]) -> PlannedSubject:
+    if trial.status != "ok":  # a case whose trial did not end well is not tried again
+        return PlannedSubject(
+            case=subject.case,
+            tracer=subject.tracer,
+            operations=None,
+            is_counted_apart=False,
+            status=trial.status,
+            note=trial.note,
+        )
+    apart = subject in twins
+    return PlannedSubject(case=subject.case, tracer=subject.tracer, operations=operations, is_counted_apart=apart)
+
+
+def _skipped(subject: Subject, reason: str) -> PlannedSubject:
+    return PlannedSubject(
+        case=subject.case,
+        tracer=subject.tracer,
+        operations=None,
+        is_counted_apart=False,
+        status="skipped",
+        note=as_note(reason),
+    )

@@ -14,9 +14,10 @@ import numpy as np
 from probe_effect.model import NO_TRACER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from probe_effect.model import Arm
+    from probe_effect.store.plan_file import PlannedSubject
 
 BASELINE_CASE = "baseline"
 
@@ -42,24 +43,26 @@ class PlannedRun:
     arm: Arm
 
 
-def plan(
-    measured: Sequence[Subject], skipped: Iterable[Subject], counted: Iterable[Subject], blocks: int, seed: int
-) -> tuple[PlannedRun, ...]:
+def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
     """Every run of a suite, in order. The same arguments give the same plan.
 
+    A case that is measured runs once in every block; one that is not takes a place in the first block only, for the
+    row that says why; one that a twin counts runs once more at the end of the first block.
+
     Args:
-        measured: run once in every block.
-        skipped: take a place in the first block only, for the row that says why.
-        counted: run once more at the end of the first block, by a counting twin.
+        subjects: the cases with their tracers.
         blocks: how many rounds.
         seed: of the random order.
     """
     random = np.random.default_rng(seed)
+    measured = [Subject(one.case, one.tracer) for one in subjects if one.operations is not None]
+    left_out = [Subject(one.case, one.tracer) for one in subjects if one.operations is None]
+    counted = [Subject(one.case, one.tracer) for one in subjects if one.is_counted_apart]
     runs: list[PlannedRun] = []
     for block in range(blocks):
-        subjects = [*measured, *skipped] if block == 0 else list(measured)
         order: list[tuple[Subject, Arm]] = [
-            (subject, "baseline" if subject == BASELINE else "traced") for subject in _block(subjects, random)
+            (subject, "baseline" if subject == BASELINE else "traced")
+            for subject in _block([*measured, *left_out] if block == 0 else measured, random)
         ]
         if block == 0:
             order += [(subject, "check") for subject in counted]

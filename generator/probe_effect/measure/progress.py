@@ -7,11 +7,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.measure.plan import BASELINE, Subject
+import numpy as np
+
+from probe_effect.measure.plan import Subject
+from probe_effect.stats.signed_rank import estimate
 
 if TYPE_CHECKING:
     from probe_effect.measure.plan import PlannedRun
-    from probe_effect.model import Sample
+    from probe_effect.model import Interval, Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,25 +30,34 @@ class Progress:
     """Time left, from the pace so far; None before the first run has ended."""
     finished: Sample | None = None
     """The row of the run that has just ended."""
-    cost_ns: float | None = None
-    """Cost so far of that row's case, roughly: difference of medians."""
+    cost: Interval | None = None
+    """Cost so far of that row's case, ns per event."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Times per operation so far. For the display only: the estimate proper pairs the runs of a block (`stats`)."""
+    """Costs so far, estimated as the summary will: differences inside each block."""
 
-    per_operation_ns: dict[Subject, list[float]] = field(default_factory=lambda: defaultdict(list))
+    baselines_ns: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Block to ns per operation of its baselines so far."""
+    traced_ns: dict[Subject, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
-    def add(self, row: Sample) -> float | None:
+    def add(self, row: Sample) -> Interval | None:
         """Take in a row; the cost so far of its case, None where it has none yet."""
-        if row.status == "ok" and row.wall_ns and row.events:
-            self.per_operation_ns[Subject(row.case, row.tracer)].append(row.wall_ns / row.events)
-        return self.cost_ns(Subject(row.case, row.tracer))
-
-    def cost_ns(self, subject: Subject) -> float | None:
-        """Median of the case less the median of the baselines."""
-        traced, baseline = self.per_operation_ns.get(subject), self.per_operation_ns.get(BASELINE)
-        if subject == BASELINE or not traced or not baseline:
+        if row.status != "ok" or not row.wall_ns or not row.events:
             return None
-        return statistics.median(traced) - statistics.median(baseline)
+        per_operation_ns = row.wall_ns / (row.operations or row.events)
+        if row.arm == "baseline":
+            self.baselines_ns[row.block].append(per_operation_ns)
+            return None
+        subject = Subject(row.case, row.tracer)
+        self.traced_ns[subject][row.block] = per_operation_ns
+        return self._cost(subject, row.events / (row.operations or row.events))
+
+    def _cost(self, subject: Subject, events_per_operation: float) -> Interval | None:
+        differences_ns = [
+            (traced_ns - statistics.fmean(self.baselines_ns[block])) / events_per_operation
+            for block, traced_ns in self.traced_ns[subject].items()
+            if self.baselines_ns.get(block)
+        ]
+        return estimate(np.array(differences_ns)) if differences_ns else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,24 @@ class Work:
     def source(self) -> Path:
         """The workload's C source."""
         return workload_source(self.folder, self.suite)
+
+    def digest(self) -> str:
+        """SHA-256 over the suite's files: its `suite.toml`, its scripts and its workload."""
+        files = {*(path for path in self.folder.iterdir() if path.is_file()), self.source()}
+        hashed = hashlib.sha256()
+        for path in sorted(files):
+            hashed.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+        return hashed.hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """Tracer id to its version as it prints it."""
+        return {name: tracer.version() or "unknown" for name, tracer in self.tracers.items()}
+
+    def programs(self) -> dict[str, str]:
+        """Tracer id to the path of its program, for tracers that were given by path."""
+        return {
+            name: str(getattr(tracer, "program", "")) for name, tracer in self.tracers.items() if name != tracer.tool
+        }
 
 
 def choose_suites(data: DataFolder, names: Sequence[str]) -> list[tuple[Path, Suite]]:

@@ -1,4 +1,4 @@
-"""Measuring one suite on this machine, from the first trial to the closed submission."""
+"""Measuring one suite: from the first trial, or from where it was cut short, to the closed submission."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from probe_effect.machine.collect import choose_cpus, collect_machine, collect_s
 from probe_effect.machine.load import load_average
 from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Bench
+from probe_effect.measure.functions import probed_functions
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.submission import moment, open_submission
+from probe_effect.measure.submission import check_writable, moment, open_submission
 from probe_effect.store.machine_file import Run
 from probe_effect.workloads.build import build, cache_folder
 from probe_effect.workloads.loop import clock_read_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
     from probe_effect.measure.bench import Settings
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import OpenSubmission
     from probe_effect.store.places import Submission
+    from probe_effect.store.plan_file import PlanFile
 
 
 def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) -> Submission:
@@ -38,19 +41,39 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
         reasons = "\n".join(f"{subject.case} with {subject.tracer}: {why}" for subject, why in work.skipped.items())
         msg = f"nothing of suite {work.suite.id} can be measured here:\n{reasons or 'no case has a script'}"
         raise HostNotReady(msg)
-    workload_cpu, tracer_cpu = choose_cpus()
+    check_writable(settings.results)
     load_before = load_average()
+    cpus = choose_cpus()
+    with _bench(work, settings, cpus, tell) as bench:
+        plan = bench.calibrate()
+        return _run(bench, _open(bench, plan, cpus[1], load_before))
+
+
+def resume(opened: OpenSubmission, work: Work, settings: Settings, tell: Callable[[Progress], None]) -> Submission:
+    """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
+    run = opened.document.run
+    with _bench(work, settings, (run.workload_cpu, run.tracer_cpu), tell) as bench:
+        return _run(bench, opened)
+
+
+def _run(bench: Bench, opened: OpenSubmission) -> Submission:
+    try:
+        bench.run(opened.plan, opened.place.samples)
+    except Interrupted as stop:
+        msg = f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: probe-effect measure --resume"
+        raise Interrupted(msg) from stop
+    return opened.close()
+
+
+@contextmanager
+def _bench(
+    work: Work, settings: Settings, cpus: tuple[int, int | None], tell: Callable[[Progress], None]
+) -> Iterator[Bench]:
+    """The suite on the bench, with the machine to itself and this program on the tracers' CPU."""
+    workload_cpu, tracer_cpu = cpus
     with alone(settings.cache or cache_folder()), _staying_on(tracer_cpu):
         program = build(work.source(), settings.cache, work.suite.workload.libraries)
-        bench = Bench(work, settings, program, workload_cpu, tell)
-        bench.calibrate()
-        opened = _open(bench, tracer_cpu, load_before)
-        try:
-            bench.run(opened.place.samples)
-        except Interrupted as stop:
-            msg = f"{stop}; the rows so far are kept in {opened.place.folder}"
-            raise Interrupted(msg) from stop
-        return opened.close()
+        yield Bench(work, settings, program, workload_cpu, tell)
 
 
 @contextmanager
@@ -65,7 +88,7 @@ def _staying_on(cpu: int | None) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _open(bench: Bench, tracer_cpu: int | None, load_before: float | None) -> OpenSubmission:
+def _open(bench: Bench, plan: PlanFile, tracer_cpu: int | None, load_before: float | None) -> OpenSubmission:
     work, settings = bench.work, bench.settings
     run = Run(
         suite=work.suite.id,
@@ -81,15 +104,15 @@ def _open(bench: Bench, tracer_cpu: int | None, load_before: float | None) -> Op
         load_before=load_before,
         load_after=None,
         compiler=bench.program.compiler,
+        functions=probed_functions(work, bench.program.path, bench.cpu),
     )
-    tools = {name: tracer.version() or "unknown" for name, tracer in work.tracers.items()}
-    system = collect_system(clock_read_ns(bench.program.path, bench.cpu))
     return open_submission(
         settings.results,
         machine=collect_machine(),
-        system=system,
-        tools=tools,
+        system=collect_system(clock_read_ns(bench.program.path, bench.cpu)),
+        tools=work.versions(),
         run=run,
         submitter=settings.submitter,
         author=settings.author,
+        plan=plan,
     )

@@ -65,7 +65,7 @@ class System(Document):
 
 
 class Run(Document):
-    """What was run."""
+    """What was run. Keys with a default joined the format after the first files were written."""
 
     suite: Slug = Field(description="Id of the suite.")
     suite_version: Count = Field(description="Version of the suite's scripts and workload.")
@@ -80,6 +80,19 @@ class Run(Document):
     load_before: float | None = Field(ge=0, le=1e6, description="One-minute load average before the first run.")
     load_after: float | None = Field(ge=0, le=1e6, description="One-minute load average after the last run.")
     compiler: Text | None = Field(description="Compiler and flags of the workload.")
+    functions: dict[Text, Text] = Field(
+        default={}, description="Probed user functions, `file:symbol`, to their first bytes in hexadecimal digits."
+    )
+    resumed: tuple[Moment, ...] = Field(default=(), description="When a run that was cut short was continued, UTC.")
+    steal_ratio: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of the workload CPU's time that the hypervisor took, since the run was last started.",
+    )
+    warnings: tuple[Slug, ...] = Field(
+        default=(), description="What made the machine noisy, by the ids that `probe-effect doctor` explains."
+    )
 
 
 class Submitter(Document):

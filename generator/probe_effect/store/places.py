@@ -41,6 +41,11 @@ class Submission:
         """What the machine was."""
         return self.folder / "machine.json"
 
+    @property
+    def plan_file(self) -> Path:
+        """What is still to be run; there only while the run is not complete."""
+        return self.folder / "plan.json"
+
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -10,8 +11,9 @@ from probe_effect.store.tables import MAX_TEXT_LENGTH, Column, TableReader, csv_
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from io import FileIO
     from pathlib import Path
-    from typing import Self, TextIO
+    from typing import Self
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 
@@ -103,17 +105,18 @@ def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
 class SampleWriter:
     """Appends rows to a `samples.csv`; each is on disk, written and synced, before `write` returns.
 
-    A run that is killed loses nothing that was measured. Use as a context manager.
+    A run that is killed loses nothing that was measured: at most its last line is torn, and a torn line is cut off
+    when the file is opened again. Use as a context manager.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: TextIO
+        self._file: FileIO
 
     def __enter__(self) -> Self:
-        fresh = not self._path.exists()
-        self._file = self._path.open("a", encoding="utf-8", newline="")
-        if fresh:
+        self._file = self._path.open("ab", buffering=0)
+        self._cut_torn_line()
+        if self._path.stat().st_size == 0:
             self._put(column.name for column in SAMPLE_COLUMNS)
         return self
 
@@ -121,13 +124,28 @@ class SampleWriter:
         self._file.close()
 
     def write(self, sample: Sample) -> None:
-        """Append one row. Raises: OSError when the disk is full or gone."""
+        """Append one row, whole or not at all. Raises: OSError when the disk is full or gone."""
         self._put(getattr(sample, column.name) for column in SAMPLE_COLUMNS)
 
     def _put(self, cells: Iterable[object]) -> None:
-        self._file.write(csv_line(cells))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        line = csv_line(cells).encode()
+        before = self._path.stat().st_size
+        try:
+            _write_whole(self._file, line)
+        except OSError:
+            self._file.truncate(before)
+            raise
+
+    def _cut_torn_line(self) -> None:
+        text = self._path.read_bytes()
+        self._file.truncate(text.rfind(b"\n") + 1)
+
+
+def _write_whole(file: FileIO, line: bytes) -> None:
+    """Write and sync. Raises: OSError; a full disk takes part of a line without a word."""
+    if file.write(line) != len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(file.fileno())
 
 
 def as_note(text: str) -> str:

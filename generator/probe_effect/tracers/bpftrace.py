@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
@@ -20,8 +22,8 @@ from probe_effect.tracers.tool import ToolSession, absent, version_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from probe_effect.processes import Child, Ended
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
@@ -29,6 +31,9 @@ HARMLESS = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
 """Lines that are no complaint: without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
 
 MAX_COMPLAINT_LINES = 50
+
+HEARD_AFTER_S = 0.5
+"""By then bpftrace has closed its probes, if it heard: it takes 0.2 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ class BpftraceSession(ToolSession):
     def __init__(self, bpftrace: str, script: Path, counting: Counting, program: Path) -> None:
         super().__init__(program)
         self._bpftrace, self._script, self._counting = bpftrace, script, counting
+        self._held = 0
 
     def command(self, pid: int) -> Sequence[str]:
         """The command; it watches every process, as a user would."""
@@ -87,6 +93,24 @@ class BpftraceSession(ToolSession):
             LIVE in path.read_text(encoding="utf-8", errors="replace") for path in (self.work.err, self.work.out)
         )
 
+    def ask_to_stop(self) -> None:
+        """Ask it to print its maps and exit."""
+        if self.child is not None:
+            self._held = _descriptors(self.child.pid)
+        super().ask_to_stop()
+
+    def wait_for_end(self, child: Child, timeout_s: float) -> Ended | None:
+        """How it ended. It is asked again until it has heard; after that a signal would cut off its output.
+
+        bpftrace 0.17 overlooks a signal that comes while it is not waiting for events: `poll_perf_events` in
+        src/bpftrace.cpp leaves its loop only when epoll_wait is interrupted. It has heard when it closes its probes.
+        """
+        deadline_s = time.monotonic() + timeout_s
+        while (ended := child.wait(min(HEARD_AFTER_S, timeout_s))) is None and time.monotonic() < deadline_s:
+            if _descriptors(child.pid) >= self._held:
+                child.send(self.stop_signal)
+        return ended
+
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), from what it printed."""
         if self._counting == "nothing":
@@ -97,6 +121,14 @@ class BpftraceSession(ToolSession):
     def complaint(self) -> str:
         """bpftrace's own words, without those that say nothing."""
         return _complaint(self.work.err) or _complaint(self.work.out)
+
+
+def _descriptors(pid: int) -> int:
+    """How many files a process has open; 0 when it is gone."""
+    try:
+        return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return 0
 
 
 def _complaint(path: Path) -> str:

@@ -10,6 +10,8 @@ from probe_effect.errors import UsageError
 from probe_effect.tracers.bpftrace import Bpftrace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from probe_effect.tracers.protocol import Tracer
 
 VERSION = re.compile(r"\d+(?:\.\d+)+")
@@ -19,6 +21,22 @@ def known_tracers() -> dict[str, Tracer]:
     """Tracer id to tracer, in the order in which they are offered."""
     tracers: tuple[Tracer, ...] = (Bpftrace(),)
     return {tracer.id: tracer for tracer in tracers}
+
+
+def with_paths(known: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[str, Tracer], list[str]]:
+    """(the known tracers with those given as `NAME=PATH`, the ids of those that `words` name).
+
+    Raises: UsageError for a path that is no such tool; an unknown name is left to whoever chooses.
+    """
+    tracers, names = dict(known), []
+    for word in words:
+        name, _, program = word.partition("=")
+        if program and name in known:
+            other = at_path(known[name], program)
+            tracers[other.id] = other
+            name = other.id
+        names.append(name)
+    return tracers, names
 
 
 def at_path(tracer: Tracer, program: str) -> Tracer:
@@ -35,4 +53,4 @@ def at_path(tracer: Tracer, program: str) -> Tracer:
     if number is None:
         msg = f"{program}: expected a {tracer.id} that prints its version, found {said or 'nothing that runs'}"
         raise UsageError(msg)
-    return replace(other, id=f"{tracer.id}-{number[0].replace('.', '-')}")  # type: ignore[type-var,no-any-return]
+    return replace(other, id=f"{tracer.id}-{number[0].replace('.', '-')}")  # type: ignore[type-var]

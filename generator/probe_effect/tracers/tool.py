@@ -6,6 +6,7 @@ are live is known from a line of its own, never from a wait.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
 WORK_PREFIX = "probe-effect-"
-"""Begins the name of every work folder, so that what a killed run leaves behind can be told."""
+"""Begins the name of every work folder, before our process id: so what a killed run leaves behind can be told."""
 
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
@@ -37,7 +38,7 @@ class WorkFolder:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(
-            prefix=WORK_PREFIX, dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
+            prefix=f"{WORK_PREFIX}{os.getpid()}-", dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
         )
         self.path = Path(self._folder.name)
         self.out, self.err = self.path / "out", self.path / "err"
@@ -123,6 +124,10 @@ class ToolSession:
         if self.child is not None:
             self.child.send(self.stop_signal)
 
+    def wait_for_end(self, child: Child, timeout_s: float) -> Ended | None:
+        """How the tool ended once it was asked to; None when it has not."""
+        return child.wait(timeout_s)
+
     def stop(self, timeout_s: float) -> Report:
         """Ask the tool to stop, wait until it has flushed and exited, and count. Raises: TracerFailed."""
         if self.child is None:
@@ -130,7 +135,7 @@ class ToolSession:
             raise TracerFailed(msg)
         asked_ns = time.monotonic_ns()
         self.ask_to_stop()
-        ended = self.child.wait(timeout_s)
+        ended = self.wait_for_end(self.child, timeout_s)
         detach_ns = time.monotonic_ns() - asked_ns
         if ended is None:
             self.fail("timeout", f"had not exited {timeout_s:.0f} s after it was asked to stop")

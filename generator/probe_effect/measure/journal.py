@@ -1,0 +1,56 @@
+"""What has been done of a plan and what is left, from the rows on disk: for a fresh run as for a continued one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from probe_effect.measure.plan import BASELINE, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probe_effect.measure.plan import PlannedRun
+    from probe_effect.model import Sample
+    from probe_effect.store.plan_file import PlanFile, PlannedSubject
+
+GIVE_UP_AFTER = 2
+"""Runs of a case that may end badly before the rest of them is left out: each can cost minutes. (Not the baseline.)"""
+
+
+class Journal:
+    """The rows of a run so far, beside its plan."""
+
+    def __init__(self, document: PlanFile, rows: Iterable[Sample]) -> None:
+        self._document = document
+        self._subjects = {Subject(one.case, one.tracer): one for one in document.subjects}
+        self._places: set[tuple[int, int]] = set()
+        self.rows: list[Sample] = []
+        self.failures: Counter[Subject] = Counter()
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Sample) -> None:
+        """Take in a row that is on disk."""
+        subject = Subject(row.case, row.tracer)
+        self.rows.append(row)
+        self._places.add((row.block, row.position))
+        self.failures[subject] += subject != BASELINE and row.status in {"failed", "timeout"}
+
+    def has(self, run: PlannedRun) -> bool:
+        """Whether the run has its row."""
+        return (run.block, run.position) in self._places
+
+    def operations(self, subject: Subject) -> int:
+        """Operations of a run of `subject`. Raises: KeyError for one that is not to be run."""
+        if subject == BASELINE:
+            return self._document.baseline_operations
+        number = self._subjects[subject].operations
+        if number is None:
+            raise KeyError(subject)
+        return number
+
+    def left_out(self, subject: Subject) -> PlannedSubject | None:
+        """The plan's word on a case that is not run; None for one that is, and for the baseline."""
+        found = self._subjects.get(subject)
+        return found if found is not None and found.operations is None else None

@@ -1,0 +1,84 @@
+"""What a killed run left behind: its programs, its probes and its folders, found by the process id that all bear.
+
+The kernel ends the programs of a run that dies (see `processes`), and most probes with them; this is for the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT
+from probe_effect.processes import STARTED_BY
+from probe_effect.tracers import dynamic_events, ftrace
+from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """One thing, in words, and how it is removed."""
+
+    what: str
+    remove: Callable[[], None]
+
+
+def leftovers() -> list[Leftover]:
+    """All that killed runs left on this machine; programs first, because they hold the others."""
+    return [*_programs(), *_instances(), *_groups(), *_folders()]
+
+
+def _programs() -> Iterator[Leftover]:
+    for environment in ROOT.glob("proc/[0-9]*/environ"):
+        try:
+            text = environment.read_bytes()
+        except OSError:  # another user's, or gone
+            continue
+        started_by = re.search(rf"(?:^|\0){STARTED_BY}=(\d+)(?:\0|$)".encode(), text)
+        if started_by and not _is_alive(int(started_by[1])):
+            pid = int(environment.parent.name)
+            yield Leftover(f"process {pid} ({_name(environment.parent)})", partial(_kill, pid))
+
+
+def _instances() -> Iterator[Leftover]:
+    for name in ftrace.leftovers():
+        yield Leftover(f"tracing instance {name}", partial(ftrace.remove_instance, name))
+
+
+def _groups() -> Iterator[Leftover]:
+    for group in dynamic_events.leftovers():
+        yield Leftover(f"probes of the group {group}", partial(dynamic_events.remove_group, group))
+
+
+def _folders() -> Iterator[Leftover]:
+    for parent in {SHARED_MEMORY, Path(tempfile.gettempdir())}:
+        for path in sorted(parent.glob(f"{WORK_PREFIX}*")):
+            pid = re.match(rf"{WORK_PREFIX}(\d+)-", path.name)
+            if pid and not _is_alive(int(pid[1])) and path.is_dir():
+                yield Leftover(f"folder {path}", partial(shutil.rmtree, path, ignore_errors=True))
+
+
+def _is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return "ended"
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

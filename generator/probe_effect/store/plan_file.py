@@ -1,0 +1,51 @@
+"""`plan.json`: what a run under way is to do, beside its rows; gone when the run is complete.
+
+With it a run that was cut short continues the same plan: the same cases, order and lengths. It may hold paths, which a
+submission does not, so `check` refuses a folder that still has one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from probe_effect.model import Status
+from probe_effect.store.documents import Document, Slug, Text, read_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.model import Problem
+
+
+class PlannedSubject(Document):
+    """A case with a tracer, and how it is run; `status` and `note` say why it is not."""
+
+    case: Slug
+    tracer: Slug
+    operations: Annotated[int, Field(ge=1)] | None = Field(description="Operations of a run; null: not to be run.")
+    is_counted_apart: bool = Field(description="Whether a counting twin runs once.")
+    status: Status = "ok"
+    note: Text | None = None
+
+
+class PlanFile(Document):
+    """The whole document."""
+
+    schema_version: Literal[1]
+    digest: Text = Field(description="SHA-256 over the suite's files: another one, another plan.")
+    baseline_operations: Annotated[int, Field(ge=1)]
+    subjects: tuple[PlannedSubject, ...]
+    programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
+    is_quick: bool = Field(description="Whether runs are short.")
+
+
+def read_plan_file(path: Path, file: str) -> tuple[PlanFile | None, list[Problem]]:
+    """The document at `path`, or None with every problem found."""
+    return read_document(path, file, "plan", PlanFile)
+
+
+def write_plan_file(path: Path, document: PlanFile) -> None:
+    """Write `document`, indented, with one LF at the end."""
+    path.write_text(document.model_dump_json(indent=2) + "\n", encoding="utf-8")
