@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -279,7 +280,7 @@ def test_a_finding_that_does_not_stand_is_told(
     ("gone", "words"),
     [
         pytest.param(["workload/dd-loop.c"], "workload/dd-loop.c is missing", id="workload"),
-        pytest.param(["09-map.bt", "09-map.d"], "case `09-map` has no script", id="script"),
+        pytest.param(["16-timing.bt", "16-timing.d"], "case `16-timing` has no script", id="script"),
         pytest.param(["02-kprobe.check.bt"], "a twin that is missing", id="counting twin"),
     ],
 )
@@ -287,6 +288,22 @@ def test_a_file_that_a_suite_names_and_lacks_is_told(data: Path, gone: list[str]
     for name in gone:
         (data / "suites" / "per-event" / name).unlink()
     only_rule(data, "suite-scripts", "suites/per-event/suite.toml", None, words)
+
+
+def test_a_case_id_that_another_suite_has_too_is_told(data: Path) -> None:
+    shutil.copytree(data / "suites" / "per-event", data / "suites" / "second")
+    text = (data / "suites" / "second" / "suite.toml").read_text(encoding="utf-8")
+    text = text.replace('id = "per-event"', 'id = "second"', 1).replace('"01-', '"x01-')
+    (data / "suites" / "second" / "suite.toml").write_text(text, encoding="utf-8")
+    found = {one.message for one in problems(data) if one.rule == "unique-cases"}
+    assert "case `04-tracepoint-entry` is in suite `second` too" in found
+    assert not any("01-control" in message for message in found)
+
+
+def test_a_run_that_is_not_complete_is_told_how_to_go_on(data: Path) -> None:
+    (folder,) = (data / "results").glob("*/*")
+    (folder / "plan.json").write_text("{}", encoding="utf-8")
+    only_rule(data, "known-files", f"{folder.relative_to(data)}/plan.json", None, "not complete")
 
 
 def test_a_suite_in_a_folder_of_another_name_is_told(data: Path) -> None:

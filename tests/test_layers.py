@@ -17,8 +17,8 @@ PACKAGE = PROJECT / "generator" / "probe_effect"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 GROUND = {"errors", "units", "model"}
-HOST = {"host", "processes"}
-"""The running system: files of the kernel, and programs that we start."""
+HOST = {"host", "processes", "compilers"}
+"""The running system: files of the kernel, and programs that we start or compile."""
 
 MAY_IMPORT = {
     "errors": set[str](),
@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "model": set[str](),
     "host": set[str](),
     "processes": set[str](),
+    "compilers": {"errors"},
     "store": GROUND,
     "stats": GROUND,
     "guidance": GROUND | {"store", "stats"},
@@ -36,14 +37,14 @@ MAY_IMPORT = {
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "workloads": GROUND | HOST | {"store"},
-    "measure": GROUND | HOST | {"store", "machine", "tracers", "workloads"},
+    "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
 }
 """Each layer to those below it; `cli` may import all."""
 
 ACCEPTED = {("errors", "model")}
 """For its types only: `BadData` carries problems."""
 
-FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suite.toml", "histogram.csv"}
+FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suite.toml", "histogram.csv", "plan.json"}
 
 NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is

@@ -70,9 +70,10 @@ def pages(data: Path) -> dict[str, str]:
     return pages_of(data)
 
 
-def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str]) -> None:
+def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str], data: Path) -> None:
+    (suite,) = (data / "suites").glob("*/suite.toml")
     cases = [path for path in pages if path.startswith("costs/")]
-    assert len(cases) == 18
+    assert len(cases) == suite.read_text(encoding="utf-8").count("[[cases]]")
     assert {CASE_PAGE, SOURCE_PAGE, MACHINE_PAGE} <= pages.keys()
 
 
@@ -92,7 +93,7 @@ def test_front_matter_names_the_page(pages: dict[str, str], path: str, title: st
 
 def test_a_case_page_answers_at_which_rates_a_thread_slows(pages: dict[str, str]) -> None:
     text = seen(split(pages[CASE_PAGE])[1])
-    assert "On Example CPU 9000, 8 CPUs, Linux 6.12 each event costs 50.0 ns" in text
+    assert "With bpftrace on Example CPU 9000, 8 CPUs, Linux 6.12 each event costs 50.0 ns" in text
     assert "1 % (measurable) at 200 k/s, 5 % (significant) at 1.0 M/s, 30 % (expensive) at 6.0 M/s" in text
 
 
@@ -177,7 +178,7 @@ def case_of(rows: list[Sample]) -> CaseSummary:
 def test_the_answer_says_what_was_found_and_no_more(case: CaseSummary, words: str) -> None:
     answer = wording.answer(case, "the machine")
     assert words in answer
-    assert answer.startswith("On the machine ")
+    assert answer.startswith("With bpftrace on the machine ")
     assert ("slows by" in answer) == (case.threshold_5 is not None)
 
 

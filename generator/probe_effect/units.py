@@ -14,6 +14,7 @@ MISSING = "—"
 GROUP = "\u202f"
 
 NS_PER_SECOND = 1e9
+NS_PER_MS = 1e6
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -64,6 +65,11 @@ def duration(value_ns: float | None, digits: int = 3) -> str:
 def nanoseconds(value_ns: float | None, digits: int = 3) -> str:
     """A cost in ns whatever its size, so that the rows of a table compare at a glance."""
     return MISSING if value_ns is None else f"{significant(value_ns, digits)}\u00a0ns"
+
+
+def milliseconds(value_ms: float | None, digits: int = 3) -> str:
+    """A time in ms: starts and stops of tools."""
+    return MISSING if value_ms is None else f"{significant(value_ms, digits)}\u00a0ms"
 
 
 def percent(ratio: float | None, digits: int = 2) -> str:

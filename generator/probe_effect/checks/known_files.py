@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv"})
+UNFINISHED = "plan.json"
 SOURCE_FILES = frozenset({"source.toml", "figures.csv"})
 
 
@@ -21,7 +22,10 @@ def _faults(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
     for path in sorted(folder.iterdir()):
         shown = printable(path.name)
         mode = path.lstat().st_mode
-        if path.name not in known:
+        if path.name == UNFINISHED:
+            hint = "complete it with `probe-effect measure --resume`; the file goes then"
+            yield Fault(shown, None, "says that the run is not complete", hint)
+        elif path.name not in known:
             yield Fault(shown, None, "is not a file of this folder", f"remove it; known are {names}")
         elif not stat.S_ISREG(mode):
             yield Fault(shown, None, "is not a regular file", "put the file itself here, no link or folder")

@@ -78,3 +78,5 @@ class CheckedSuite:
 
     folder: Path
     suite: Suite
+    known: Mapping[str, Suite]
+    """Every sound suite by id."""

@@ -13,6 +13,7 @@ from probe_effect.checks import (
     row_order,
     standing_findings,
     suite_scripts,
+    unique_cases,
 )
 from probe_effect.checks.rule import CheckedSource, CheckedSubmission, CheckedSuite, Rule
 from probe_effect.errors import UsageError
@@ -43,7 +44,7 @@ SOURCE_RULES: tuple[Rule[CheckedSource], ...] = (
     derived_figures.RULE,
     standing_findings.RULE,
 )
-SUITE_RULES: tuple[Rule[CheckedSuite], ...] = (suite_scripts.RULE,)
+SUITE_RULES: tuple[Rule[CheckedSuite], ...] = (suite_scripts.RULE, unique_cases.RULE)
 
 MARKS = {
     "samples.csv": "submission",
@@ -104,7 +105,7 @@ def _check_one(folder: Path, kind: str, data: DataFolder, suites: dict[str, Suit
     suite, problems = read_suite(folder, name("suite.toml"))
     if suite is None:
         return problems
-    return [problem for rule in SUITE_RULES for problem in rule.problems(CheckedSuite(folder, suite), name)]
+    return [problem for rule in SUITE_RULES for problem in rule.problems(CheckedSuite(folder, suite, suites), name)]
 
 
 def _check_submission(submission: Submission, name: Callable[[str], str], suites: dict[str, Suite]) -> list[Problem]:

@@ -14,6 +14,7 @@ from probe_effect.charts.draw import draw_svg, live_script
 from probe_effect.exports.dictionary import data_package
 from probe_effect.exports.facts import facts
 from probe_effect.pages import site
+from probe_effect.store.suite_file import workload_source
 from probe_effect.store.tables import FORMULA_START, csv_line
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 FOLDERS = ("static", "assets", "content")
 """What the work folder holds, rebuilt from nothing each time; what others refer to comes first."""
-
-SCRIPT_ENDINGS = {".bt", ".d"}
 
 
 def assemble(catalogue: Catalogue, work: Path) -> Iterator[str]:
@@ -74,10 +73,11 @@ def safe_cell(value: str | float | None) -> str | float | None:
 
 def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
     for one in catalogue.suites:
-        scripts = [path for path in sorted(one.folder.iterdir()) if path.suffix in SCRIPT_ENDINGS]
-        for path in (*scripts, one.folder / "workload" / one.suite.workload.program):
+        for path in (*one.scripts(), workload_source(one.folder, one.suite)):
             for kind in ("assets", "static"):
-                target = work / kind / "scripts" / one.suite.id / path.relative_to(one.folder)
+                # Another suite's workload lies with the scripts that it belongs to here.
+                inside = path.relative_to(one.folder) if path.is_relative_to(one.folder) else f"workload/{path.name}"
+                target = work / kind / "scripts" / one.suite.id / inside
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
 

@@ -11,7 +11,7 @@ from probe_effect.guidance.summary import summarise
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
-from probe_effect.store.suite_file import read_suite
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +64,11 @@ class SuiteFolder:
 
     folder: Path
     suite: Suite
+
+    def scripts(self) -> list[Path]:
+        """The scripts of all its cases, counting twins too."""
+        endings = tuple(SCRIPT_SUFFIXES.values())
+        return sorted(path for path in self.folder.iterdir() if path.name.endswith(endings) and path.is_file())
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def unfinished(results: Path, suites: Collection[str]) -> list[Unfinished]:
 
 def _all_unfinished(folder: Path) -> Iterator[Unfinished]:
     """Every unfinished run below `folder`, the oldest first."""
-    places = [Submission(path.parent) for path in folder.glob("*/plan.json")]
+    places = [place for path in folder.glob("*") if (place := Submission(path)).plan_file.is_file()]
     for place in sorted(places, key=lambda one: one.machine_file.stat().st_mtime_ns):
         document, problems = read_machine_file(place.machine_file, str(place.machine_file))
         plan, more = read_plan_file(place.plan_file, str(place.plan_file))

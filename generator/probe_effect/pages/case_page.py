@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.costs import Dot, cost_chart
@@ -12,9 +13,12 @@ from probe_effect.pages.markdown import page
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, PublishedSource, SuiteFolder
-    from probe_effect.store.suite_file import Case
+    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
+    from probe_effect.model import CaseSummary
+    from probe_effect.store.suite_file import Case, Suite
 
 COUNTED_BY = {
     "maps": "The script counts its own events.",
@@ -43,18 +47,31 @@ def write(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> str:
         scripts=scripts,
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
+        answers=answers(measured),
         published=list(catalogue.published(case.id)),
-        charts=[chart.name for chart in charts(catalogue, case)],
+        charts=[chart.name for chart in charts(catalogue, folder.suite, case)],
         wording=wording,
     )
 
 
-def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
+def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
+    """For each submission the sentence for its cheapest tracer and for its dearest; or why it has no number."""
+    found = []
+    for _, rows in groupby(measured, key=lambda one: one[0].files.id):
+        own = list(rows)
+        name = wording.machine_name(own[0][0].document)
+        costs = sorted((one.cost.value, place) for place, (_, one) in enumerate(own) if one.cost is not None)
+        chosen = dict.fromkeys(place for _, place in (costs[:1] + costs[-1:])) or {0: None}
+        found += [wording.answer(own[place][1], name) for place in chosen]
+    return found
+
+
+def charts(catalogue: Catalogue, suite: Suite, case: Case) -> list[Chart]:
     """Slowdown over rate where it was measured; published costs as dots where there are several."""
     lines = [
         Line(f"{one.tracer}, {wording.machine_name(submission.document)}", one.cost)
         for submission, one in catalogue.measured(case.id)
-        if one.cost is not None and one.threshold_5 is not None
+        if one.cost is not None and one.threshold_5 is not None and suite.measures == "cost"
     ]
     dots = [
         Dot(_row(source), figure.tracer or "other", Interval(float(figure.cost_ns)))

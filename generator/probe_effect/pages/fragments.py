@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.guidance.grades import RULES
 from probe_effect.pages import wording
@@ -15,8 +16,12 @@ from probe_effect.store.dictionary import TABLES, document_keys
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource
+    from probe_effect.model import Interval
+    from probe_effect.store.suite_file import Case, Suite
 
 HOME_CHART = "events-to-slowdown"
+FIRST_SUITE = "per-event"
+"""The suite that the home page shows: one event, probe by probe."""
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
@@ -26,7 +31,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     return {
         "home-chart.md": render("fragments/home-chart.md.j2", chart=HOME_CHART if charts(catalogue) else None),
         "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, skipped=skipped_cases, **shared),
-        "all-costs.md": render("fragments/all-costs.md.j2", **shared),
+        "all-costs.md": render("fragments/all-costs.md.j2", measured=measured, **shared),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
         "machines.md": render("fragments/machines.md.j2", **shared),
         "sources.md": render(
@@ -38,6 +43,30 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     }
 
 
+def measured(catalogue: Catalogue, suite: Suite, case: Case) -> str:
+    """What current submissions measured for a case, in one cell: one cost, or the least and the greatest of several."""
+    found = [one for _, one in catalogue.measured(case.id)]
+    timed = [one for one in found if one.cost is not None]
+    if not timed:
+        return found[0].status if found else "not yet"
+    if suite.measures == "start":
+        spans = [one.attach for one in timed if one.attach is not None]
+        return _range([units.milliseconds(span.value / units.NS_PER_MS) for span in sorted(spans, key=_value)])
+    clear = [one.cost for one in timed if one.cost is not None and one.distinguishable]
+    if len(timed) == 1 or not clear:
+        return wording.cost(timed[0])
+    return _range([units.nanoseconds(cost.value) for cost in sorted(clear, key=_value)])
+
+
+def _value(found: Interval) -> float:
+    return found.value
+
+
+def _range(texts: list[str]) -> str:
+    """`21 ns to 262 ns (6)` of texts in ascending order; a single one alone."""
+    return texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]} ({len(texts)})" if texts else units.MISSING
+
+
 def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
     """Sources read in full before those known from a file or an excerpt, newest first among each."""
     newest = sorted(catalogue.sources, key=lambda source: source.document.date, reverse=True)
@@ -46,13 +75,17 @@ def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
 
 
 def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:
-    """The submission that stands for the whole on the home page: best grade, then most cases, then newest."""
+    """The submission that stands for the whole on the home page: of the first suite, best grade, most cases, newest."""
     # `current` gives the newest first, and of equals `min` takes the first.
     timed = [one for one in catalogue.current() if one.summary.metric == "time"]
     measured = [one for one in timed if any(case.cost for case in one.summary.cases)]
     return min(
         measured,
-        key=lambda one: (one.summary.grade, -sum(case.cost is not None for case in one.summary.cases)),
+        key=lambda one: (
+            one.summary.suite != FIRST_SUITE,
+            one.summary.grade,
+            -sum(case.cost is not None for case in one.summary.cases),
+        ),
         default=None,
     )
 

@@ -40,6 +40,7 @@ def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Ca
         measured=measured_cases,
         skipped=skipped_cases,
         titles=catalogue.titles(),
+        measures={folder.suite.id: folder.suite.measures for folder in catalogue.suites},
         wording=wording,
     )
 
@@ -95,7 +96,9 @@ def skipped_cases(submission: MeasuredSubmission) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
     for case in submission.summary.cases:
         if case.cost is None:
-            reasons.setdefault(f"{case.status}: {case.note}", []).append(case.case)
+            names = reasons.setdefault(f"{case.status}: {case.note}", [])
+            if case.case not in names:  # with several tracers
+                names.append(case.case)
     return reasons
 
 

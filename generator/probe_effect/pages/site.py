@@ -39,7 +39,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
             chart
             for folder in catalogue.suites
             for case in folder.suite.cases
-            for chart in case_page.charts(catalogue, case)
+            for chart in case_page.charts(catalogue, folder.suite, case)
         ),
     ]
     return list({chart.name: chart for chart in drawn}.values())

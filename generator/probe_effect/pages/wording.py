@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.guidance.slowdown import THRESHOLDS
+from probe_effect.model import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.model import CaseSummary, Interval
+    from probe_effect.model import CaseSummary
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.source_file import SourceFile
 
@@ -48,14 +49,27 @@ def thresholds(case: CaseSummary) -> list[str]:
     return [units.MISSING if rate is None else units.rate(rate.value) for rate in found]
 
 
+def start_and_stop(case: CaseSummary) -> list[str]:
+    """How long the tracer takes to have its probes live, and to exit when asked."""
+    return [interval(_in_ms(time_ns), units.milliseconds) for time_ns in (case.attach, case.detach)]
+
+
+def _in_ms(time_ns: Interval | None) -> Interval | None:
+    if time_ns is None:
+        return None
+    low, high = (None if end is None else end / units.NS_PER_MS for end in (time_ns.low, time_ns.high))
+    return Interval(time_ns.value / units.NS_PER_MS, low, high)
+
+
 def answer(case: CaseSummary, machine: str) -> str:
     """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
+    where = f"With {case.tracer} on {machine}"
     if case.cost is None:
-        return f"On {machine} this case is {case.status}: {case.note}."
+        return f"{where} this case is {case.status}: {case.note}."
     if case.distinguishable is False:
-        return f"On {machine} it cannot be told from no tracing at all."
+        return f"{where} it cannot be told from no tracing at all."
     if case.threshold_5 is None or case.threshold_1 is None or case.threshold_30 is None:
-        return f"On {machine} there is no guidance: {case.note or 'it was not slower'}."
+        return f"{where} there is no guidance: {case.note or 'it was not slower'}."
     words = ", ".join(
         f"{percent}\u00a0% ({word}) at {units.rate(rate.value)}"
         for (percent, word), rate in zip(
@@ -63,7 +77,7 @@ def answer(case: CaseSummary, machine: str) -> str:
         )
     )
     each = interval(case.cost, units.nanoseconds)
-    return f"On {machine} each event costs {each}, so a busy thread slows by {words}."
+    return f"{where} each event costs {each}, so a busy thread slows by {words}."
 
 
 def source_label(document: SourceFile) -> str:

@@ -81,6 +81,9 @@ class Suite(Document):
     title: Text
     question: Text
     description: Text
+    measures: Literal["cost", "start"] = Field(
+        default="cost", description="What its pages show: the cost of an event, or the tracer's own start and stop."
+    )
     workload: Workload
     cases: tuple[Case, ...] = Field(min_length=1)
 
