@@ -20,7 +20,7 @@ serve: $(SETUP) ## show the site on http://localhost:1313/, with live reload
 	$(BIN)/probe-effect serve
 
 test: $(SETUP) $(NODE) ## everything that CI checks
-	@sh .ci/packages chromium bpftrace gcc libc6-dev
+	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev
 	$(UV) lock --check
 	$(MAKE) --no-print-directory lint
 	$(BIN)/pytest -n 2 --dist loadgroup
@@ -39,8 +39,9 @@ setup: $(SETUP) ## the environment, in .venv
 measure: $(SETUP) ## measure this machine (as root)
 	$(BIN)/probe-effect measure
 
-bench: $(SETUP) ## our own speed, as figures
+bench: $(SETUP) ## our own speed, and ours against hyperfine (as root, 15 minutes), as figures
 	$(BIN)/python benchmarks/build_time.py
+	$(BIN)/python -m benchmarks.against_hyperfine
 
 clean: ## remove everything generated
 	rm -rf build .venv tests/html/node_modules

@@ -1,36 +1,35 @@
-"""`probe-effect measure`: its words, its exit statuses, and how it stops."""
+"""`probe-effect measure`: its words and its exit statuses."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fakes.project import FakeProject, document, rows
+from fakes.project import FakeProject, document, on_the_path, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder, Submission
 from probe_effect.tracers.bpftrace import Bpftrace
 
-FAKES = Path(__file__).parent / "fakes"
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    monkeypatch.setenv("PATH", f"{FAKES / 'bin'}:{os.environ['PATH']}")
+    on_the_path(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     made = FakeProject(tmp_path)
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
     monkeypatch.setattr("probe_effect.cli.measure.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
 
@@ -70,6 +69,7 @@ def test_without_a_number_of_blocks_a_quick_run_makes_as_many_as_carry_an_interv
         pytest.param(["--case", "01-plane"], "did you mean 01-plain", id="case"),
         pytest.param(["--tracer", "bpftrase"], "did you mean bpftrace", id="tracer"),
         pytest.param(["--tracer", "zzz"], "known: bpftrace", id="nothing near"),
+        pytest.param(["--tracer", "bpftrase=/bin/sh"], "did you mean bpftrace", id="tracer with a path"),
     ],
 )
 def test_an_unknown_name_is_wrong_usage_with_the_nearest_ones(
@@ -85,6 +85,76 @@ def test_without_root_the_host_is_not_ready(project: FakeProject, monkeypatch: p
         run(project)
 
 
+@dataclass(frozen=True, slots=True)
+class Rootless(Bpftrace):
+    """The fake bpftrace, as if it needed no root."""
+
+    def available(self) -> str | None:
+        return None
+
+
+@pytest.mark.parametrize("arguments", [[], ["--tracer", "bpftrace"]], ids=["all tracers", "one that needs root"])
+def test_without_root_the_message_says_what_can_run_all_the_same(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    project.tracers["modest"] = Rootless(id="modest", root=project.root / "kernel")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(HostNotReady) as refusal:
+        run(project, *arguments)
+    assert str(refusal.value).splitlines() == [
+        "bpftrace: bpftrace needs root; run this command with sudo",
+        "these can measure without root: modest",
+        "  probe-effect measure --tracer modest",
+        "those that need root: the same command with sudo; what to install: probe-effect doctor",
+    ]
+    assert project.data.submissions() == []
+
+
+def test_without_root_a_tracer_that_needs_none_measures(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.tracers["modest"] = Rootless(id="modest", root=project.root / "kernel")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    run(project, "--tracer", "modest", "--blocks", "1")
+    (submission,) = project.data.submissions()
+    assert {row.tracer for row in rows(submission) if row.status == "ok"} == {"none", "modest"}
+
+
+def test_with_root_a_tracer_that_is_not_there_does_not_keep_the_others_from_measuring(project: FakeProject) -> None:
+    project.tracers["absent"] = Bpftrace(program="nonsense", id="absent", root=project.root / "kernel")
+    run(project, "--blocks", "1")
+    assert len(project.data.submissions()) == 1
+
+
+def test_a_dry_run_prints_the_plan_and_measures_nothing(project: FakeProject, tmp_path: Path) -> None:
+    project.case("03-counted", counted_by="twin", twin="nothing")
+    outcome = run(project, "tiny", "--dry-run", "--blocks", "5", "--seed", "7")
+    text = " ".join(outcome.stdout.split())
+    assert outcome.return_value is None
+    assert text.startswith("tiny: Does the harness work?")
+    assert "5, in the random order of seed 7" in text
+    assert "about 21 (10 baseline, 10 traced, 1 only to count events)" in text
+    assert "probe-effect measure tiny --quick --blocks 5 --seed 7" in text
+    assert "bpftrace 01-plain, 03-counted" in text
+    assert "skipped this kernel has no kprobes" in text
+    assert "bpftrace: 02-kernel-function" in text
+    assert project.data.submissions() == []
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_dry_run_leaves_what_others_left_behind(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", lambda: pytest.fail("looked for leftovers"))
+    run(project, "--dry-run")
+
+
+def test_a_dry_run_of_a_suite_without_a_case_for_this_machine_says_so(project: FakeProject) -> None:
+    text = run(project, "--dry-run", "--case", "02-kernel-function").stdout
+    assert "nothing of this suite can be measured here" in text
+
+
+def test_a_continued_run_has_its_plan_already(project: FakeProject) -> None:
+    with pytest.raises(click.UsageError, match="--resume takes suites and --out only"):
+        run(project, "--dry-run", "--resume")
+
+
 def test_without_tracefs_the_host_is_not_ready(project: FakeProject, tmp_path: Path) -> None:
     project.tracers["bpftrace"] = Bpftrace(root=tmp_path / "nowhere")
     with pytest.raises(HostNotReady, match="mount -t tracefs"):
@@ -97,53 +167,6 @@ def test_an_unusable_credit_is_wrong_usage(project: FakeProject) -> None:
     assert "https://example.org/me" in outcome.output
 
 
-PROGRAM = """
-import os
-import sys
-from pathlib import Path
-from probe_effect.cli import measure
-from probe_effect.cli.group import main
-from probe_effect.tracers.bpftrace import Bpftrace
-kernel = Path(sys.argv.pop(1))
-os.geteuid = lambda: 0
-measure.known_tracers = lambda: {"bpftrace": Bpftrace(root=kernel)}
-main()
-"""
-
-
-def processes_of(folder: Path) -> list[str]:
-    """Command lines of processes that name something in `folder`."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", errors="replace")
-        except OSError:
-            continue
-        if str(folder) in line:
-            found.append(line)
-    return found
-
-
-@pytest.mark.parametrize("demand", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_keeps_its_rows_and_leaves_no_tracer(
-    project: FakeProject, tmp_path: Path, demand: signal.Signals
-) -> None:
-    arguments = ["measure", "tiny", "--data", str(project.data.root), "--quick", "--blocks", "1000"]
-    whole = [sys.executable, "-c", PROGRAM, str(tmp_path / "kernel"), *arguments]
-    with subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
-        next(line for line in running.stderr if line.startswith("block 2 "))
-        running.send_signal(demand)
-        out, err = running.communicate(timeout=60)
-    (submission,) = project.data.submissions()
-    assert running.returncode == 1
-    assert out == ""
-    assert f"stopped by {demand.name}; the rows so far are kept in {submission.folder}" in err
-    assert {row.block for row in rows(submission)} >= {0}
-    assert document(submission).run.ended is None
-    assert processes_of(tmp_path / "data" / "suites") == []
-
-
 def reason_not_to_measure() -> str | None:
     if shutil.which("cc") is None:
         return "no C compiler: `cc` is not on the PATH"
@@ -154,7 +177,8 @@ def reason_not_to_measure() -> str | None:
 @pytest.mark.skipif(reason_not_to_measure() is not None, reason=f"cannot trace here: {reason_not_to_measure()}")
 def test_a_real_tracepoint_is_measured_and_its_events_add_up(tmp_path: Path) -> None:
     shutil.copytree(SUITES, tmp_path / "suites")
-    arguments = ["per-event", "--case", "04-tracepoint-entry", "--quick", "--blocks", "2", "--data", str(tmp_path)]
+    case = ["per-event", "--case", "04-tracepoint-entry", "--tracer", "bpftrace"]
+    arguments = [*case, "--quick", "--blocks", "2", "--data", str(tmp_path)]
     CliRunner().invoke(command, arguments, catch_exceptions=False, standalone_mode=False)
     (submission,) = DataFolder(tmp_path).submissions()
     found = rows(submission)

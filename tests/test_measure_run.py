@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fakes.project import FakeProject, document
+from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.measure.bench import GIVE_UP_AFTER
+from probe_effect.measure.plan import BASELINE_CASE
+from probe_effect.model import Interval
 
 if TYPE_CHECKING:
-    from probe_effect.measure.progress import Progress
+    from pathlib import Path
 
-FAKES = Path(__file__).parent / "fakes"
+    from probe_effect.measure.progress import Progress
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    monkeypatch.setenv("PATH", f"{FAKES / 'bin'}:{os.environ['PATH']}")
+    on_the_path(monkeypatch)
     return FakeProject(tmp_path)
 
 
@@ -69,39 +69,6 @@ def test_a_suite_of_which_nothing_can_be_measured_is_refused_with_the_reasons(pr
     with pytest.raises(HostNotReady, match="kernel-function with bpftrace: this kernel has no kprobes"):
         project.measure()
     assert project.data.submissions() == []
-
-
-def test_a_tracer_that_dies_on_a_script_is_recorded_once_and_the_others_go_on(project: FakeProject) -> None:
-    project.case("sound")
-    project.case("faulty", "fake: dies")
-    rows = project.measure(blocks=2)
-    (row,) = (row for row in rows if row.case == "faulty")
-    assert (row.status, row.block, row.events) == ("failed", 0, None)
-    assert "the fake refuses" in str(row.note)
-    assert sum(row.case == "sound" and row.status == "ok" for row in rows) == 2
-
-
-@pytest.mark.parametrize("fault", ["hangs", "hangs-at-stop"])
-def test_a_tracer_that_hangs_is_recorded_as_a_timeout(project: FakeProject, fault: str) -> None:
-    project.case("sound")
-    project.case("stuck", f"fake: {fault}")
-    (row,) = (row for row in project.measure(blocks=2) if row.case == "stuck")
-    assert row.status == "timeout"
-    assert row.note
-
-
-def test_a_case_that_keeps_failing_is_given_up_and_no_other_is(project: FakeProject) -> None:
-    project.case("sound")
-    project.case("fickle")
-
-    def spoil(progress: Progress) -> None:
-        if progress.phase == "measuring":
-            (project.suite / "fickle.bt").write_text("// fake: dies\n", encoding="utf-8")
-
-    rows = project.measure(blocks=5, tell=spoil)
-    assert sum(row.case == "fickle" for row in rows) == GIVE_UP_AFTER
-    assert sum(row.case == "sound" for row in rows) == 5
-    assert sum(row.case == "baseline" for row in rows) == 10
 
 
 def test_a_workload_that_does_not_run_stops_the_measurement_before_a_folder_is_made(project: FakeProject) -> None:
@@ -162,15 +129,27 @@ def test_a_second_run_on_a_day_gets_a_folder_of_its_own(project: FakeProject) ->
     assert names[1] == f"{names[0]}-2"
 
 
-def test_progress_counts_every_run_and_knows_the_cost_so_far(project: FakeProject) -> None:
+def test_progress_counts_every_run(project: FakeProject) -> None:
     project.case("plain")
     seen: list[Progress] = []
     rows = project.measure(blocks=2, tell=seen.append)
     measuring = [progress for progress in seen if progress.phase == "measuring"]
     assert [progress.done for progress in measuring] == list(range(len(rows)))
     assert {progress.total for progress in measuring} == {len(rows)}
-    assert seen[-1].phase == "done"
-    assert {progress.cost_ns for progress in seen} == {None, 0.0}
+    assert (seen[-1].phase, seen[-1].done) == ("done", len(rows))
+
+
+def test_progress_knows_the_cost_so_far_and_its_interval_once_the_blocks_carry_one(project: FakeProject) -> None:
+    project.case("plain")
+    seen: list[Progress] = []
+    project.measure(blocks=6, tell=seen.append)
+    costs = [progress.cost for progress in seen if progress.finished and progress.finished.case == "plain"]
+    # The fake workload takes the same time with and without a tracer. A block without a baseline yet has no cost.
+    assert {cost and cost.value for cost in costs} <= {0.0, None}
+    assert costs[-1] == Interval(0.0, 0.0, 0.0)
+    assert all(cost is None or cost.low is None for cost in costs[:5])
+    baselines = (one for one in seen if one.finished and one.finished.case == BASELINE_CASE)
+    assert all(progress.cost is None for progress in baselines)
 
 
 def test_two_measurements_do_not_run_at_the_same_time(project: FakeProject) -> None:

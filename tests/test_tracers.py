@@ -165,6 +165,15 @@ def test_the_version_is_what_the_tool_prints() -> None:
     assert Bpftrace().version() == "bpftrace v0.0.0"
 
 
+@pytest.mark.usefixtures("fakes")
+def test_a_bpftrace_too_old_for_raw_tracepoints_says_so_and_may_have_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "sys/kernel/tracing/events/raw_syscalls/sys_enter").mkdir(parents=True)
+    (tmp_path / "sys/kernel/tracing/events/syscalls").mkdir()
+    tracer = Bpftrace(root=tmp_path)
+    assert "came with 0.18" in str(tracer.missing("raw-tracepoint"))
+    assert tracer.missing("tracepoint") is None
+
+
 def test_without_bpftrace_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "apt install bpftrace" in str(Bpftrace().available())

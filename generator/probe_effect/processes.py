@@ -34,7 +34,6 @@ class Ended:
     """As `subprocess` gives it: negative for a signal."""
     user_ns: int
     sys_ns: int
-    rss_bytes: int
 
 
 class Child:
@@ -79,7 +78,6 @@ class Child:
                 exit_status=self._popen.returncode,
                 user_ns=round(usage.ru_utime * 1e9),
                 sys_ns=round(usage.ru_stime * 1e9),
-                rss_bytes=usage.ru_maxrss * 1024,  # Linux counts KiB
             )
         return self._ended
 
@@ -126,10 +124,15 @@ class Child:
             self._pidfd = -1
 
 
+STILL_HERE = '[ "$PPID" = "$0" ] && exec "$@"'
+"""Have the shell run a command if its parent is the process named first: one that is gone before `setpriv` has asked
+for the signal is gone unnoticed."""
+
+
 def _dying_with_us() -> tuple[str, ...]:
     """Words before a command that have the kernel send it SIGTERM when we die (PR_SET_PDEATHSIG, prctl(2))."""
     setpriv = shutil.which("setpriv")
-    return (setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()
+    return (setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", STILL_HERE, str(os.getpid())) if setpriv else ()
 
 
 def is_readable(descriptor: int, timeout_s: float) -> bool:

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK
 from probe_effect.measure.one_run import Limits
 from probe_effect.measure.request import choose_suites, resolve
-from probe_effect.measure.run import measure
+from probe_effect.measure.resume import reopen, unfinished, work_of
+from probe_effect.measure.run import measure, resume
+from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, Submission
 from probe_effect.store.samples import read_samples
 from probe_effect.tracers.bpftrace import Bpftrace
+from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    import pytest
 
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
     from probe_effect.store.machine_file import MachineFile
+    from probe_effect.tracers.protocol import Tracer
+
+FAKES = Path(__file__).parent
 
 SUITE = """\
 schema_version = 1
@@ -50,6 +64,11 @@ counted_by = "{counted_by}"
 IMPATIENT = Limits(start_s=0.5, run_s=30.0, stop_s=0.5)
 """For fakes that hang: they never answer, so that waiting longer changes nothing. Others answer in a few ms."""
 
+PATIENT = Limits(start_s=30.0, run_s=30.0, stop_s=30.0)
+"""For all others, on however busy a machine."""
+
+DEADLINE_S = 60.0
+
 
 class FakeProject:
     """The checkout. Cases are added one by one; scripts are comment lines that the fake bpftrace obeys."""
@@ -62,7 +81,10 @@ class FakeProject:
         (self.suite / "workload" / "loop.c").write_text("int main;", encoding="utf-8")
         (self.suite / "suite.toml").write_text(SUITE, encoding="utf-8")
         (root / "kernel/sys/kernel/tracing/events/syscalls").mkdir(parents=True)
-        self.tracers = {"bpftrace": Bpftrace(root=root / "kernel")}
+        self.tracers: dict[str, Tracer] = {"bpftrace": Bpftrace(root=root / "kernel")}
+        self.name = "tiny"
+        self.limits = PATIENT
+        self.results = self.data.results
 
     def case(self, name: str, *lines: str, counted_by: str = "nothing", needs: str = "", twin: str = "") -> None:
         """Add a case with a script of such comment lines, and a counting twin of one."""
@@ -72,23 +94,87 @@ class FakeProject:
         if twin:
             (self.suite / f"{name}.check.bt").write_text(f"// {twin}\n", encoding="utf-8")
 
+    def copy_suite(self, name: str) -> None:
+        """Add a suite with the same cases."""
+        folder = self.suite.with_name(name)
+        shutil.copytree(self.suite, folder)
+        text = (folder / "suite.toml").read_text(encoding="utf-8")
+        (folder / "suite.toml").write_text(text.replace('id = "tiny"', f'id = "{name}"'), encoding="utf-8")
+
     def work(self) -> Work:
         """The suite, resolved against the fake kernel."""
-        ((folder, suite),) = choose_suites(self.data, ["tiny"])
+        ((folder, suite),) = choose_suites(self.data, [self.name])
         return resolve(folder, suite, self.tracers, [])
+
+    def settings(self, blocks: int = 2) -> Settings:
+        """How it is measured: in few ms, always in the same order."""
+        return Settings(
+            results=self.results,
+            blocks=blocks,
+            seed=7,
+            command=("probe-effect", "measure", self.name),
+            lengths=QUICK,
+            limits=self.limits,
+            cache=self.root / "cache",
+        )
 
     def measure(self, blocks: int = 2, tell: Callable[[Progress], None] = lambda _: None) -> list[Sample]:
         """The rows of a run."""
-        settings = Settings(
-            results=self.data.results,
-            blocks=blocks,
-            seed=7,
-            command=("probe-effect", "measure", "tiny"),
-            lengths=QUICK,
-            limits=IMPATIENT,
-            cache=self.root / "cache",
+        return rows(measure(self.work(), self.settings(blocks), tell))
+
+    def resume(self, tell: Callable[[Progress], None] = lambda _: None) -> list[Sample]:
+        """The rows of the run that was cut short, once it is complete."""
+        (one,) = unfinished(self.results, [])
+        work = work_of(one, choose_suites(self.data, []), self.tracers)
+        return rows(resume(reopen(one, work), work, self.settings(one.document.run.blocks), tell))
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """The command `probe-effect measure`, in a process of its own."""
+        command = [sys.executable, str(FAKES / "command.py"), str(self.root / "kernel"), "measure", *arguments]
+        return subprocess.Popen(
+            [*command, "--data", str(self.data.root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        return rows(measure(self.work(), settings, tell))
+
+    def wait_for_rows(self, number: int) -> None:
+        """Return when so many rows are on disk."""
+        wait_until(lambda: self.rows_on_disk() >= number)
+
+    def rows_on_disk(self) -> int:
+        """Rows of all submissions, the last of them perhaps torn."""
+        found = self.data.submissions()
+        return sum(max(one.samples.read_bytes().count(b"\n") - 1, 0) for one in found if one.samples.exists())
+
+
+def on_the_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+    """Have programs in these folders, and then the fakes, found before all others."""
+    monkeypatch.setenv("PATH", ":".join([*map(str, folders), str(FAKES / "bin"), os.environ["PATH"]]))
+
+
+def wait_until(proof: Callable[[], bool]) -> None:
+    """Return when `proof` holds."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not proof():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.001)
+
+
+def started_by(pid: int) -> list[str]:
+    """What runs of all that the process `pid` has started, also when it is gone itself."""
+    mark = f"{STARTED_BY}={pid}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:  # another user's, or gone
+            continue
+    return found
+
+
+def work_folders_of(pid: int) -> list[Path]:
+    """Where the tools of the process `pid` keep their output while they run."""
+    parent = SHARED_MEMORY if SHARED_MEMORY.is_dir() else Path(tempfile.gettempdir())
+    return list(parent.glob(f"{WORK_PREFIX}{pid}-*"))
 
 
 def rows(submission: Submission) -> list[Sample]:

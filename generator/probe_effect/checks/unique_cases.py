@@ -21,7 +21,7 @@ def _faults(checked: CheckedSuite) -> Iterator[Fault]:
             for case in other.cases:
                 if case.id in seen:
                     found = f"case `{case.id}` is in suite `{other.id}` too"
-                    yield Fault("suite.toml", None, found, "begin the ids of a suite with a letter of its own")
+                    yield Fault("suite.toml", None, found, "give it an id of its own, as in 01-usdt-control")
 
 
 RULE = Rule("unique-cases", "No two cases have the same id, in whatever suites.", _faults)

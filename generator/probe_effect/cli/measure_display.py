@@ -16,14 +16,18 @@ from probe_effect.measure.plan import BASELINE
 from probe_effect.pages import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import Console
 
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
+    from probe_effect.store.places import Submission
 
 BAR_WIDTH = 24
+
+CLOCK_JUMP_S = 1.0
+"""Daemons that keep the time turn it by less than that, and set it only when it is off by more."""
 
 
 def show_skipped(console: Console, work: Work) -> None:
@@ -44,6 +48,12 @@ def show_leftovers(console: Console) -> None:
             console.print(f"left behind by a killed run: {leftover.what}; it cannot be removed: {error}", markup=False)
         else:
             console.print(f"left behind by a killed run and removed: {leftover.what}", markup=False)
+
+
+def show_cut_short(console: Console, submissions: Iterable[Submission]) -> None:
+    """Name earlier runs that are not complete."""
+    for submission in submissions:
+        console.print(f"cut short earlier: {submission.folder}; to go on with it: --resume", markup=False)
 
 
 @contextmanager
@@ -113,7 +123,13 @@ def _last_cost(progress: Progress) -> str:
 
 
 def _notice(progress: Progress) -> str | None:
-    """What stays on the screen: a run that went wrong, and why."""
+    """What stays on the screen: a run that went wrong, and why; at the end, a clock that did."""
+    if abs(progress.clock_jumped_s) >= CLOCK_JUMP_S:
+        way = "forward" if progress.clock_jumped_s > 0 else "back"
+        return (
+            f"this machine's clock was set {way} by {abs(progress.clock_jumped_s):.0f} s during the run, or it slept; "
+            "no time measured depends on that clock, but `started` and the folder's date are as it was before"
+        )
     row = progress.finished
     if row is None or row.status not in {"failed", "timeout"}:
         return None

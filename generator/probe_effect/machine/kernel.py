@@ -62,3 +62,12 @@ def vulnerabilities(root: Path) -> dict[str, str]:
 def bpf_jit(root: Path) -> str | None:
     """State of the BPF just-in-time compiler: 0 off, 1 on, 2 on with debug output."""
     return read_text(root, "proc/sys/net/core/bpf_jit_enable")
+
+
+def aslr(root: Path) -> str | None:
+    """How the kernel lays out a program's memory: `off`, `partial` (all but the heap) or `full` randomisation.
+
+    Source: randomize_va_space in Documentation/admin-guide/sysctl/kernel.rst.
+    """
+    value = read_text(root, "proc/sys/kernel/randomize_va_space")
+    return {"0": "off", "1": "partial", "2": "full"}.get(value or "")

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.calibrate import QUICK, THOROUGH, Lengths, check_operations, operations_for
-from probe_effect.measure.journal import GIVE_UP_AFTER, Journal
+from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
 from probe_effect.measure.one_run import Limits, Watch, empty_row, run_once
 from probe_effect.measure.plan import BASELINE, PlannedRun, Subject, plan
 from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
-from probe_effect.store.samples import SampleWriter, as_note, read_samples
+from probe_effect.store.samples import SampleWriter, as_note
 from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
@@ -75,22 +75,17 @@ class Bench:
             is_quick=self.settings.lengths == QUICK,
         )
 
-    def run(self, document: PlanFile, samples: Path) -> None:
-        """Make every planned run that has no row yet, and write its row before the next.
+    def run(self, document: PlanFile, samples: Path) -> Progress:
+        """Make every planned run that has no row yet, and write its row before the next; where things stand then.
 
-        Raises: HostNotReady when a row cannot be written; those before it are kept.
+        Raises: HostNotReady when a row cannot be written; BadData when those on disk cannot be read, and
+            ProbeEffectError when they are not of this plan. In each case they are kept.
         """
         runs = plan(document.subjects, self.settings.blocks, self.settings.seed)
-        written = read_samples(samples, samples.name)[0] if samples.exists() else []
-        journal = Journal(document, written)
-        try:
-            with SampleWriter(samples) as writer:
-                self._make_all(runs, journal, writer)
-        except OSError as error:
-            msg = f"{samples}: a row cannot be written: {error.strerror}; the rows before it are kept"
-            raise HostNotReady(msg) from error
+        with SampleWriter(samples) as writer:  # opened before the rows are read: it cuts off a torn one
+            return self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
 
-    def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: SampleWriter) -> None:
+    def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: SampleWriter) -> Progress:
         for row in journal.rows:
             self.tally.add(row)
         todo = [run for run in runs if not journal.has(run)]
@@ -110,7 +105,7 @@ class Bench:
             writer.write(row)
             journal.add(row)
             progress = replace(progress, finished=row, cost=self.tally.add(row))
-        self.tell(replace(progress, phase="done", done=len(runs), left_s=0.0))
+        return replace(progress, phase="done", done=len(runs), left_s=0.0)
 
     def _try(self, subject: Subject, done: int, total: int) -> tuple[int, Sample]:
         """(operations of a run, the trial's row)."""
@@ -148,7 +143,7 @@ class Bench:
         counted_by = self.work.case(subject).counted_by
         if counted_by == "twin":
             return "maps" if is_check else "nothing"
-        return counted_by
+        return "nothing" if counted_by == "tool" else counted_by
 
     def _target_s(self, subject: Subject) -> float:
         lengths = self.settings.lengths

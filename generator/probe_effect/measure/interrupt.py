@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""What a terminal, and what a system that shuts down, sends to ask a program to end."""
 
 
 class Interrupted(ProbeEffectError):
@@ -35,3 +36,13 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold such demands back until the block is left: what is tidied up is tidied up whole."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

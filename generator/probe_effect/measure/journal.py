@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.measure.plan import BASELINE, Subject
+from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from probe_effect.measure.plan import PlannedRun
     from probe_effect.model import Sample
@@ -54,3 +57,22 @@ class Journal:
         """The plan's word on a case that is not run; None for one that is, and for the baseline."""
         found = self._subjects.get(subject)
         return found if found is not None and found.operations is None else None
+
+
+def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
+    """The rows that are on disk, each of them one of the planned runs.
+
+    Raises: BadData for rows that cannot be read; ProbeEffectError for rows of another plan.
+    """
+    rows, problems = read_samples(samples, str(samples))
+    if problems:
+        raise BadData(problems)
+    planned = {(run.block, run.position): (run.subject, run.arm) for run in runs}
+    for row in rows:
+        if planned.get((row.block, row.position)) != (Subject(row.case, row.tracer), row.arm):
+            msg = (
+                f"{samples}: block {row.block}, position {row.position} is {row.case} with {row.tracer}, which is not "
+                "what its plan has there: it cannot be continued, and is kept; to measure anew leave out --resume"
+            )
+            raise ProbeEffectError(msg)
+    return rows

@@ -35,7 +35,8 @@ class Leftover:
 
 def leftovers() -> list[Leftover]:
     """All that killed runs left on this machine; programs first, because they hold the others."""
-    return [*_programs(), *_instances(), *_groups(), *_folders()]
+    in_tracefs = [*_instances(), *_groups()] if os.geteuid() == 0 else []  # which is closed to other users
+    return [*_programs(), *in_tracefs, *_folders()]
 
 
 def _programs() -> Iterator[Leftover]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from probe_effect.errors import HostNotReady
+from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.loop import Workload, WorkloadFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from probe_effect.measure.plan import PlannedRun
@@ -45,15 +48,30 @@ class Watch:
 
 
 def run_once(planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
-    """The row of one run, whatever becomes of it. Nothing that it started is left, also when it is interrupted."""
+    """The row of one run, whatever becomes of it. Nothing that it started is left, also when it is interrupted.
+
+    Raises: HostNotReady when the host refuses what every run needs: a process, or room in memory for a tool's output.
+    """
     row = empty_row(planned)
-    with ExitStack() as leftovers:
+    with _tidied() as leftovers:
         try:
             return _timed(row, load, watch, limits, leftovers)
-        except TracerFailed as error:
+        except (TracerFailed, WorkloadFailed) as error:
             return replace(row, events=None, operations=None, status=error.status, note=as_note(str(error)))
-        except WorkloadFailed as error:
-            return replace(row, events=None, operations=None, status="failed", note=as_note(str(error)))
+        except OSError as error:
+            msg = f"{error.filename or planned.subject.case}: {error.strerror}"
+            raise HostNotReady(msg) from error
+
+
+@contextmanager
+def _tidied() -> Iterator[ExitStack]:
+    """What is to be undone; it is undone whole, also when somebody asks to stop meanwhile."""
+    leftovers = ExitStack()
+    try:
+        yield leftovers
+    finally:
+        with undisturbed():
+            leftovers.close()
 
 
 def empty_row(planned: PlannedRun) -> Sample:

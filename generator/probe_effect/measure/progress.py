@@ -32,6 +32,8 @@ class Progress:
     """The row of the run that has just ended."""
     cost: Interval | None = None
     """Cost so far of that row's case, ns per event."""
+    clock_jumped_s: float = 0.0
+    """By how much somebody set the time of day while the run went on; known when it is done."""
 
 
 @dataclass(slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
     from probe_effect.store.suite_file import Case, Suite
     from probe_effect.tracers.protocol import Tracer
+
+DORMANT = "dormant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +100,28 @@ def check_cases(suites: Iterable[Suite], names: Sequence[str]) -> None:
 def choose_tracers(known: Mapping[str, Tracer], names: Sequence[str]) -> dict[str, Tracer]:
     """The tracers of those names, or all that can run here.
 
-    Raises: UsageError for an unknown one; HostNotReady when one that was named, or every one, cannot run here.
+    Raises: UsageError for an unknown one; HostNotReady when one that was named, or every one, cannot run here, and
+        for a user other than root when any cannot: the message says what can run all the same.
     """
     unknown(names, known, "tracer")
     reasons = {name: tracer.available() for name, tracer in known.items() if not names or name in names}
     ready = {name: known[name] for name, reason in reasons.items() if reason is None}
     faults = [f"{name}: {reason}" for name, reason in reasons.items() if reason is not None]
+    if faults and os.geteuid() != 0:
+        raise HostNotReady("\n".join([*faults, _without_root(known)]))
     if faults and (names or not ready):
         raise HostNotReady("\n".join(faults))
     return ready
+
+
+def _without_root(known: Mapping[str, Tracer]) -> str:
+    """What a user other than root can do."""
+    able = [name for name, tracer in known.items() if tracer.available() is None]
+    command = "probe-effect measure" + "".join(f" --tracer {name}" for name in able)
+    possible = (
+        f"these can measure without root: {', '.join(able)}\n  {command}" if able else "none can measure without root"
+    )
+    return f"{possible}\nthose that need root: the same command with sudo; what to install: probe-effect doctor"
 
 
 def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str]) -> Work:
@@ -122,6 +138,15 @@ def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Se
             else:
                 skipped[subject] = reason
     return Work(folder, suite, tracers, tuple(measured), skipped)
+
+
+def first_look(work: Work) -> Work:
+    """The work with one tracer only, the first that can measure something; and dormant probes, which need none."""
+    first = next((subject.tracer for name in work.tracers for subject in work.measured if subject.tracer == name), None)
+    tracers = {name: tracer for name, tracer in work.tracers.items() if name in {first, DORMANT}}
+    measured = tuple(subject for subject in work.measured if subject.tracer in tracers)
+    skipped = {subject: why for subject, why in work.skipped.items() if subject.tracer in tracers}
+    return replace(work, tracers=tracers, measured=measured, skipped=skipped)
 
 
 def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:

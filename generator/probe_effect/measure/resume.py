@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.machine.collect import collect_machine, collect_system
-from probe_effect.measure.request import Work
+from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
-from probe_effect.store.machine_file import read_machine_file, write_machine_file
+from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import Submission
 from probe_effect.store.plan_file import read_plan_file
 from probe_effect.tracers.registry import at_path
@@ -41,60 +41,74 @@ def unfinished(results: Path, suites: Collection[str]) -> list[Unfinished]:
     Raises: UsageError when there is none; BadData for files that cannot be read.
     """
     machine = collect_machine().id
-    newest = {one.document.run.suite: one for one in _all_unfinished(results / machine)}
+    places = cut_short(results)
+    read = [_read(place) for place in places if place.machine == machine]
+    newest = {one.document.run.suite: one for one in read}
     found = [one for suite, one in newest.items() if not suites or suite in suites]
     if not found:
         of = f" of {', '.join(suites)}" if suites else ""
         msg = f"{results / machine}: no run{of} was cut short here; leave out --resume to start one"
+        if others := [str(place.folder) for place in places if place.machine != machine]:
+            msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
         raise UsageError(msg)
     return found
 
 
-def _all_unfinished(folder: Path) -> Iterator[Unfinished]:
-    """Every unfinished run below `folder`, the oldest first."""
-    places = [place for path in folder.glob("*") if (place := Submission(path)).plan_file.is_file()]
-    for place in sorted(places, key=lambda one: one.machine_file.stat().st_mtime_ns):
-        document, problems = read_machine_file(place.machine_file, str(place.machine_file))
-        plan, more = read_plan_file(place.plan_file, str(place.plan_file))
-        if document is None or plan is None:
-            raise BadData([*problems, *more])
-        yield Unfinished(place, document, plan)
+def cut_short(results: Path) -> list[Submission]:
+    """The submissions below `results` that are not complete, the one begun last at the end."""
+    places = [place for path in results.glob("*/*") if (place := Submission(path)).plan_file.is_file()]
+    return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
+
+
+def _read(place: Submission) -> Unfinished:
+    document, problems = read_machine_file(place.machine_file, str(place.machine_file))
+    plan, more = read_plan_file(place.plan_file, str(place.plan_file))
+    if document is None or plan is None:
+        raise BadData([*problems, *more])
+    return Unfinished(place, document, plan)
 
 
 def reopen(one: Unfinished, work: Work) -> OpenSubmission:
-    """The submission, open again, with the moment written down. Raises: HostNotReady when something has changed."""
+    """The submission, open again; not yet written. Raises: HostNotReady when something has changed."""
     if changes := list(_changes(one, work)):
-        msg = (
-            f"{one.place.folder}: cannot be continued, as {'; '.join(changes)}\n"
-            "its rows are kept; to measure anew leave out --resume"
-        )
-        raise HostNotReady(msg)
+        raise changed(one.place, changes)
     run = one.document.run
     run = run.model_copy(update={"resumed": (*run.resumed, moment())})
-    document = one.document.model_copy(update={"run": run})
-    write_machine_file(one.place.machine_file, document)
-    return OpenSubmission(one.place, document, one.plan)
+    return OpenSubmission(one.place, one.document.model_copy(update={"run": run}), one.plan)
+
+
+def changed(place: Submission, changes: Iterable[str]) -> HostNotReady:
+    """The refusal to continue, with what has changed since the beginning."""
+    return HostNotReady(
+        f"{place.folder}: cannot be continued, as {'; '.join(changes)}\n"
+        "its rows are kept; to measure anew leave out --resume"
+    )
 
 
 def work_of(one: Unfinished, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer]) -> Work:
-    """What an unfinished run works on. Raises: UsageError for a suite or tracer that is not known any more."""
+    """What an unfinished run works on.
+
+    Raises: UsageError for a suite or tracer that is not known any more; HostNotReady for a tracer that cannot run now.
+    """
     found = {suite.id: (folder, suite) for folder, suite in suites}
     if one.document.run.suite not in found:
         msg = f"{one.place.folder}: suite {one.document.run.suite} is not known here"
         raise UsageError(msg)
     folder, suite = found[one.document.run.suite]
     names = list(dict.fromkeys(subject.tracer for subject in one.plan.subjects))
-    return Work(folder, suite, {name: _tracer(name, one.plan, known) for name in names}, (), {})
+    tracers = {name: _tracer(name, one.plan, known) for name in names}
+    return Work(folder, suite, choose_tracers(tracers, names), (), {})
 
 
 def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
     if name in known:
         return known[name]
-    for tracer in known.values():
-        if name in plan.programs and name.startswith(f"{tracer.id}-"):
-            return at_path(tracer, plan.programs[name])
-    msg = f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}"
-    raise UsageError(msg)
+    alike = [tracer for tracer in known.values() if name.startswith(f"{tracer.id}-")]
+    if name not in plan.programs or not alike:
+        msg = f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}"
+        raise UsageError(msg)
+    # `strace-seccomp-6-1` begins as `strace` does too.
+    return at_path(max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name])
 
 
 def _changes(one: Unfinished, work: Work) -> Iterator[str]:

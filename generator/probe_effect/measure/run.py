@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady
+from probe_effect.host import ROOT
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.machine.load import load_average
+from probe_effect.machine.steal import cpu_times, steal_ratio
+from probe_effect.machine.warnings import warnings
 from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.functions import probed_functions
 from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.resume import changed
 from probe_effect.measure.submission import check_writable, moment, open_submission
 from probe_effect.store.machine_file import Run
 from probe_effect.workloads.build import build, cache_folder
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import OpenSubmission
+    from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import Submission
     from probe_effect.store.plan_file import PlanFile
 
@@ -53,16 +60,31 @@ def resume(opened: OpenSubmission, work: Work, settings: Settings, tell: Callabl
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
     with _bench(work, settings, (run.workload_cpu, run.tracer_cpu), tell) as bench:
+        if (compiler := bench.program.compiler) != run.compiler:
+            raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
+        opened.write()  # not before: until here another measurement could be at it
         return _run(bench, opened)
 
 
 def _run(bench: Bench, opened: OpenSubmission) -> Submission:
+    before = cpu_times(ROOT, bench.cpu)
     try:
-        bench.run(opened.plan, opened.place.samples)
-    except Interrupted as stop:
-        msg = f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: probe-effect measure --resume"
-        raise Interrupted(msg) from stop
-    return opened.close()
+        done = bench.run(opened.plan, opened.place.samples)
+        steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
+        submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal))
+    except (Interrupted, HostNotReady) as stop:
+        again = f"probe-effect measure {bench.work.suite.id} --resume --out {quote(str(bench.settings.results))}"
+        msg = f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}"
+        raise type(stop)(msg) from stop
+    bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))
+    return submission
+
+
+def _warnings(bench: Bench, document: MachineFile, steal: float | None) -> tuple[str, ...]:
+    """Ids of what made the machine noisy, by what was found at the beginning and by the steal of the whole run."""
+    load, clock_read_ns = document.run.load_before, document.system.clock_read_ns
+    found = warnings(cpu=bench.cpu, load=load, clock_read_ns=clock_read_ns, steal=steal)
+    return tuple(warning.id for warning in found)
 
 
 @contextmanager

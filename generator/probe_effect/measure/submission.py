@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -49,8 +50,15 @@ class OpenSubmission:
     plan: PlanFile
     clock: SteadyClock = field(default_factory=SteadyClock)
 
+    def write(self) -> None:
+        """Write what is known so far. Raises: HostNotReady."""
+        write_machine_file(self.place.machine_file, self.document)
+
     def close(self, **facts: object) -> Submission:
-        """Say when the run ended and how busy the machine was then; `facts` are further keys of `run`."""
+        """Say when the run ended and how busy the machine was then; `facts` are further keys of `run`.
+
+        Raises: HostNotReady when that cannot be written; then the run stays open.
+        """
         ended = {"ended": self.clock.moment(), "load_after": load_average()} | facts
         run = self.document.run.model_copy(update=ended)
         write_machine_file(self.place.machine_file, self.document.model_copy(update={"run": run}))
@@ -84,10 +92,14 @@ def open_submission(
     )
     try:
         place = Submission(_fresh_folder(results / machine.id, f"{run.started[:10]}-{run.suite}"))
-        write_plan_file(place.plan_file, plan)
-        write_machine_file(place.machine_file, document)
     except OSError as error:
         raise _not_writable(results, error) from error
+    try:
+        write_machine_file(place.machine_file, document)
+        write_plan_file(place.plan_file, plan)  # last: by it the run is known to be unfinished
+    except HostNotReady:
+        shutil.rmtree(place.folder, ignore_errors=True)  # nothing was measured yet
+        raise
     return OpenSubmission(place, document, plan)
 
 

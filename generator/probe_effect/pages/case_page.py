@@ -24,6 +24,7 @@ COUNTED_BY = {
     "maps": "The script counts its own events.",
     "lines": "Events are the lines that the script prints.",
     "twin": "The action counts nothing, so a twin of the script with a counter runs once, untimed.",
+    "tool": "The tool counts events itself.",
     "nothing": "No event is expected.",
 }
 

@@ -6,15 +6,18 @@ pydantic names the faulty value by its path of keys; this module finds the line 
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from probe_effect.errors import HostNotReady
 from probe_effect.model import Problem
 from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, printable, regular_size
 
@@ -52,6 +55,27 @@ class Document(BaseModel):
     """Base of every document: unknown keys are faults, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def write_document(path: Path, document: Document) -> None:
+    """Write `document` as JSON: indented, keys in schema order, one LF at the end.
+
+    Whole or not at all, and then on disk: a run may be killed at any moment, and what stood there is still needed.
+    Raises: HostNotReady when it cannot be written.
+    """
+    fresh = path.with_name(f".{path.name}")
+    try:
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(document.model_dump_json(indent=2) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        msg = f"{path}: cannot be written: {error.strerror}"
+        raise HostNotReady(msg) from error
+    finally:
+        with suppress(OSError):
+            fresh.unlink()
 
 
 def read_document(path: Path, file: str, rule: str, model: type[M]) -> tuple[M | None, list[Problem]]:

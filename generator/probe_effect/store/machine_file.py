@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from probe_effect.model import Metric, Problem
-from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,5 +127,5 @@ def read_machine_file(path: Path, file: str) -> tuple[MachineFile | None, list[P
 
 
 def write_machine_file(path: Path, document: MachineFile) -> None:
-    """Write `document` as the data format wants it: indented, keys in schema order, one LF at the end."""
-    path.write_text(document.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    """Write `document` as the data format wants it. Raises: HostNotReady when it cannot be written."""
+    write_document(path, document)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from probe_effect.model import Status
-from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,5 +47,5 @@ def read_plan_file(path: Path, file: str) -> tuple[PlanFile | None, list[Problem
 
 
 def write_plan_file(path: Path, document: PlanFile) -> None:
-    """Write `document`, indented, with one LF at the end."""
-    path.write_text(document.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    """Write `document`. Raises: HostNotReady when it cannot be written."""
+    write_document(path, document)

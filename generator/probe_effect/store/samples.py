@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
+from probe_effect.errors import HostNotReady
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
 from probe_effect.store.tables import MAX_TEXT_LENGTH, Column, TableReader, csv_line, printable
 
@@ -106,7 +109,7 @@ class SampleWriter:
     """Appends rows to a `samples.csv`; each is on disk, written and synced, before `write` returns.
 
     A run that is killed loses nothing that was measured: at most its last line is torn, and a torn line is cut off
-    when the file is opened again. Use as a context manager.
+    when the file is opened again. Use as a context manager, which raises HostNotReady when the file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -114,17 +117,24 @@ class SampleWriter:
         self._file: FileIO
 
     def __enter__(self) -> Self:
-        self._file = self._path.open("ab", buffering=0)
-        self._cut_torn_line()
-        if self._path.stat().st_size == 0:
-            self._put(column.name for column in SAMPLE_COLUMNS)
+        try:
+            self._file = self._path.open("ab", buffering=0)
+        except OSError as error:
+            raise self._refused(error) from error
+        try:
+            self._cut_torn_line()
+            if self._path.stat().st_size == 0:
+                self._put(column.name for column in SAMPLE_COLUMNS)
+        except BaseException:
+            self._file.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def write(self, sample: Sample) -> None:
-        """Append one row, whole or not at all. Raises: OSError when the disk is full or gone."""
+        """Append one row, whole or not at all. Raises: HostNotReady when the disk is full or gone."""
         self._put(getattr(sample, column.name) for column in SAMPLE_COLUMNS)
 
     def _put(self, cells: Iterable[object]) -> None:
@@ -132,9 +142,13 @@ class SampleWriter:
         before = self._path.stat().st_size
         try:
             _write_whole(self._file, line)
-        except OSError:
-            self._file.truncate(before)
-            raise
+        except OSError as error:
+            with suppress(OSError):  # a disk that is gone keeps what it has
+                self._file.truncate(before)
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> HostNotReady:
+        return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
 
     def _cut_torn_line(self) -> None:
         text = self._path.read_bytes()
@@ -148,7 +162,14 @@ def _write_whole(file: FileIO, line: bytes) -> None:
     os.fsync(file.fileno())
 
 
+OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")
+"""The folders of an absolute path, but for those that every system has. Others can hold user names."""
+
+
 def as_note(text: str) -> str:
-    """A tracer's own words fit for the `note` column: one line, printable, never a formula, never empty."""
-    line = printable(" ".join(text.split()), MAX_TEXT_LENGTH - 1)
+    """A tracer's own words fit for the `note` column: one line, printable, never a formula, never empty.
+
+    Files are named without their folders, except for the system's own.
+    """
+    line = printable(" ".join(OWN_FOLDER.sub("", text).split()), MAX_TEXT_LENGTH - 1)
     return line.lstrip("=+-@ ") or "no reason given"

@@ -66,9 +66,10 @@ class Case(Document):
     functions: tuple[Annotated[str, Field(pattern=FUNCTION)], ...] = Field(
         default=(), description="Probed user functions, `file:symbol`; their first instruction is recorded."
     )
-    counted_by: Literal["maps", "lines", "twin", "nothing"] = Field(
+    counted_by: Literal["maps", "lines", "twin", "tool", "nothing"] = Field(
         description="How events are counted: the script's own maps or printed lines, a counting twin "
-        "(`<case>.check.<ending>`) run apart, or nothing (no event is expected)."
+        "(`<case>.check.<ending>`) run apart, the tool itself, or nothing (no event is expected). "
+        "Tools that always count, such as perf, ftrace and strace, count in every case."
     )
 
 

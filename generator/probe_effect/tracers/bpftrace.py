@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from probe_effect.host import ROOT
 from probe_effect.tracers.bpftrace_output import LIVE, count_json, count_lines
 from probe_effect.tracers.kernel import missing, tracefs_missing
-from probe_effect.tracers.tool import ToolSession, absent, version_line
+from probe_effect.tracers.tool import LOOK_EVERY_S, ToolSession, absent, version_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,13 @@ HARMLESS = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
 """Lines that are no complaint: without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
 
 MAX_COMPLAINT_LINES = 50
+
+RAW_TRACEPOINTS_SINCE = (0, 18)
+"""Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
+VERSION = re.compile(r"(\d+)\.(\d+)")
+
+QUIET_S = 0.3
+"""bpftrace looks for events every 0.1 s at the latest."""
 
 HEARD_AFTER_S = 0.5
 """By then bpftrace has closed its probes, if it heard: it takes 0.2 s."""
@@ -58,12 +65,19 @@ class Bpftrace:
         return version_line(self.program)
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
-        return missing(need, self.root)
+        """None when the kernel and this bpftrace offer `need`, else why not."""
+        return (self._too_old() if need == "raw-tracepoint" else None) or missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> BpftraceSession:
         """One run of bpftrace with `script`."""
         return BpftraceSession(self.program, script, counting, program)
+
+    def _too_old(self) -> str | None:
+        """What to do when this bpftrace is older than its support of raw tracepoints."""
+        found = VERSION.search(self.version() or "")
+        if found is None or (int(found[1]), int(found[2])) >= RAW_TRACEPOINTS_SINCE:
+            return None
+        return f"bpftrace {found[0]} has no raw tracepoints, which came with 0.18; name a newer one by its path"
 
 
 class BpftraceSession(ToolSession):
@@ -94,10 +108,24 @@ class BpftraceSession(ToolSession):
         )
 
     def ask_to_stop(self) -> None:
-        """Ask it to print its maps and exit."""
+        """Ask it to print its maps and exit.
+
+        A script that prints is let finish first: bpftrace 0.23 drops the lines that it has not yet read when it is
+        asked to stop, and counts none of them as lost (src/bpftrace.cpp, poll_output).
+        """
         if self.child is not None:
+            if self._counting == "lines":
+                self._wait_for_quiet(self.child)
             self._held = _descriptors(self.child.pid)
         super().ask_to_stop()
+
+    def _wait_for_quiet(self, child: Child) -> None:
+        """Return when bpftrace has printed nothing for `QUIET_S`, or has ended."""
+        size, since_s = -1, time.monotonic()
+        while time.monotonic() - since_s < QUIET_S and child.wait(LOOK_EVERY_S) is None:
+            now = self.work.out.stat().st_size
+            if now != size:
+                size, since_s = now, time.monotonic()
 
     def wait_for_end(self, child: Child, timeout_s: float) -> Ended | None:
         """How it ended. It is asked again until it has heard; after that a signal would cut off its output.

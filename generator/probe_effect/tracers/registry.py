@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import UsageError
 from probe_effect.tracers.bpftrace import Bpftrace
+from probe_effect.tracers.dormant import Dormant
+from probe_effect.tracers.dtrace import Dtrace
+from probe_effect.tracers.ftrace import Ftrace
+from probe_effect.tracers.libbpf import Libbpf
+from probe_effect.tracers.lttng_ust import LttngUst
+from probe_effect.tracers.perf import perf_tracers
+from probe_effect.tracers.strace import Strace, StraceSeccomp
+from probe_effect.tracers.systemtap import Systemtap
+from probe_effect.tracers.trace_cmd import TraceCmd
+from probe_effect.tracers.uftrace import Uftrace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,22 +31,38 @@ VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 def known_tracers() -> dict[str, Tracer]:
     """Tracer id to tracer, in the order in which they are offered."""
-    tracers: tuple[Tracer, ...] = (Bpftrace(),)
+    tracers: tuple[Tracer, ...] = (
+        Bpftrace(),
+        Dtrace(),
+        Libbpf(),
+        *perf_tracers(),
+        Ftrace(),
+        TraceCmd(),
+        Strace(),
+        StraceSeccomp(),
+        LttngUst(),
+        Uftrace(),
+        Systemtap(),
+        Dormant(),
+    )
     return {tracer.id: tracer for tracer in tracers}
 
 
 def with_paths(known: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[str, Tracer], list[str]]:
     """(the known tracers with those given as `NAME=PATH`, the ids of those that `words` name).
 
-    Raises: UsageError for a path that is no such tool; an unknown name is left to whoever chooses.
+    Raises: UsageError for a path that is no such tool, and for two of one version; an unknown name is left to whoever
+        chooses.
     """
     tracers, names = dict(known), []
     for word in words:
-        name, _, program = word.partition("=")
-        if program and name in known:
+        name, has_path, program = word.partition("=")
+        if has_path and name in known:
             other = at_path(known[name], program)
-            tracers[other.id] = other
             name = other.id
+            if tracers.setdefault(name, other) != other:
+                msg = f"{program}: a {name} is given already; the data cannot tell two programs of one version apart"
+                raise UsageError(msg)
         names.append(name)
     return tracers, names
 
@@ -47,7 +75,9 @@ def at_path(tracer: Tracer, program: str) -> Tracer:
     if not hasattr(tracer, "program"):
         msg = f"{tracer.id} is no program that could lie elsewhere; give its name without a path"
         raise UsageError(msg)
-    other: Tracer = replace(tracer, program=program)  # type: ignore[type-var]
+    # Tools are started in the workload's folder, and a run that is continued may be so from elsewhere.
+    path = Path(found).absolute() if (found := shutil.which(program)) else program
+    other: Tracer = replace(tracer, program=str(path))  # type: ignore[type-var]
     said = other.version() or ""
     number = VERSION.search(said)
     if number is None:

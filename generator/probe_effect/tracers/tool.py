@@ -7,6 +7,7 @@ are live is known from a line of its own, never from a wait.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
+from probe_effect.host import ROOT, read_text
 from probe_effect.processes import Child
 from probe_effect.tracers.protocol import Report, TracerFailed
 
@@ -114,7 +116,9 @@ class ToolSession:
         deadline_s = time.monotonic() + timeout_s
         while not proof():
             # Waiting for the tool's end is the pause between two looks.
-            if self.child is not None and self.child.wait(LOOK_EVERY_S) is not None:
+            if self.child is None:  # it runs the workload, and is not ours to wait for
+                time.sleep(LOOK_EVERY_S)
+            elif self.child.wait(LOOK_EVERY_S) is not None:
                 self.fail("failed", "ended before its probes were live")
             if time.monotonic() > deadline_s:
                 self.fail("timeout", otherwise)
@@ -133,6 +137,7 @@ class ToolSession:
         if self.child is None:
             msg = f"{self.name} was not started"
             raise TracerFailed(msg)
+        rss_bytes = peak_rss_bytes(self.child.pid)
         asked_ns = time.monotonic_ns()
         self.ask_to_stop()
         ended = self.wait_for_end(self.child, timeout_s)
@@ -141,7 +146,7 @@ class ToolSession:
             self.fail("timeout", f"had not exited {timeout_s:.0f} s after it was asked to stop")
         if ended.exit_status not in self.good_exits:
             self.fail("failed", f"exit status {ended.exit_status}")
-        return self._report(ended, detach_ns)
+        return self._report(ended, rss_bytes, detach_ns)
 
     def end(self) -> None:
         """Leave no process, no probe and no file behind."""
@@ -164,7 +169,7 @@ class ToolSession:
         said = self.complaint()
         raise TracerFailed(f"{self.name} {what}" + (f": {said}" if said else ""), status=status)
 
-    def _report(self, ended: Ended, detach_ns: int) -> Report:
+    def _report(self, ended: Ended, rss_bytes: int | None, detach_ns: int) -> Report:
         try:
             seen, lost = self.count()
         except ValueError as error:
@@ -174,11 +179,21 @@ class ToolSession:
             seen=seen,
             lost=lost,
             cpu_ns=ended.user_ns + ended.sys_ns,
-            rss_bytes=ended.rss_bytes,
+            rss_bytes=rss_bytes,
             output_bytes=self.output_bytes(),
             attach_ns=self.attach_ns,
             detach_ns=detach_ns,
         )
+
+
+def peak_rss_bytes(pid: int) -> int | None:
+    """Largest resident memory of a running process so far (VmHWM, proc(5)); None when it has ended.
+
+    Not wait4's `ru_maxrss`: that keeps the peak of the process before exec, which was ours.
+    """
+    status = read_text(ROOT, f"proc/{pid}/status") or ""
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(peak[1]) * 1024 if peak else None
 
 
 def words(path: Path) -> str:

@@ -6,7 +6,7 @@ import json
 import statistics
 import subprocess
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.processes import Child
@@ -22,6 +22,10 @@ CLOCK_RUNS = 7
 
 class WorkloadFailed(ProbeEffectError):
     """The workload ended badly or not at all; the row says so in its own words."""
+
+    def __init__(self, words: str, *, status: Literal["failed", "timeout"] = "failed") -> None:
+        self.status = status
+        super().__init__(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,7 @@ class Workload:
         ended = self._child.wait(timeout_s)
         if ended is None:
             msg = f"the workload had not ended after {timeout_s:.0f} s"
-            raise WorkloadFailed(msg)
+            raise WorkloadFailed(msg, status="timeout")
         out, err = self._child.output()
         if ended.exit_status != 0:
             msg = f"the workload ended with status {ended.exit_status}: {err.strip()}"

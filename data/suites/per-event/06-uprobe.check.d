@@ -1,0 +1,14 @@
+/*
+ * 06-uprobe, counting twin: the same probe, and its events are counted.
+ *
+ * Use:    dtrace -q -s 06-uprobe.check.d -p PID, with the id of the waiting workload
+ * Needs:  what 06-uprobe.d needs.
+ * Read:   At exit, the printed number is that of the events; the probe fires in the workload alone. The time of such
+ *         a run is not used.
+ * Source: 06-uprobe.d, with the action replaced by a count.
+ */
+
+pid$target:libc*:_*read:entry /execname == "dd-loop"/
+{
+    @ = count();
+}

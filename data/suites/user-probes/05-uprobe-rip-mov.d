@@ -1,0 +1,14 @@
+/*
+ * 05-uprobe-rip-mov: The function rip_mov begins with a load relative to the instruction's address; it is probed
+ * at entry, and each event is counted. On x86-64 Linux runs a copy of it elsewhere in a single step, which traps
+ * a second time.
+ *
+ * Use:    dtrace -s 05-uprobe-rip-mov.d -p PID, with the id of the waiting workload
+ * Needs:  the pid provider; on Linux, a kernel with uprobes (CONFIG_UPROBE_EVENTS).
+ * Read:   At exit, @ is the number of events.
+ * Source: written for this suite.
+ */
+
+pid$target:user-loop:rip_mov:entry {
+    @ = count()
+}

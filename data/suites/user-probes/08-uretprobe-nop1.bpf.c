@@ -1,0 +1,19 @@
+/*
+ * 08-uretprobe-nop1: The function nop1 begins with a nop of 1 byte; it is probed at return, and each event is
+ * counted. The kernel is entered twice: at the function's entry it puts an address of its own in place of the
+ * return address.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of the compiled
+ *         user-loop
+ * Needs:  a kernel with uprobes (CONFIG_UPROBE_EVENTS).
+ * Read:   At exit, the loader prints the sum of counts, which is the number of events.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+SEC("uretprobe/./user-loop:nop1")
+int probe(void *context)
+{
+	return count_event();
+}

@@ -1,0 +1,19 @@
+/*
+ * 11-uretprobe-rip-mov: The function rip_mov begins with a load relative to the instruction's address; it is
+ * probed at return, and each event is counted. The kernel is entered twice: at the function's entry it puts an
+ * address of its own in place of the return address.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of the compiled
+ *         user-loop
+ * Needs:  a kernel with uprobes (CONFIG_UPROBE_EVENTS).
+ * Read:   At exit, the loader prints the sum of counts, which is the number of events.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+SEC("uretprobe/./user-loop:rip_mov")
+int probe(void *context)
+{
+	return count_event();
+}

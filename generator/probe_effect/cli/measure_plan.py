@@ -1,0 +1,84 @@
+"""`probe-effect measure --dry-run`: what would be run, and what not and why."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.cli.sections import show_section
+from probe_effect.machine.collect import choose_cpus
+from probe_effect.measure.plan import plan
+from probe_effect.store.plan_file import PlannedSubject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from probe_effect.measure.bench import Settings
+    from probe_effect.measure.plan import Subject
+    from probe_effect.measure.request import Work
+
+TWO_MINUTES_S = 120
+
+
+def show_plan(work: Work, settings: Settings) -> None:
+    """The plan of one suite; nothing is measured, compiled or written."""
+    show_section(f"{work.suite.id}: {work.suite.question}", _rows(work, settings))
+
+
+def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
+    if not work.measured:
+        yield "runs", "none: nothing of this suite can be measured here"
+    else:
+        yield "CPUs", _cpus()
+        yield "blocks", f"{settings.blocks}, in the random order of seed {settings.seed}"
+        yield "runs", _runs(work, settings)
+        yield "to run it", shlex.join(settings.command)
+        yield from _by_tracer(work.measured)
+    reasons: dict[str, list[Subject]] = defaultdict(list)
+    for subject, reason in work.skipped.items():
+        reasons[reason].append(subject)
+    for reason, subjects in reasons.items():
+        yield "skipped", "\n".join([f"{reason}:", *(": ".join(row) for row in _by_tracer(subjects))])
+
+
+def _cpus() -> str:
+    workload, tracer = choose_cpus()
+    return f"workload on CPU {workload}, tracers on {'the same' if tracer is None else f'CPU {tracer}'}"
+
+
+def _runs(work: Work, settings: Settings) -> str:
+    """How many runs and how long, as far as it is known before the trials: a case whose trial fails makes none."""
+    twins = work.twins()
+    subjects = [
+        PlannedSubject(case=one.case, tracer=one.tracer, operations=1, is_counted_apart=one in twins)
+        for one in work.measured
+    ]
+    arms = Counter(run.arm for run in plan(subjects, settings.blocks, settings.seed))
+    parts = [f"{arms['baseline']} baseline, {arms['traced']} traced"]
+    parts += [f"{arms['check']} only to count events"] if arms["check"] else []
+    least_s = arms["baseline"] * _run_s(work, settings.lengths.baseline_s) + arms["traced"] * _run_s(
+        work, settings.lengths.traced_s
+    )
+    return (
+        f"about {units.count(arms.total())} ({', '.join(parts)}), after trials that find how long each must be; "
+        f"workloads run for {_time(least_s)}, and starting and ending the tracers comes on top"
+    )
+
+
+def _run_s(work: Work, usual_s: float) -> float:
+    """Seconds that one run of the workload is to take."""
+    return min(usual_s, work.suite.workload.seconds or usual_s)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < TWO_MINUTES_S else f"{seconds / 60:.0f} min"
+
+
+def _by_tracer(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
+    """Each tracer with its cases, in their order."""
+    cases: dict[str, list[str]] = defaultdict(list)
+    for subject in subjects:
+        cases[subject.tracer].append(subject.case)
+    return [(tracer, ", ".join(names)) for tracer, names in cases.items()]

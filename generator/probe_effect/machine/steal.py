@@ -1,0 +1,60 @@
+"""How a CPU spent its time: what the hypervisor took from it, and how busy it was.
+
+Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so that readings want seconds between them.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.host import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS = 8
+"""user, nice, system, idle, iowait, irq, softirq, steal. The time of guests, which follows, is in user and nice."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTimes:
+    """Time of one CPU since the machine started, in ticks of `sysconf(_SC_CLK_TCK)` a second."""
+
+    idle: int = 0
+    """With what it waited for input and output, which proc_stat(5) calls unreliable and which is idle time too."""
+    steal: int = 0
+    total: int = 0
+
+
+SINCE_BOOT = CpuTimes()
+"""The reading when the machine started."""
+
+
+def cpu_times(root: Path, cpu: int) -> CpuTimes | None:
+    """The times of `cpu` now; None when `/proc/stat` is absent, or does not have that CPU or its steal."""
+    for line in (read_text(root, "proc/stat") or "").splitlines():
+        name, *fields = line.split()
+        if name == f"cpu{cpu}" and len(fields) >= FIELDS:
+            times = [int(field) for field in fields[:FIELDS]]
+            return CpuTimes(idle=times[3] + times[4], steal=times[7], total=sum(times))
+    return None
+
+
+def steal_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
+    """Share of the time between two readings that the hypervisor took; None when one is missing or no tick passed."""
+    return _share(before, after, operator.attrgetter("steal"))
+
+
+def busy_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
+    """Share of the time between two readings in which the CPU was not idle; None as above."""
+    idle = _share(before, after, operator.attrgetter("idle"))
+    return None if idle is None else 1 - idle
+
+
+def _share(before: CpuTimes | None, after: CpuTimes | None, part: operator.attrgetter[int]) -> float | None:
+    if before is None or after is None or after.total <= before.total:
+        return None
+    share = (part(after) - part(before)) / (after.total - before.total)
+    return min(max(share, 0.0), 1.0)  # the kernel's counts of idle and steal may step back a little

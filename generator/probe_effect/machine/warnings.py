@@ -1,0 +1,215 @@
+"""What makes a machine's times vary, or differ from those of other machines: one small function per condition.
+
+None is no verdict on a result: the baseline, the noise floor and the interval are measured as they are. Where pyperf's
+`system tune` mends a setting it is recommended, as it also puts the setting back (pyperf, "Tune the system for
+benchmarks"; checked with 2.10: frequency governor under every driver, turbo of Intel CPUs).
+
+Of what pyperf looks at, two things are no warning here. Address space randomisation is wanted: each run then draws its
+layout anew, where a fixed one would favour some case every time (Mytkowicz et al. 2009). The highest sampling rate of
+perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time; those that are recorded one by one, as
+ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.host import ROOT, read_text
+from probe_effect.machine import clock, virtual
+from probe_effect.machine import cpu as cpus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEAL_LIMIT_RATIO = 0.01
+SIBLING_LIMIT_RATIO = 0.05
+LOAD_LIMIT_RATIO = 0.5
+CLOCK_READ_LIMIT_NS = 100.0
+"""A read without a system call takes 20 to 60 ns; one that enters the kernel or asks a device takes more than 100."""
+
+FAST_CLOCKS = tuple(
+    "tsc kvm-clock hyperv_clocksource_tsc_page xen arch_sys_counter riscv_clocksource timebase tod".split()
+)
+"""Clock sources that programs read without a system call (`vdso_clock_mode` in the kernel's drivers), best first."""
+
+BOOST = "cpufreq/boost"
+PYPERF = "pyperf does it: sudo python3 -m pyperf system tune, and the same with reset afterwards"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineWarning:
+    """One condition that holds; `id` is what `machine.json` records."""
+
+    id: str
+    found: str
+    why: str
+    advice: str
+
+
+def warnings(
+    root: Path = ROOT,
+    *,
+    cpu: int | None = None,
+    load: float | None = None,
+    clock_read_ns: float | None = None,
+    steal: float | None = None,
+    sibling_busy: float | None = None,
+) -> tuple[MachineWarning, ...]:
+    """Every condition that holds; what was not measured (None) is not judged.
+
+    Args:
+        root: root of the file system.
+        cpu: the workload's CPU.
+        load: one-minute load average before anything of ours ran.
+        clock_read_ns: time of one monotonic clock read.
+        steal: share of the CPU's time that the hypervisor took (`steal.steal_ratio`).
+        sibling_busy: share of time in which the busiest sibling of the CPU was busy (`steal.busy_ratio`).
+    """
+    found = (
+        governor_not_performance(root),
+        turbo_on(root),
+        sibling_is_busy(root, cpu, sibling_busy),
+        smt_on(root, cpu),
+        high_load(load, cpus.threads()),
+        high_steal(steal),
+        slow_clock(root, clock_read_ns),
+        is_virtual(root),
+        is_nested(root),
+    )
+    return tuple(warning for warning in found if warning is not None)
+
+
+def governor_not_performance(root: Path) -> MachineWarning | None:
+    """The frequency of a CPU follows its load."""
+    governor = cpus.governor(root)
+    if governor in {None, "performance"}:
+        return None
+    return MachineWarning(
+        "governor",
+        f"the CPU frequency governor is {governor}, not performance",
+        "The frequency follows the load, so that a run's time depends on what ran before it.",
+        PYPERF,
+    )
+
+
+def turbo_on(root: Path) -> MachineWarning | None:
+    """The CPU exceeds its base frequency while it is cool enough."""
+    if not cpus.turbo(root):
+        return None
+    by_hand = f"echo 0 | sudo tee /{cpus.CPU_FOLDER}/{BOOST} (1 afterwards)"
+    return MachineWarning(
+        "turbo",
+        "the CPU may exceed its base frequency (turbo, boost)",
+        "How far depends on heat and on what the other cores do, so that times drift.",
+        by_hand if read_text(root, f"{cpus.CPU_FOLDER}/{BOOST}") else PYPERF,
+    )
+
+
+def sibling_is_busy(root: Path, cpu: int | None, busy: float | None) -> MachineWarning | None:
+    """Another program runs on the core of the workload."""
+    siblings = _siblings(root, cpu)
+    if not siblings or busy is None or busy <= SIBLING_LIMIT_RATIO:
+        return None
+    return MachineWarning(
+        "smt-sibling",
+        f"CPU {siblings}, which shares a core with the workload's CPU {cpu}, is busy {units.percent(busy)} of the time",
+        "Two threads of a core share its units and first caches: the workload slows whenever the other one works.",
+        f"end what runs there, or take that CPU out: echo 0 | sudo tee /{cpus.CPU_FOLDER}/cpuN/online (1 afterwards)",
+    )
+
+
+def smt_on(root: Path, cpu: int | None) -> MachineWarning | None:
+    """CPUs are threads that share cores."""
+    if not cpus.smt(root):
+        return None
+    siblings = _siblings(root, cpu)
+    whose = f"; CPU {siblings} shares the core of the workload's CPU {cpu}" if siblings else ""
+    return MachineWarning(
+        "smt",
+        f"CPUs share cores (SMT, hyper-threading){whose}",
+        "What other programs do on the same core changes the time of a run.",
+        f"echo off | sudo tee /{cpus.CPU_FOLDER}/smt/control (on afterwards), or leave the machine to the measurement",
+    )
+
+
+def high_load(load: float | None, threads: int) -> MachineWarning | None:
+    """Other programs run. `threads` is the number of logical CPUs."""
+    if load is None or load <= threads * LOAD_LIMIT_RATIO:
+        return None
+    return MachineWarning(
+        "load",
+        f"the load average is {load:.2f} on {threads} CPUs",
+        "Other programs take time, caches and memory from the workload and from the tracer.",
+        "end them, or wait until the load is low (uptime shows it)",
+    )
+
+
+def high_steal(steal: float | None) -> MachineWarning | None:
+    """The hypervisor let others run in our time."""
+    if steal is None or steal <= STEAL_LIMIT_RATIO:
+        return None
+    return MachineWarning(
+        "steal",
+        f"the hypervisor took {units.percent(steal)} of the time of the workload's CPU",
+        "A run that is put aside in its middle seems slow; the blocks even this out only in part.",
+        "measure when its neighbours are quiet, or on a machine with CPUs of its own",
+    )
+
+
+def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None:
+    """Reading the time costs much: the workload reads it twice in a run, a tracer often at each event."""
+    source = clock.clocksource(root)
+    is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
+    if not is_slow and (source is None or source in FAST_CLOCKS):
+        return None
+    reads = f", and a read takes {units.nanoseconds(clock_read_ns)}" if is_slow else ""
+    return MachineWarning(
+        "clock",
+        f"the clock source is {source or 'not known'}{reads}",
+        "What takes the time at each event, in the kernel or in a program, costs more than elsewhere.",
+        _clock_advice(root, source),
+    )
+
+
+def _clock_advice(root: Path, source: str | None) -> str:
+    if source in FAST_CLOCKS:
+        return (
+            "programs have to ask the kernel for it here: see whether vdso=0 is in /proc/cmdline, or a sandbox around"
+        )
+    better = next((name for name in FAST_CLOCKS if name in clock.offered_clocksources(root)), None)
+    if better is None:
+        return "dmesg says why the kernel has no better one (search it for clocksource)"
+    switch = f"echo {better} | sudo tee /{clock.CLOCK_FOLDER}/current_clocksource"
+    return f"dmesg says why not {better}; where nothing speaks against it: {switch}"
+
+
+def is_virtual(root: Path) -> MachineWarning | None:
+    """The machine is a guest, of a hypervisor on hardware as far as is known."""
+    hypervisor = virtual.virtualization(root)
+    if hypervisor is None or virtual.nested(root):
+        return None
+    return MachineWarning(
+        "virtual",
+        f"the machine is virtual ({hypervisor})",
+        "Traps and interrupts cost more in a guest, and other guests share caches: its times are a tier of their own.",
+        "nothing, as the results say so; for times to compare with hardware, measure on hardware",
+    )
+
+
+def is_nested(root: Path) -> MachineWarning | None:
+    """The machine is a guest of a guest."""
+    if not virtual.nested(root):
+        return None
+    return MachineWarning(
+        "nested",
+        f"the machine is virtual inside a virtual machine ({virtual.virtualization(root)})",
+        "A trap may have to pass both hypervisors, so that a probe can cost many times its price elsewhere.",
+        "nothing, as the results say so; for times to compare with hardware, measure on hardware",
+    )
+
+
+def _siblings(root: Path, cpu: int | None) -> str:
+    """The CPUs that share a core with `cpu`, as text; empty when there are none."""
+    return "" if cpu is None else ", ".join(str(one) for one in sorted(cpus.siblings(root, cpu) - {cpu}))

@@ -1,0 +1,213 @@
+"""What this machine can measure, what it lacks, and what makes it noisy: asked of everything that has a say."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from probe_effect.errors import ProbeEffectError
+from probe_effect.host import ROOT
+from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
+from probe_effect.machine.cpu import siblings
+from probe_effect.machine.kernel import aslr
+from probe_effect.machine.load import load_average
+from probe_effect.machine.steal import SINCE_BOOT, busy_ratio, cpu_times, steal_ratio
+from probe_effect.machine.warnings import warnings
+from probe_effect.measure.request import resolve
+from probe_effect.store.suite_file import Need, script_path
+from probe_effect.tracers.kernel import TRACEFS, missing, tracefs_missing
+from probe_effect.tracers.packages import missing_packages
+from probe_effect.workloads.build import Program, build
+from probe_effect.workloads.loop import clock_read_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from probe_effect.machine.steal import CpuTimes
+    from probe_effect.machine.warnings import MachineWarning
+    from probe_effect.measure.request import Work
+    from probe_effect.store.machine_file import Machine, System
+    from probe_effect.store.suite_file import Suite
+    from probe_effect.tracers.protocol import Tracer
+
+NEEDS: tuple[Need, ...] = get_args(Need)
+CLOSED = "tracefs is closed to users other than root, so that the kernel cannot be asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What there is, or why there is nothing: one of the two is None."""
+
+    found: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracerState:
+    """A tracer on this machine."""
+
+    tracer: str
+    version: str | None
+    unavailable: str | None
+    """Why it cannot run here and what to do; None when it can."""
+    lacks: Mapping[Need, str]
+    """Facility to the reason why this tracer cannot use it here; asked only of a tracer that can run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteState:
+    """A suite on this machine."""
+
+    suite: str
+    cases: int
+    scripts: Mapping[str, int]
+    """Tracer to how many of the cases are written for it; tracers without any are left out."""
+    measurable: Mapping[str, int]
+    """Tracer to how many of the cases can be measured here; tracers that cannot run are left out."""
+    unbuildable: str | None
+    """Why the workload cannot be compiled, so that nothing can be measured; None when it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Everything; what is not known is None."""
+
+    machine: Machine
+    system: System
+    is_root: bool
+    compiler: Answer
+    tracefs: Answer
+    aslr: str | None
+    workload_cpu: int
+    tracer_cpu: int | None
+    load: float | None
+    steal_ratio: float | None
+    """Of the workload's CPU, since the machine started."""
+    kernel: Mapping[Need, str | None]
+    """Facility to None where the kernel offers it, else why not."""
+    tracers: tuple[TracerState, ...]
+    suites: tuple[SuiteState, ...]
+    packages: tuple[str, ...]
+    """What the tracers need and is not installed, by Debian's or Ubuntu's names."""
+    warnings: tuple[MachineWarning, ...]
+
+    @property
+    def can_measure(self) -> bool:
+        """Whether at least one case can be measured."""
+        return any(sum(suite.measurable.values()) for suite in self.suites)
+
+
+def diagnose(
+    suites: Sequence[tuple[Path, Suite]], known: Mapping[str, Tracer], cache: Path | None = None, root: Path = ROOT
+) -> Diagnosis:
+    """Ask everything. Each suite's workload is compiled: nothing else proves that compiler and headers are there.
+
+    Args:
+        suites: folder and document of each.
+        known: tracer id to tracer.
+        cache: folder for what is compiled; the user's cache by default.
+        root: root of the file system.
+    """
+    load = load_average()  # before anything of ours runs
+    workload_cpu, tracer_cpu = choose_cpus(root)
+    before = _sibling_times(root, workload_cpu)
+    tracers = tuple(_tracer(tracer) for tracer in known.values())
+    ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
+    works = [resolve(folder, suite, ready, []) for folder, suite in suites]
+    programs = {work.suite.id: _build(work, cache) for work in works}
+    built = next((program for program in programs.values() if isinstance(program, Program)), None)
+    clock_ns = clock_read_ns(built.path, workload_cpu) if built else None
+    steal = steal_ratio(SINCE_BOOT, cpu_times(root, workload_cpu))
+    return Diagnosis(
+        machine=collect_machine(root),
+        system=collect_system(clock_ns, root),
+        is_root=os.geteuid() == 0,
+        compiler=Answer(built.compiler, None) if built else Answer(None, _first_fault(programs.values())),
+        tracefs=_tracefs(root),
+        aslr=aslr(root),
+        workload_cpu=workload_cpu,
+        tracer_cpu=tracer_cpu,
+        load=load,
+        steal_ratio=steal,
+        kernel={need: _kernel_missing(need, root) for need in NEEDS},
+        tracers=tracers,
+        suites=tuple(_suite(work, known, programs[work.suite.id]) for work in works),
+        packages=tuple(missing_packages([tracer.tool for tracer in known.values()], root)),
+        warnings=warnings(
+            root,
+            cpu=workload_cpu,
+            load=load,
+            clock_read_ns=clock_ns,
+            steal=steal,
+            sibling_busy=_busiest(before, _sibling_times(root, workload_cpu)),
+        ),
+    )
+
+
+def _tracer(tracer: Tracer) -> TracerState:
+    unavailable = tracer.available()
+    lacks = {} if unavailable else {need: reason for need in NEEDS if (reason := tracer.missing(need))}
+    return TracerState(tracer=tracer.id, version=tracer.version(), unavailable=unavailable, lacks=lacks)
+
+
+def _suite(work: Work, known: Mapping[str, Tracer], program: Program | str) -> SuiteState:
+    unbuildable = program if isinstance(program, str) else None
+    measured = () if unbuildable else work.measured
+    tools = {name: tracer.tool for name, tracer in known.items()}
+    scripts = {
+        name: sum(script_path(work.folder, case.id, tool) is not None for case in work.suite.cases)
+        for name, tool in tools.items()
+    }
+    return SuiteState(
+        suite=work.suite.id,
+        cases=len(work.suite.cases),
+        scripts={name: number for name, number in scripts.items() if number},
+        measurable={
+            name: sum(subject.tracer == name for subject in measured) for name in work.tracers if scripts[name]
+        },
+        unbuildable=unbuildable,
+    )
+
+
+def _build(work: Work, cache: Path | None) -> Program | str:
+    """A suite's workload, compiled, or why it cannot be."""
+    try:
+        return build(work.source(), cache, work.suite.workload.libraries)
+    except (ProbeEffectError, OSError) as error:
+        return str(error)
+
+
+def _first_fault(programs: Iterable[Program | str]) -> str:
+    return next((program for program in programs if isinstance(program, str)), "there is no suite to compile")
+
+
+def _tracefs(root: Path) -> Answer:
+    """Where tracefs is mounted and open to us."""
+    try:
+        reason = tracefs_missing(root)
+    except PermissionError:
+        return Answer(None, CLOSED)
+    place = next((place for place in TRACEFS if reason is None and (root / place / "events").is_dir()), None)
+    return Answer(f"/{place}" if place else None, reason)
+
+
+def _kernel_missing(need: Need, root: Path) -> str | None:
+    """None when the kernel offers it, else why not; to whom tracefs is closed, its refusals say nothing."""
+    is_closed = _tracefs(root).reason == CLOSED
+    try:
+        reason = missing(need, root)
+    except PermissionError:
+        is_closed, reason = True, CLOSED
+    return CLOSED if reason and is_closed else reason
+
+
+def _sibling_times(root: Path, cpu: int) -> dict[int, CpuTimes | None]:
+    return {one: cpu_times(root, one) for one in siblings(root, cpu) - {cpu}}
+
+
+def _busiest(before: Mapping[int, CpuTimes | None], after: Mapping[int, CpuTimes | None]) -> float | None:
+    """Share of time in which the busiest of these CPUs was busy; None when it has no sibling or nothing is known."""
+    shares = [busy_ratio(before.get(cpu), times) for cpu, times in after.items()]
+    return max((share for share in shares if share is not None), default=None)

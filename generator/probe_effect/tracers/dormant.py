@@ -1,0 +1,64 @@
+"""No tool at all: the probes are compiled into the workload, and nothing enables them.
+
+What such a run costs more than the baseline is the price of having the probe. A script is a comment only, which says
+what is compiled in; the suite names the workload's variant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.tracers.protocol import Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+
+@dataclass(frozen=True, slots=True)
+class Dormant:
+    """The tracer that is none."""
+
+    id: str = "dormant"
+    tool: str = "dormant"
+
+    def available(self) -> str | None:
+        """None: it can run everywhere."""
+        return None
+
+    def version(self) -> str:
+        """Words in the place of a version."""
+        return "no tool"
+
+    def missing(self, need: Need) -> str | None:
+        """None: the kernel has no part in probes that nothing enables."""
+        del need
+        return None
+
+    def session(self, script: Path, counting: Counting, program: Path) -> DormantSession:
+        """A run of the workload alone."""
+        del script, counting, program
+        return DormantSession()
+
+
+class DormantSession:
+    """Nothing watches, so nothing is started, counted or ended."""
+
+    prefix: tuple[str, ...] = ()
+
+    def attach(self, pid: int) -> None:
+        """Nothing."""
+
+    def ready(self, timeout_s: float) -> None:
+        """At once: there is no probe that would have to be live."""
+
+    def stop(self, timeout_s: float) -> Report:
+        """A report in which nothing is known: nothing was counted, used or timed."""
+        del timeout_s
+        return Report()
+
+    def end(self) -> None:
+        """Nothing."""

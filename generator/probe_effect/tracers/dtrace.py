@@ -1,0 +1,172 @@
+"""DTrace (FreeBSD, illumos, macOS; Linux since DTrace 2.0), with the same scripts everywhere.
+
+How it is known that the probes are live: a clause of ours prints a line from BEGIN, which no other probe precedes
+("dtrace Provider" in the Dynamic Tracing Guide), and the command reads what was printed only once tracing has begun.
+Where the kernel does the work, every probe is enabled before BEGIN fires, and all CPUs record before that call returns
+(`dtrace_state_go` in dtrace.c of FreeBSD and illumos). On Linux, `dtrace_go` in libdtrace's dt_work.c attaches every
+BPF program before it fires BEGIN, and the end of BEGIN lets them record.
+
+Where the kernel does the work, the command first sleeps for up to its `switchrate`, a second by default; the time to
+attach has that in it, as a user's has.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.tracers import kernel
+from probe_effect.tracers.dtrace_output import LIVE, count_aggregations, count_drops, count_lines
+from probe_effect.tracers.dynamic_events import DEFINED, LISTS, remove_group, wait_for_workload
+from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.tool import ToolSession, version_line, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"
+VERSION = re.compile(r"\bD \d+\.\d+")
+"""`dtrace: D 2.0.7` on Linux, `dtrace: Sun D 1.13` elsewhere."""
+
+TRACEFS = "sys/kernel/debug/tracing"
+"""The one place where libdtrace 2.0.7 looks for tracefs."""
+
+PROVIDERS: dict[Need, str] = {"kprobe": "fbt", "tracepoint": "syscall"}
+"""What serves a need where the kernel has DTrace of its own."""
+
+LIST_TIMEOUT_S = 60
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+TARGET = re.compile(r"\$target\b")
+PROOF = f'dtrace:::BEGIN {{ printf("{LIVE}\\n"); }}'
+
+
+@dataclass(frozen=True, slots=True)
+class Dtrace:
+    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+
+    program: str = "dtrace"
+    id: str = "dtrace"
+    root: Path = ROOT
+    system: str = field(default_factory=platform.system)
+    tool: str = "dtrace"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        found = shutil.which(self.program)
+        if found is None:
+            return f"{self.program} is not installed; {INSTALL}"
+        if self.version() is None:
+            return f"{found} is another program of that name (systemtap-sdt-dev has one), not DTrace; {INSTALL}"
+        if os.geteuid() != 0:
+            return "DTrace needs root; run this command with sudo"
+        if self.system == "Linux" and not (self.root / TRACEFS / "events").is_dir():
+            return f"DTrace looks for tracefs in /{TRACEFS}; as root: mount -t debugfs nodev /sys/kernel/debug"
+        return None
+
+    def version(self) -> str | None:
+        """What `dtrace -V` prints; None for the program of the same name that SystemTap brings."""
+        said = version_line(self.program, "-V")
+        return said if said and VERSION.search(said) else None
+
+    def missing(self, need: Need) -> str | None:
+        """None when the kernel offers `need`, else why not."""
+        if self.system == "Linux":
+            return kernel.missing(need, self.root)
+        if need == "uprobe":  # the pid provider makes its probes when asked; nothing lists them before
+            return None
+        if need not in PROVIDERS:
+            return f"DTrace on {self.system} has no {kernel.OPTIONS[need][0]}"
+        return self._no_probes(PROVIDERS[need])
+
+    def session(self, script: Path, counting: Counting, program: Path) -> DtraceSession:
+        """One run of DTrace with `script`. Raises: TracerFailed when the script cannot be read."""
+        return DtraceSession(self, script, counting, program)
+
+    def _no_probes(self, provider: str) -> str | None:
+        """None when `provider` has probes, else DTrace's words. Source: dtrace(1), option -l."""
+        command = [self.program, "-l", "-P", provider]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=LIST_TIMEOUT_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"`{' '.join(command)}` does not answer: {error}"
+        said = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
+        return f"`{' '.join(command)}`: {said}" if run.returncode != 0 else None
+
+
+class DtraceSession(ToolSession):
+    """One DTrace at work.
+
+    It is stopped with SIGTERM, on which it prints its aggregations as on SIGINT; a shell that starts us in the
+    background has it ignore SIGINT. With -p it ends with the workload by itself.
+    """
+
+    name = "dtrace"
+
+    def __init__(self, dtrace: Dtrace, script: Path, counting: Counting, program: Path) -> None:
+        self._has_target = _has_target(script)
+        super().__init__(program)
+        self._dtrace, self._script, self._counting = dtrace, script, counting
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command. `-p` stops and holds the workload, so only scripts that name it by `$target` have that.
+
+        `-q` has DTrace print what scripts print, and nothing of its own.
+        """
+        target = ("-p", str(pid)) if self._has_target else ()
+        return (self._dtrace.program, "-q", "-n", PROOF, *target, "-s", str(self._script.absolute()))
+
+    def attach(self, pid: int) -> None:
+        """Start DTrace; where it holds the workload, that has come to its wait. Raises: TracerFailed."""
+        if self._has_target and self._dtrace.system == "Linux":
+            wait_for_workload(pid)
+        super().attach(pid)
+
+    def is_live(self) -> bool:
+        """Whether BEGIN has been seen."""
+        return LIVE in self.work.out.read_text(encoding="utf-8", errors="replace")
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(events seen, events lost), from what it printed."""
+        if self._counting == "nothing":
+            return None, None
+        lost = count_drops(self.work.err.read_text(encoding="utf-8", errors="replace"))
+        with self.work.out.open(encoding="utf-8", errors="replace") as out:
+            return (count_lines if self._counting == "lines" else count_aggregations)(out), lost
+
+    def complaint(self) -> str:
+        """DTrace's own words; its standard output has the script's only."""
+        return words(self.work.err)
+
+    def end(self) -> None:
+        """Leave no process, no probe and no file behind."""
+        super().end()
+        if self.child is not None and self._dtrace.system == "Linux":
+            _remove_events(self.child.pid, self._dtrace.root)
+
+
+def _has_target(script: Path) -> bool:
+    try:
+        text = script.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        msg = f"{script.name}: expected a D script that can be read: {error.strerror}"
+        raise TracerFailed(msg) from error
+    return TARGET.search(COMMENT.sub("", text)) is not None
+
+
+def _remove_events(pid: int, root: Path) -> None:
+    """Remove what a killed DTrace leaves in tracefs: its own BEGIN and END, uprobes of the group `dt_PID_dtrace`."""
+    lists = [read_text(root, f"{TRACEFS}/{name}") or "" for name in LISTS]
+    groups = {match[1] for text in lists for match in DEFINED.finditer(text)}
+    for group in groups:
+        if group.startswith(f"dt_{pid}_"):
+            remove_group(group, root)

@@ -1,0 +1,261 @@
+"""Probes on functions, defined as events in tracefs, from one readable line each in scripts of ftrace and of perf.
+
+    probe p:read libc:read          entry of `read` in the library `libc` that the workload has loaded
+    probe r:nop5 ./user-loop:nop5   return of `nop5` in a file, named from the folder of the workload
+    probe p:vfs_read vfs_read       entry of a kernel function
+    probe p:text ./user-loop:text string=+0(%di):string   what follows the function goes to the kernel as it stands
+
+The part before the blank is the kind (p: entry, r: return) and the event's name. The events lie in a group that bears
+our process id, `probe_effect_<pid>`, so that no run takes another's for its own and what a killed one left can be told.
+Scripts call the group `probes`: `event probes/read`, or `-e probes:read`.
+
+Source: Documentation/trace/uprobetracer.rst and kprobetrace.rst of the Linux kernel.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.tracers.kernel import TRACEFS
+from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.symbols import find_function, library_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+KEYWORD = "probe"
+EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
+PROBE = re.compile(r"probe\s+(?P<kind>[pr]):(?P<name>[A-Za-z_]\w{0,62})\s+(?P<target>\S+)(?:\s+(?P<arguments>\S.*))?")
+TARGET = re.compile(r"(?:(?P<file>[^\s:]+):)?(?P<function>[A-Za-z_][\w.@$]*)")
+
+GROUP_PREFIX = "probe_effect_"
+GROUP_IN_SCRIPTS = re.compile(r"\bprobes(?=[:/])")
+DEFINED = re.compile(r"^[pr]\d*:(\w+)/(\w+) ", re.MULTILINE)
+"""A line of `uprobe_events` and `kprobe_events`; the digits are a return probe's limit of instances."""
+
+USER, KERNEL = LISTS = ("uprobe_events", "kprobe_events")
+PATIENCE_S = 5.0
+LOOK_EVERY_S = 0.0005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One probe as a script asks for it."""
+
+    kind: Literal["p", "r"]
+    name: str
+    file: str | None
+    """A path, or the stem of a library (`libc`); None for a kernel function."""
+    function: str
+    arguments: str = ""
+
+
+def parse_probe(line: str) -> Probe:
+    """The probe of one line, without comment. Raises: ValueError that says what was expected."""
+    match = PROBE.fullmatch(line.strip())
+    target = TARGET.fullmatch(match["target"]) if match else None
+    if match is None or target is None:
+        msg = f"`{line.strip()}`: {EXPECTED}"
+        raise ValueError(msg)
+    kind: Literal["p", "r"] = "p" if match["kind"] == "p" else "r"
+    file, function = target["file"], target["function"]
+    return Probe(kind=kind, name=match["name"], file=file, function=function, arguments=match["arguments"] or "")
+
+
+def split_probes(text: str, name: str) -> tuple[tuple[Probe, ...], str]:
+    """(the probes of a script, its other lines; those keep their numbers).
+
+    Args:
+        text: the script.
+        name: its name, for messages.
+    Raises: TracerFailed with script, line, and what was expected.
+    """
+    probes, rest = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not re.match(rf"\s*{KEYWORD}\s", line):
+            rest.append(line)
+            continue
+        rest.append("")
+        try:
+            probes.append(parse_probe(line.partition(" #")[0]))
+        except ValueError as error:
+            msg = f"{name}:{number}: {error}"
+            raise TracerFailed(msg) from error
+    return tuple(probes), "\n".join(rest) + "\n"
+
+
+class DynamicEvents:
+    """Our own group of events. Always `remove` it."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self._root = root
+        self._group = f"{GROUP_PREFIX}{os.getpid()}"
+
+    def in_group(self, words: str) -> str:
+        """`words` of a script with the group's name in the place of `probes`: `probes:read`, `probes/read`."""
+        return GROUP_IN_SCRIPTS.sub(self._group, words)
+
+    def define(self, probes: Iterable[Probe], pid: int, program: Path) -> None:
+        """Define every probe, or none.
+
+        Args:
+            probes: what to define.
+            pid: the workload, which waits; its libraries are those meant.
+            program: the compiled workload; paths are relative to its folder.
+        Raises: TracerFailed with the kernel's words.
+        """
+        self.remove()  # of a run with the same process id, long ago
+        try:
+            for probe in probes:
+                self._define(probe, pid, program.parent)
+        except BaseException:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Remove the group, also a half-made one; once more does no harm. Raises: TracerFailed when it is in use."""
+        remove_group(self._group, self._root)
+
+    def _define(self, probe: Probe, pid: int, folder: Path) -> None:
+        place = probe.function if probe.file is None else _place(probe.file, probe.function, pid, folder)
+        words = [f"{probe.kind}:{self._group}/{probe.name}", place, probe.arguments]
+        definition = " ".join(filter(None, words))
+        file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
+        try:
+            _append(file, definition)
+        except OSError as error:
+            said = kernels_words(definition, file.parent) or error.strerror
+            msg = f"`{definition}` in {file}: {said}"
+            raise TracerFailed(msg) from error
+
+
+def leftovers(root: Path = ROOT) -> list[str]:
+    """Groups that killed runs left behind: their processes are no more. `remove_group` removes one."""
+    try:
+        folder = tracefs(root)
+    except TracerFailed:
+        return []
+    text = "\n".join(read_text(folder, name) or "" for name in LISTS)
+    groups = dict.fromkeys(match[1] for match in DEFINED.finditer(text))
+    return [group for group in groups if group.startswith(GROUP_PREFIX) and is_orphan(group, root)]
+
+
+def is_orphan(name: str, root: Path) -> bool:
+    """Whether the process is gone whose id ends `name`."""
+    pid = re.search(r"\d+$", name)
+    return pid is not None and not (root / "proc" / pid[0]).exists()
+
+
+def remove_group(group: str, root: Path = ROOT) -> None:
+    """Remove a group's events, which must not be enabled any more. Raises: TracerFailed while something uses them."""
+    for name in LISTS:
+        file = tracefs(root) / name
+        text = read_text(file.parent, name) or ""
+        for event in [match[2] for match in DEFINED.finditer(text) if match[1] == group]:
+            _remove(file, f"-:{group}/{event}")
+
+
+def tracefs(root: Path = ROOT) -> Path:
+    """Where tracefs is mounted. Raises: TracerFailed when it is not."""
+    for place in TRACEFS:
+        if (root / place / "events").is_dir():
+            return root / place
+    msg = "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
+    raise TracerFailed(msg)
+
+
+def wait_for_workload(pid: int) -> None:
+    """Return when the workload waits for its go: its libraries are loaded, and it is on its CPU by then.
+
+    It alone sleeps so that a signal could wake it (state S, proc(5)); loading a program does not.
+    Raises: TracerFailed when it ends or does not get there.
+    """
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (state := _state(pid)) != "S":
+        if state in {None, "Z", "X"}:
+            msg = f"the workload, process {pid}, ended before the tracer was attached"
+            raise TracerFailed(msg)
+        if time.monotonic() > deadline_s:
+            msg = f"the workload, process {pid}, is in state {state} after {PATIENCE_S:.0f} s; expected S, waiting"
+            raise TracerFailed(msg, status="timeout")
+        time.sleep(LOOK_EVERY_S)
+
+
+def _state(pid: int) -> str | None:
+    stat = read_text(ROOT, f"proc/{pid}/stat")
+    # The name, in parentheses, may hold blanks and parentheses itself.
+    return stat.rpartition(")")[2].split()[0] if stat else None
+
+
+def _place(file: str, function: str, pid: int, folder: Path) -> str:
+    """`PATH:OFFSET` as the kernel takes it. Raises: TracerFailed."""
+    path = folder / file if "/" in file else _library(file, pid)
+    try:
+        offset = _offset(path, function, path.stat().st_mtime_ns)
+    except OSError as error:
+        msg = f"{path}: {error.strerror}; expected the file that has the function `{function}`"
+        raise TracerFailed(msg) from error
+    if offset is None:
+        msg = f"{path} has no function `{function}`: expected one in its symbol table; is the file stripped?"
+        raise TracerFailed(msg)
+    resolved = str(path.resolve())
+    if re.search(r"[\s:]", resolved):
+        msg = f"the kernel takes no blank and no colon in a path, and {resolved!r} has one; use another cache folder"
+        raise TracerFailed(msg)
+    return f"{resolved}:{offset:#x}"
+
+
+@lru_cache
+def _offset(path: Path, function: str, changed_ns: int) -> int | None:
+    """Where a function begins in its file. Kept, because the search takes 0.1 s and would count as the tracer's."""
+    del changed_ns  # a file that changed is another file
+    found = find_function(path, function)
+    return None if found is None else found.offset
+
+
+def _library(stem: str, pid: int) -> Path:
+    wait_for_workload(pid)
+    path = library_of(pid, stem)
+    if path is None:
+        msg = f"the workload, process {pid}, has loaded no library `{stem}`; expected one in /proc/{pid}/maps"
+        raise TracerFailed(msg)
+    return Path(path)
+
+
+def _append(file: Path, line: str) -> None:
+    """Write one line. Opened for appending: the kernel takes truncation for the wish to remove everybody's events."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(descriptor, f"{line}\n".encode())
+    finally:
+        os.close(descriptor)
+
+
+def _remove(file: Path, line: str) -> None:
+    """Remove an event. A tool that has just ended may hold it for a moment."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return _append(file, line)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                return None
+            if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
+                msg = f"`{line}` in {file}: {error.strerror}; end what still uses the event, then write that line"
+                raise TracerFailed(msg) from error
+            time.sleep(LOOK_EVERY_S)
+
+
+def kernels_words(command: str, folder: Path) -> str | None:
+    """What the log of errors in a folder of tracefs says about `command`; None when it is silent."""
+    log = read_text(folder, "error_log") or ""
+    said = re.findall(rf"error: (?!error: )(.+)\n\s*Command: {re.escape(command)}$", log, re.MULTILINE)
+    return said[-1] if said else None

@@ -1,0 +1,239 @@
+"""ftrace through tracefs alone: events go to a ring buffer of our own, which nobody reads, and are counted at the end.
+
+There is no process beside the workload. What a script may say stands in `ftrace_script.py`.
+
+Everything happens in an instance (`instances/probe-effect-<pid>`), so that nobody else's tracing is touched. A full
+buffer overwrites its oldest events, as a flight recorder does; those are counted as lost.
+
+Source: Documentation/trace/ftrace.rst and events.rst of the Linux kernel.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.tracers.arguments import read_script
+from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, tracefs, wait_for_workload
+from probe_effect.tracers.ftrace_script import Event, parse_script
+from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.tracers.protocol import Report, TracerFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.ftrace_script import Script
+    from probe_effect.tracers.protocol import Counting
+
+INSTANCE_PREFIX = "probe-effect-"
+PATIENCE_S = 5.0
+LOOK_EVERY_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Ftrace:
+    """The tracer; `root` is where it looks for the kernel's files."""
+
+    id: str = "ftrace"
+    root: Path = ROOT
+    tool: str = "ftrace"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return instances_missing(self.root)
+
+    def version(self) -> str | None:
+        """That of the kernel, of which ftrace is a part."""
+        release = read_text(self.root, "proc/sys/kernel/osrelease")
+        return f"Linux {release}" if release else None
+
+    def missing(self, need: Need) -> str | None:
+        """None when the kernel offers `need`, else why not."""
+        return missing(need, self.root)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> FtraceSession:
+        """One run. Raises: TracerFailed when the script is not understood."""
+        del counting  # the ring buffer always counts
+        return FtraceSession(parse_script(read_script(script), script.name), program, self.root)
+
+
+class FtraceSession:
+    """One instance at work."""
+
+    prefix: tuple[str, ...] = ()
+
+    def __init__(self, script: Script, program: Path, root: Path) -> None:
+        self._script, self._program, self._root = script, program, root
+        self._probes = DynamicEvents(root)
+        self._instance = Instance(root)
+        self._events = [Event(self._probes.in_group(event.name), event.filter) for event in script.events]
+        self._cpus: Collection[int] = ()
+        self._start_ns = 0
+        self._attach_ns: int | None = None
+
+    def attach(self, pid: int) -> None:
+        """Make the instance and enable its events. Raises: TracerFailed with the kernel's words."""
+        wait_for_workload(pid)
+        self._cpus = os.sched_getaffinity(pid)
+        self._start_ns = time.monotonic_ns()
+        self._probes.define(self._script.probes, pid, self._program)
+        self._instance.make()
+        if self._script.buffer_size_kb is not None:
+            for cpu in self._cpus:
+                self._instance.write(f"per_cpu/cpu{cpu}/buffer_size_kb", str(self._script.buffer_size_kb))
+        if self._script.only_workload:
+            self._instance.write("set_event_pid", str(pid))
+        for event in self._events:
+            if event.filter is not None:
+                self._instance.write(f"events/{event.name}/filter", event.filter)
+            self._instance.write(f"events/{event.name}/enable", "1")
+
+    def ready(self, timeout_s: float) -> None:
+        """Return when every event reads as enabled and the buffer as open. Raises: TracerFailed when one does not."""
+        del timeout_s  # writing to tracefs takes effect before it returns
+        for file in ("tracing_on", *(f"events/{event.name}/enable" for event in self._events)):
+            if (found := self._instance.read(file)) != "1":
+                msg = f"{self._instance.folder / file} reads {found!r} after it was switched on, expected '1'"
+                raise TracerFailed(msg)
+        self._attach_ns = time.monotonic_ns() - self._start_ns
+
+    def stop(self, timeout_s: float) -> Report:
+        """Close the buffer, count, and remove the instance. Raises: TracerFailed."""
+        del timeout_s
+        asked_ns = time.monotonic_ns()
+        self._instance.write("tracing_on", "0")
+        counts = self._instance.counts(self._cpus)
+        self._remove()
+        return Report(
+            seen=counts.kept if self._events else None,
+            lost=counts.lost if self._events else None,
+            output_bytes=counts.kept_bytes,
+            attach_ns=self._attach_ns,
+            detach_ns=time.monotonic_ns() - asked_ns,
+        )
+
+    def end(self) -> None:
+        """Leave no instance and no probe behind."""
+        with suppress(TracerFailed):  # `stop` says so where there is a row to say it in
+            self._remove()
+
+    def _remove(self) -> None:
+        """Remove both. Raises: TracerFailed when somebody else holds one of them."""
+        with ExitStack() as leaving:
+            leaving.callback(self._probes.remove)  # after the instance, which uses them
+            self._instance.remove()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the ring buffers of some CPUs counted."""
+
+    kept: int
+    """Events in the buffer, and those that were read from it."""
+    lost: int
+    kept_bytes: int
+
+
+class Instance:
+    """A ring buffer with switches of its own for every event. Always `remove` it."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.name = f"{INSTANCE_PREFIX}{os.getpid()}"
+        self._root = root
+
+    @property
+    def folder(self) -> Path:
+        """Its folder. Raises: TracerFailed where tracefs is not mounted."""
+        return tracefs(self._root) / "instances" / self.name
+
+    def make(self) -> None:
+        """Make it anew. Raises: TracerFailed."""
+        self.remove()  # of a run with the same process id, long ago
+        try:
+            self.folder.mkdir()
+        except OSError as error:
+            msg = f"{self.folder} cannot be made: {error.strerror}"
+            raise TracerFailed(msg) from error
+
+    def write(self, file: str, value: str) -> None:
+        """Write to one of its files. Raises: TracerFailed with the kernel's words."""
+        path = self.folder / file
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC)
+            try:
+                os.write(descriptor, value.encode())
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            msg = f"`{value}` in {path}: {kernels_words(value, self.folder) or error.strerror}"
+            raise TracerFailed(msg) from error
+
+    def read(self, file: str) -> str | None:
+        """What one of its files says; None when it is absent."""
+        return read_text(self.folder, file)
+
+    def counts(self, cpus: Collection[int]) -> Counts:
+        """Counts of those CPUs: where the workload ran, and little else did. Raises: TracerFailed."""
+        stats = [_stats(self.read(f"per_cpu/cpu{cpu}/stats") or "") for cpu in cpus]
+        try:
+            return Counts(
+                kept=sum(stat["entries"] + stat["read events"] for stat in stats),
+                lost=sum(stat["overrun"] + stat["commit overrun"] + stat["dropped events"] for stat in stats),
+                kept_bytes=sum(stat["bytes"] for stat in stats),
+            )
+        except KeyError as error:
+            msg = f"{self.folder}/per_cpu/*/stats: expected a line {error}"
+            raise TracerFailed(msg) from error
+
+    def remove(self) -> None:
+        """Remove it with all that is enabled in it; once more does no harm. Raises: TracerFailed while it is in use."""
+        remove_instance(self.name, self._root)
+
+
+def _stats(text: str) -> dict[str, int]:
+    """The whole numbers of a `stats` file, by name. Source: kernel/trace/trace.c, tracing_stats_read."""
+    return {match[1]: int(match[2]) for match in re.finditer(r"^([a-z ]+): (\d+)$", text, re.MULTILINE)}
+
+
+def instances_missing(root: Path) -> str | None:
+    """None when we may make instances in tracefs, else why not and what to do."""
+    if os.geteuid() != 0:
+        return "tracefs needs root; run this command with sudo"
+    if reason := tracefs_missing(root):
+        return reason
+    folder = tracefs(root) / "instances"
+    return None if folder.is_dir() else f"this kernel has no {folder}: it is older than Linux 3.10"
+
+
+def leftovers(root: Path = ROOT) -> list[str]:
+    """Instances that killed runs left behind: their processes are no more. `remove_instance` removes one."""
+    try:
+        folder = tracefs(root) / "instances"
+    except TracerFailed:
+        return []
+    return sorted(path.name for path in folder.glob(f"{INSTANCE_PREFIX}*") if is_orphan(path.name, root))
+
+
+def remove_instance(name: str, root: Path = ROOT) -> None:
+    """Remove an instance, with all that is enabled in it. Raises: TracerFailed while somebody uses it."""
+    folder = tracefs(root) / "instances" / name
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return folder.rmdir()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            # A tool that has just ended may hold it for a moment.
+            if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
+                msg = f"{folder} cannot be removed: {error.strerror}; end what uses it, then: rmdir {folder}"
+                raise TracerFailed(msg) from error
+            time.sleep(LOOK_EVERY_S)

@@ -1,0 +1,80 @@
+"""Scripts of ftrace.
+
+One setting per line, named after the file in tracefs that it fills:
+
+    probe p:read libc:read           an event of our own (dynamic_events.py); its group is called `probes`
+    event syscalls/sys_enter_read    enables an event
+    filter count == 1                of the event above
+    buffer_size_kb 65536             of each CPU on which the workload may run; the kernel's own choice by default
+    set_event_pid workload           only events of the workload; of every process by default
+
+`#` begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from probe_effect.tracers.dynamic_events import split_probes
+from probe_effect.tracers.protocol import TracerFailed
+
+if TYPE_CHECKING:
+    from probe_effect.tracers.dynamic_events import Probe
+
+EXPECTED = "expected event, filter, buffer_size_kb, set_event_pid or probe"
+
+
+@dataclass(slots=True)
+class Event:
+    """An event to enable: `GROUP/NAME`, and its filter."""
+
+    name: str
+    filter: str | None = None
+
+
+@dataclass(slots=True)
+class Script:
+    """What a script asks for."""
+
+    probes: tuple[Probe, ...] = ()
+    events: list[Event] = field(default_factory=list)
+    buffer_size_kb: int | None = None
+    only_workload: bool = False
+
+
+def parse_script(text: str, name: str) -> Script:
+    """The script `name`. Raises: TracerFailed with its name, the line, and what was expected there."""
+    probes, rest = split_probes(text, name)
+    script = Script(probes)
+    for number, line in enumerate(rest.splitlines(), 1):
+        words = re.sub(r"(^|\s)#.*", "", line).split(maxsplit=1)
+        try:
+            if words:
+                _take(script, words[0], words[1].strip() if len(words) > 1 else "")
+        except ValueError as error:
+            msg = f"{name}:{number}: {error}"
+            raise TracerFailed(msg) from error
+    return script
+
+
+def _take(script: Script, word: str, value: str) -> None:
+    """Add one line to the script. Raises: ValueError."""
+    if word == "event" and re.fullmatch(r"[\w-]+/[\w-]+", value):
+        script.events.append(Event(value))
+    elif word == "filter" and value and script.events:
+        script.events[-1].filter = value
+    elif word == "buffer_size_kb" and re.fullmatch(r"[1-9]\d{0,8}", value, re.ASCII):
+        script.buffer_size_kb = int(value)
+    elif word == "set_event_pid" and value == "workload":
+        script.only_workload = True
+    else:
+        forms = {
+            "event": "`event GROUP/NAME`",
+            "filter": "`filter EXPRESSION` below an event",
+            "buffer_size_kb": "`buffer_size_kb KIB`, a whole number above 0",
+            "set_event_pid": "`set_event_pid workload`",
+        }
+        msg = f"`{word} {value}`: " + (f"expected {forms[word]}" if word in forms else EXPECTED)
+        raise ValueError(msg)

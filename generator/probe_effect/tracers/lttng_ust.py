@@ -1,0 +1,225 @@
+"""LTTng-UST (Linux): tracepoints compiled into user programs, written to memory that the program shares with a daemon.
+
+A session daemon of our own, and the consumer daemon that it starts, live for one run. A script holds commands of
+lttng(1), one a line without the word `lttng`; the recording session is made and started by us.
+
+How it is known that the tracepoints are live: the session daemon lists the workload as registered with the tracepoints
+that the script enables; then `lttng start` returns only when the workload's own listening thread has answered that
+they are enabled (`ust_app_start_trace_all` in ust-app.c of lttng-tools, `handle_message` in lttng-ust-comm.c of
+lttng-ust).
+
+Events are counted after the run, in the files recorded, by Babeltrace's `sink.utils.counter`; it takes 0.2 µs for an
+event, and `lttng view`, which prints them, many times that. Lost are those that LTTng discarded because no buffer was
+free, by its own account (`lttng list`, machine interface of lttng-mi(3)).
+
+It needs no root, but no other session daemon of the same user. What stays behind is LTTng's own: files of 4 KiB,
+/dev/shm/lttng-ust-wait-*, on which every program with LTTng-UST waits for a daemon, and without root an empty ~/.lttng.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from probe_effect.tracers.arguments import read_script, split_arguments
+from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.tool import ToolSession, absent, version_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+READER = "babeltrace2"
+INSTALL = "on Debian and Ubuntu: apt install lttng-tools liblttng-ust-dev babeltrace2"
+
+COMMAND_TIMEOUT_S = 60
+"""Stopping waits until every buffer is on disk; that has been seen to take 0.2 s."""
+
+COUNT_TIMEOUT_S = 600
+"""A run of 0.5 s makes 7 million events at most, at 70 ns each."""
+
+APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
+EVENT = re.compile(r"<event><name>([^<]+)</name>")
+DISCARDED = re.compile(r"<discarded_events>(\d+)</discarded_events>")
+COUNTED = re.compile(r"^\s*(\d+) Event messages?$", re.MULTILINE)
+HARMLESS = re.compile(r"failed to set open files limit|^\s*$")
+"""A daemon without CAP_SYS_RESOURCE keeps the limit that it has, which one workload does not reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class LttngUst:
+    """The tracer; `program` is its command, beside which `-sessiond` is found."""
+
+    program: str = "lttng"
+    id: str = "lttng-ust"
+    tool: str = "lttng-ust"
+
+    @property
+    def daemon(self) -> str:
+        """The session daemon's command."""
+        return f"{self.program}-sessiond"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        for program in (self.program, self.daemon, READER):
+            if reason := absent(program, INSTALL):
+                return reason
+        return self._daemon_of_others()
+
+    def version(self) -> str | None:
+        """What `lttng --version` prints."""
+        return version_line(self.program)
+
+    def missing(self, need: Need) -> str | None:
+        """LTTng-UST stands on none of them."""
+        return f"LTTng-UST has no {need}: it traces programs that are built with its tracepoints"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> LttngSession:
+        """One run. Raises: TracerFailed when the script is not understood."""
+        return LttngSession(self, read_commands(script), counting, program)
+
+    def _daemon_of_others(self) -> str | None:
+        try:
+            is_there = self.call("list").returncode == 0
+        except TracerFailed as failure:
+            return str(failure)
+        advice = "systemctl stop lttng-sessiond, or end the process"
+        return (
+            f"a session daemon runs already, and would do the work of others beside ours; {advice}"
+            if is_there
+            else None
+        )
+
+    def call(self, *words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """`lttng WORDS`, ended; it starts no daemon. Raises: TracerFailed when it does not end."""
+        command = [self.program, "--no-sessiond", *words]
+        try:
+            return subprocess.run(
+                command,
+                env=os.environ | {"LC_ALL": "C"} | (environment or {}),
+                capture_output=True,
+                text=True,
+                timeout=COMMAND_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            msg = f"`{' '.join(command)}` had not ended after {COMMAND_TIMEOUT_S} s"
+            raise TracerFailed(msg, status="timeout") from error
+
+
+class LttngSession(ToolSession):
+    """One session daemon with one recording session."""
+
+    name = "lttng-sessiond"
+
+    def __init__(self, lttng: LttngUst, commands: Sequence[Sequence[str]], counting: Counting, program: Path) -> None:
+        super().__init__(program)
+        self._lttng, self._commands, self._counting = lttng, commands, counting
+        self._recording = self.work.path.name  # no other session can have this name
+        self._pid = 0
+        self._lost: int | None = None
+
+    @property
+    def trace(self) -> Path:
+        """The folder to which events are recorded."""
+        return self.work.path / "trace"
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The session daemon's command."""
+        self._pid = pid
+        return (self._lttng.daemon, "--no-kernel")
+
+    def environment(self) -> dict[str, str]:
+        """For root, a home that keeps the name of the current session out of the user's.
+
+        Others have their daemon's sockets in their home, where the workload looks for them.
+        """
+        return {"LTTNG_HOME": str(self.work.path)} if os.geteuid() == 0 else {}
+
+    def is_live(self) -> bool:
+        """Whether the workload is registered and has enabled what the script asks for. Raises: TracerFailed."""
+        offered = self._offered()
+        if offered is None:
+            return False
+        self.run("create", self._recording, f"--output={self.trace}")
+        for command, *words in self._commands:
+            self.run(command, f"--session={self._recording}", *words)
+        self._refuse_unknown(offered)
+        self.run("start", self._recording)
+        return True
+
+    def ask_to_stop(self) -> None:
+        """Stop recording, take what was discarded, and have the daemon end. Raises: TracerFailed."""
+        self.run("stop", self._recording)
+        self._lost = sum(map(int, DISCARDED.findall(self.run("--mi=xml", "list", self._recording))))
+        self.run("destroy", self._recording)
+        super().ask_to_stop()
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(events in the files, events discarded). Raises: ValueError when Babeltrace says no number."""
+        if self._counting == "nothing":
+            return None, None
+        return count_recorded(self.trace), self._lost
+
+    def output_bytes(self) -> int:
+        """Bytes recorded, with the files that describe them."""
+        return sum(path.stat().st_size for path in self.trace.rglob("*") if path.is_file())
+
+    def complaint(self) -> str:
+        """The daemon's own words, without those that say nothing."""
+        lines = self.work.err.read_text(encoding="utf-8", errors="replace").splitlines()
+        return " ".join(line.strip() for line in lines if not HARMLESS.search(line))
+
+    def run(self, *words: str) -> str:
+        """What `lttng WORDS` prints. Raises: TracerFailed with its complaint."""
+        ended = self._try(*words)
+        if ended.returncode != 0:
+            said = " ".join(f"{ended.stdout} {ended.stderr}".split())
+            msg = f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {said}"
+            raise TracerFailed(msg)
+        return ended.stdout
+
+    def _try(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return self._lttng.call(*words, environment=self.environment())
+
+    def _offered(self) -> list[str] | None:
+        """Tracepoints with which the workload is registered; None while it, or the daemon, is not there yet."""
+        listed = self._try("--mi=xml", "list", "--userspace")
+        applications = dict(APPLICATION.findall(listed.stdout)) if listed.returncode == 0 else {}
+        events = applications.get(str(self._pid))
+        return None if events is None else EVENT.findall(events)
+
+    def _refuse_unknown(self, offered: Sequence[str]) -> None:
+        for wanted in EVENT.findall(self.run("--mi=xml", "list", self._recording)):
+            if not any(fnmatchcase(name, wanted) for name in offered):
+                own = ", ".join(name for name in offered if not name.startswith("lttng_ust_")) or "none"
+                msg = f"the workload has no tracepoint {wanted}; it has: {own}"
+                raise TracerFailed(msg)
+
+
+def read_commands(script: Path) -> list[list[str]]:
+    """The commands of lttng(1) in `script`, one a line; `#` begins a comment. Raises: TracerFailed."""
+    lines = read_script(script).splitlines()
+    return [words for line in lines if (words := split_arguments(line, script.name))]
+
+
+def count_recorded(trace: Path) -> int:
+    """Events in the recorded files. Raises: ValueError with Babeltrace's words when it does not count them."""
+    command = [READER, str(trace), "--component=sink.utils.counter", "--params=step=+0"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=COUNT_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(str(error)) from error
+    counted = COUNTED.search(run.stdout)
+    if run.returncode != 0 or counted is None:
+        said = " ".join(run.stderr.split()) or "no number of events"
+        msg = f"`{' '.join(command)}` ended with status {run.returncode}: {said}"
+        raise ValueError(msg)
+    return int(counted[1])

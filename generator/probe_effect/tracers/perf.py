@@ -1,0 +1,118 @@
+"""perf (Linux): three tracers of one program, that count in the kernel, record to a file, or print system calls.
+
+A script has the words of the command line after `perf stat`, `perf record` or `perf trace`, with `#` comments. It may
+define probes first (`dynamic_events`). Every command watches the workload alone (`-p`). An event cannot be called
+`read`, `load` or `store`: perf's grammar has these words for caches (tools/perf/util/parse-events.l).
+
+A BPF program on the same tracepoint that returns 0 keeps the event from perf, which then sees nothing although it is
+live (trace_call_bpf in kernel/trace/bpf_trace.c): nobody else may watch the tracepoint while perf is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.tracers.perf_output import complaint
+from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
+from probe_effect.tracers.tool import absent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.perf_session import PerfSession
+    from probe_effect.tracers.protocol import Counting
+
+SESSIONS: dict[str, type[PerfSession]] = {
+    "perf-stat": StatSession,
+    "perf-record": RecordSession,
+    "perf-trace": TraceSession,
+}
+
+PARANOID = "proc/sys/kernel/perf_event_paranoid"
+OPEN_TO_ALL = -1
+"""The setting at which tracepoints need no privilege (Documentation/admin-guide/sysctl/kernel.rst)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Perf:
+    """One of the tracers; `program` is its command, `root` is where it looks for the kernel's files."""
+
+    tool: str
+    id: str
+    program: str = "perf"
+    root: Path = ROOT
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        if reason := absent(
+            self.program, "on Debian: apt install linux-perf; on Ubuntu: apt install linux-tools-generic"
+        ):
+            return reason
+        return self._runs() or self._events_refused() or self._tracefs_refused()
+
+    def version(self) -> str | None:
+        """What `perf --version` prints."""
+        status, said = _ask_version(self.program)
+        return said if status == 0 else None
+
+    def missing(self, need: Need) -> str | None:
+        """None when kernel and perf offer `need`, else why not."""
+        if need == "fentry":
+            return "perf attaches no event by BPF trampoline (fentry)"
+        return missing(need, self.root)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> PerfSession:
+        """One run of perf with `script`. perf counts whatever it watches. Raises: TracerFailed."""
+        del counting
+        return SESSIONS[self.tool](self.program, script, program, self.root)
+
+    def _runs(self) -> str | None:
+        """None when perf runs. On Debian and Ubuntu it may be a script that looks for one that fits the kernel."""
+        status, said = _ask_version(self.program)
+        if status == 0:
+            return None
+        release = read_text(self.root, "proc/sys/kernel/osrelease") or os.uname().release
+        return (
+            f"{self.program} does not run with kernel {release}, it says: {said}; install the perf of this kernel "
+            "(Debian: apt install linux-perf; Ubuntu: apt install linux-tools-$(uname -r))"
+        )
+
+    def _events_refused(self) -> str | None:
+        value = read_text(self.root, PARANOID)
+        if value is None:
+            return f"this kernel has no perf events (CONFIG_PERF_EVENTS): /{PARANOID} does not exist"
+        if os.geteuid() == 0 or int(value) <= OPEN_TO_ALL:
+            return None
+        return (
+            f"perf needs root, or kernel.perf_event_paranoid at {OPEN_TO_ALL} where it is {value}; run this command "
+            f"with sudo, or as root: sysctl kernel.perf_event_paranoid={OPEN_TO_ALL}"
+        )
+
+    def _tracefs_refused(self) -> str | None:
+        try:
+            return tracefs_missing(self.root)
+        except PermissionError:
+            return (
+                "tracefs is closed to users other than root; run this command with sudo, or as root: "
+                "mount -o remount,mode=755 /sys/kernel/tracing"
+            )
+
+
+def perf_tracers() -> tuple[Perf, ...]:
+    """perf, once for each of its ways to watch."""
+    return tuple(Perf(tool=tool, id=tool) for tool in SESSIONS)
+
+
+def _ask_version(program: str) -> tuple[int | None, str]:
+    """(exit status, None when it could not be started; what it said)."""
+    try:
+        run = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, str(error)
+    return run.returncode, run.stdout.strip() or complaint(run.stderr)

@@ -1,0 +1,227 @@
+"""strace (Linux, ptrace): stops the traced process at system calls, decodes them and prints a line for each.
+
+Two ways, as two tracers. `strace` attaches to the workload (`-p`), which then stops at every system call, whatever is
+printed. `strace-seccomp` starts the workload (`-f --seccomp-bpf`), which then stops only at the calls that are asked
+for: a filter in the kernel lets the others pass. A script holds strace's arguments.
+
+Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.tracers.arguments import read_arguments
+from probe_effect.tracers.dynamic_events import wait_for_workload
+from probe_effect.tracers.protocol import Report, TracerFailed
+from probe_effect.tracers.tool import ToolSession, absent, version_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+SCOPE = "proc/sys/kernel/yama/ptrace_scope"
+CALL = re.compile(rb"^(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)", re.MULTILINE)
+"""The begin of a line that tells a call; with -f the process id stands before it.
+
+Not those on standard input: the read in which the workload waits is the harness's doing. And not `syscall_0x14f`, a
+call that strace does not know, and prints whatever was asked for: that one is how the kernel, since Linux 6.11, comes
+back from a function whose return is probed, by somebody else.
+"""
+
+NOTHING = "trace=none"
+"""The word of a script that asks for no call."""
+
+CAP_SYS_PTRACE = 19
+"""Its bit in CapEff. Source: capabilities(7), linux/capability.h."""
+
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Strace:
+    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+
+    program: str = "strace"
+    id: str = "strace"
+    root: Path = ROOT
+    tool: str = "strace"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        reason = absent(self.program, "on Debian and Ubuntu: apt install strace")
+        return reason or scope_refuses(self.root, attaching=True)
+
+    def version(self) -> str | None:
+        """What `strace --version` prints first."""
+        return version_line(self.program)
+
+    def missing(self, need: Need) -> str | None:
+        """strace stands on none of them."""
+        return f"strace has no {need}: it sees system calls and signals"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> StraceSession:
+        """One run. Raises: TracerFailed when the script is not understood."""
+        del counting  # its lines are always counted
+        return StraceSession(self.program, read_arguments(script), program)
+
+
+@dataclass(frozen=True, slots=True)
+class StraceSeccomp(Strace):
+    """strace with a filter in the kernel, which it sets up in what it starts."""
+
+    id: str = "strace-seccomp"
+    tool: str = "strace-seccomp"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        reason = absent(self.program, "on Debian and Ubuntu: apt install strace")
+        return reason or scope_refuses(self.root, attaching=False)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> SeccompSession:
+        """One run. Raises: TracerFailed when the script is not understood."""
+        del counting
+        return SeccompSession(self.program, read_arguments(script), program)
+
+
+def scope_refuses(root: Path, *, attaching: bool) -> str | None:
+    """None when a process of ours may be traced, else why not and what to do.
+
+    Source: Documentation/admin-guide/LSM/Yama.rst: 1 allows to trace one's own children and what asks for it; 2 takes
+    the capability CAP_SYS_PTRACE, which allows the rest too; 3 is for nobody. Root in a container may lack it.
+    """
+    scope = read_text(root, SCOPE) or "0"
+    if scope == "3":
+        return f"/{SCOPE} is 3: tracing by ptrace is off until the next start of the machine"
+    if (scope == "2" or (scope == "1" and attaching)) and not _has_capability(root):
+        return (
+            f"/{SCOPE} is {scope}, and this process lacks CAP_SYS_PTRACE: run this command with sudo, "
+            "or as root: sysctl kernel.yama.ptrace_scope=0"
+        )
+    return None
+
+
+def _has_capability(root: Path) -> bool:
+    held = re.search(r"^CapEff:\s*([0-9a-f]+)", read_text(root, "proc/self/status") or "", re.MULTILINE)
+    return held is not None and bool(int(held[1], 16) >> CAP_SYS_PTRACE & 1)
+
+
+class StraceSession(ToolSession):
+    """One strace that attaches to the workload."""
+
+    name = "strace"
+
+    def __init__(self, strace: str, arguments: Sequence[str], program: Path) -> None:
+        super().__init__(program)
+        self._strace, self._arguments = strace, arguments
+        self._pid = 0
+        self._before = 0
+        """Calls printed before the workload waited for its go."""
+
+    @property
+    def lines(self) -> Path:
+        """The file to which strace prints."""
+        return self.work.path / "lines"
+
+    def attach(self, pid: int) -> None:
+        """Start strace on the workload once it waits: what its loader reads is no event. Raises: TracerFailed."""
+        wait_for_workload(pid)
+        self._pid = pid
+        super().attach(pid)
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command that attaches to the workload."""
+        return (self._strace, "-o", str(self.lines), *self._arguments, "-p", str(pid))
+
+    def is_live(self) -> bool:
+        """Whether strace says that it is attached, and the kernel that the workload is traced by it."""
+        said = self.work.err.read_text(encoding="utf-8", errors="replace")
+        is_ours = self.child is not None and _status(self._pid).get("TracerPid") == str(self.child.pid)
+        return is_ours and f"Process {self._pid} attached" in said
+
+    def ask_to_stop(self) -> None:
+        """Nothing: strace ends with the workload, and has all on disk by then."""
+
+    def stop(self, timeout_s: float) -> Report:
+        """Wait for its end, and count. There is no detaching, so it takes no time. Raises: TracerFailed."""
+        return replace(super().stop(timeout_s), detach_ns=None)
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(calls printed, 0): the traced process stands still until its line is written, so that none can be lost."""
+        if NOTHING in self._arguments:
+            return None, None
+        return count_calls(self.lines) - self._before, 0
+
+    def output_bytes(self) -> int:
+        """Bytes printed."""
+        return self.lines.stat().st_size
+
+
+class SeccompSession(StraceSession):
+    """One strace that starts the workload. What the loader does before the workload waits is not counted."""
+
+    def __init__(self, strace: str, arguments: Sequence[str], program: Path) -> None:
+        super().__init__(strace, arguments, program)
+        self.prefix = (strace, "-f", "--seccomp-bpf", "-o", str(self.lines), *arguments)
+        self._start_ns = time.monotonic_ns()
+
+    def attach(self, pid: int) -> None:
+        """Nothing: strace has started as the process `pid`, and starts the workload."""
+        self._pid = pid
+
+    def ready(self, timeout_s: float) -> None:
+        """Return when the workload is traced, filtered, and waits. Raises: TracerFailed."""
+        super().ready(timeout_s)
+        self._before = count_calls(self.lines)
+
+    def is_live(self) -> bool:
+        """Whether a child of strace is traced by it, has a filter that strace has not, and waits for its go."""
+        own = _status(self._pid)
+        if own.get("State", "Z").startswith("Z"):
+            msg = "strace ended before its probes were live"
+            raise TracerFailed(msg)
+        return any(_is_filtered(_status(child), self._pid, own) for child in _children(self._pid))
+
+    def stop(self, timeout_s: float) -> Report:
+        """Count. strace has ended with the workload, as whose wrapper its time is known. Raises: TracerFailed."""
+        del timeout_s
+        seen, lost = self.count()
+        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns)
+
+
+def count_calls(path: Path) -> int:
+    """Lines of strace's output that tell a system call, but for those on standard input."""
+    count, rest = 0, b""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            whole, newline, rest = (rest + chunk).rpartition(b"\n")
+            count += len(CALL.findall(whole + newline))
+    return count + len(CALL.findall(rest))
+
+
+def _children(pid: int) -> list[int]:
+    """Children of a process; every process where the kernel does not list them (CONFIG_PROC_CHILDREN)."""
+    listed = f"proc/{pid}/task/{pid}/children"
+    if (ROOT / listed).exists():
+        return [int(word) for word in (read_text(ROOT, listed) or "").split()]
+    return [int(path.name) for path in ROOT.glob("proc/[0-9]*")]
+
+
+def _is_filtered(child: dict[str, str], tracer: int, own: dict[str, str]) -> bool:
+    """A container may have filters of its own, so that it is their number which tells; Linux before 5.9 has none."""
+    filters = int(child.get("Seccomp_filters", "1")) > int(own.get("Seccomp_filters", "0"))
+    is_waiting = child.get("State", "").startswith("S")
+    return child.get("TracerPid") == str(tracer) and child.get("Seccomp") == "2" and filters and is_waiting
+
+
+def _status(pid: int) -> dict[str, str]:
+    """`/proc/PID/status` by name; empty when the process is gone."""
+    lines = (read_text(ROOT, f"proc/{pid}/status") or "").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

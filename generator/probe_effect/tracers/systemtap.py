@@ -1,0 +1,146 @@
+"""SystemTap (Linux), by its runtime that loads BPF programs (`stap --runtime=bpf`).
+
+Its first runtime, a kernel module that it compiles, is not used here: a module of one's own is no thing to load where
+others measure too, and a kernel may take none. Both runtimes want the kernel's build tree.
+
+How it is known that the probes are live: SystemTap prints a line of ours from a `begin` probe once every probe is
+registered; what it does then is to enable them and to sleep until a signal comes (`main` of bpf/stapbpf.cxx in
+SystemTap's source). So they are live when that line is there and its program `stapbpf` sleeps.
+
+A script prints `events N` at its end. This runtime keeps its counts in BPF maps, and says nothing of events that the
+kernel may have left out. It does not raise the semaphores of static user probes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT, kernel_config, read_text
+from probe_effect.tracers import kernel
+from probe_effect.tracers.proc import children, name, state
+from probe_effect.tracers.tool import ToolSession, absent, version_line, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+LOADER = "stapbpf"
+INSTALL = "on Debian and Ubuntu: apt install systemtap"
+LIVE = "__PROBE_EFFECT_LIVE"
+PROOF = f'probe begin {{ println("{LIVE}") }}'
+COUNTED = re.compile(r"^events (\d+)$", re.MULTILINE)
+
+CAP_SYS_RESOURCE = 24
+"""Number of the capability, capabilities(7) and include/uapi/linux/capability.h."""
+
+
+@dataclass(frozen=True, slots=True)
+class Systemtap:
+    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+
+    program: str = "stap"
+    id: str = "systemtap"
+    root: Path = ROOT
+    tool: str = "systemtap"
+
+    def available(self) -> str | None:
+        """None when it can run here, else every reason why not and what to do."""
+        if reason := absent(self.program, INSTALL) or absent(LOADER, INSTALL):
+            return reason
+        if os.geteuid() != 0:
+            return "SystemTap needs root; run this command with sudo"
+        return "; ".join(filter(None, (self._no_tree(), self._no_memory()))) or None
+
+    def version(self) -> str | None:
+        """What `stap --version` prints first."""
+        return version_line(self.program)
+
+    def missing(self, need: Need) -> str | None:
+        """None when the kernel offers `need`, else why not."""
+        if need == "fentry":
+            return "SystemTap's BPF runtime has no fentry"
+        return kernel.missing(need, self.root)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> SystemtapSession:
+        """One run of SystemTap with `script`."""
+        return SystemtapSession(self, script, counting, program)
+
+    def tree(self) -> Path:
+        """The kernel's build tree, as the headers of a distribution's kernel bring it."""
+        release = read_text(self.root, "proc/sys/kernel/osrelease") or os.uname().release
+        return self.root / "lib/modules" / release / "build"
+
+    def _no_tree(self) -> str | None:
+        if (self.tree() / ".config").is_file():
+            return None
+        config = kernel_config(self.root)
+        has_none = config is not None and config.get("MODULES", "n") == "n"
+        advice = (
+            "CONFIG_MODULES is not set either, so it is no kernel for which a distribution has headers"
+            if has_none
+            else "on Debian and Ubuntu: apt install linux-headers-$(uname -r)"
+        )
+        return f"SystemTap wants the kernel's build tree, and there is no {self.tree() / '.config'}; {advice}"
+
+    def _no_memory(self) -> str | None:
+        """None when stapbpf can lift the limit of locked memory; it ends when it cannot, whatever the kernel needs."""
+        _, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        if hard == resource.RLIM_INFINITY or _has_capability(CAP_SYS_RESOURCE, self.root):
+            return None
+        return (
+            f"{LOADER} lifts the limit of locked memory, and may not here: it is {hard} bytes, and CAP_SYS_RESOURCE is "
+            "missing; start from a shell with `ulimit -l unlimited`"
+        )
+
+
+class SystemtapSession(ToolSession):
+    """One SystemTap at work."""
+
+    name = "systemtap"
+
+    def __init__(self, systemtap: Systemtap, script: Path, counting: Counting, program: Path) -> None:
+        super().__init__(program)
+        self._systemtap, self._script, self._counting = systemtap, script, counting
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command; its probes fire for every process, as those of most tools do."""
+        del pid
+        how = ("--runtime=bpf", "-r", str(self._systemtap.tree()), "-E", PROOF)
+        return (self._systemtap.program, *how, str(self._script.absolute()))
+
+    def environment(self) -> dict[str, str]:
+        """Have it keep its files with ours, not in the user's home."""
+        return {"SYSTEMTAP_DIR": str(self.work.path), "TMPDIR": str(self.work.path)}
+
+    def is_live(self) -> bool:
+        """Whether the line of `begin` is there and the loader sleeps."""
+        if self.child is None or LIVE not in self.work.out.read_text(encoding="utf-8", errors="replace"):
+            return False
+        return any(name(child) == LOADER and state(child) == "S" for child in children(self.child.pid))
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(events that the script printed, None). Raises: ValueError when it printed none."""
+        if self._counting == "nothing":
+            return None, None
+        counts = COUNTED.findall(self.work.out.read_text(encoding="utf-8", errors="replace"))
+        if not counts:
+            msg = "expected a line `events N` from the script's end probe"
+            raise ValueError(msg)
+        return sum(map(int, counts)), None
+
+    def complaint(self) -> str:
+        """SystemTap's own words; its standard output has the script's only."""
+        return words(self.work.err)
+
+
+def _has_capability(number: int, root: Path) -> bool:
+    """Whether this process has a capability. Source: proc(5), CapEff of /proc/PID/status."""
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", read_text(root, "proc/self/status") or "", re.MULTILINE)
+    return bool(found and int(found[1], 16) >> number & 1)

@@ -1,0 +1,142 @@
+"""uftrace (Linux): records entry and return of user functions, from inside the traced program.
+
+uftrace starts the workload with a library of its own in it. The library is called at each function's entry: by a call
+that the compiler put there (`-pg`), or, with `-P`, where the compiler left room for one (nops), which the library fills
+with calls before the program's `main`. A script holds arguments of `uftrace record`.
+
+How it is known that the functions are traced: the workload waits in `main` with uftrace's library in its memory, and,
+where the script asks for patching, the library has said that it patched.
+
+Events are the calls that `uftrace report` counts, of whichever functions the script selects; those of the scheduler,
+which it shows as functions `linux:..`, are not. Lost are records for which no buffer was free; a call is two records.
+
+Source: uftrace-record(1), uftrace-report(1); libmcount/dynamic.c and cmds/record.c of uftrace 0.13 for the messages.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.tracers.arguments import read_arguments
+from probe_effect.tracers.proc import children, has_loaded, is_gone, waits_for_go
+from probe_effect.tracers.protocol import Report, TracerFailed
+from probe_effect.tracers.tool import SHARED_MEMORY, ToolSession, absent, version_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+LIBRARY = "libmcount"
+PATCH = ("-P", "--patch")
+REPORT_TIMEOUT_S = 600
+
+PATCHED = re.compile(r"^dynamic: +patched\b", re.MULTILINE)
+"""`patched all (1) functions in 'user-loop'`, or statistics where it could not patch all that was selected."""
+
+LOST = re.compile(r"LOST (\d+) records")
+ROW = re.compile(r"^ *(\d+)  (?!linux:)\S", re.MULTILINE)
+RECORDS_PER_CALL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Uftrace:
+    """The tracer; `program` is its command."""
+
+    program: str = "uftrace"
+    id: str = "uftrace"
+    tool: str = "uftrace"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return absent(self.program, "on Debian and Ubuntu: apt install uftrace")
+
+    def version(self) -> str | None:
+        """What `uftrace --version` prints."""
+        return version_line(self.program)
+
+    def missing(self, need: Need) -> str | None:
+        """uftrace stands on none of them."""
+        return f"uftrace has no {need}: it traces functions from inside the program"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> UftraceSession:
+        """One run. Raises: TracerFailed when the script is not understood."""
+        return UftraceSession(self.program, read_arguments(script), counting, program)
+
+
+class UftraceSession(ToolSession):
+    """One uftrace that starts the workload."""
+
+    name = "uftrace"
+
+    def __init__(self, uftrace: str, arguments: Sequence[str], counting: Counting, program: Path) -> None:
+        super().__init__(program)
+        self._uftrace, self._counting = uftrace, counting
+        self._is_patching = any(word.startswith(PATCH) for word in arguments)
+        self._pid = 0
+        said = ("--debug-domain=dynamic:1", f"--logfile={self.work.err}")  # it tells what it patched at this level
+        self.prefix = (uftrace, "record", f"--data={self.data}", *said, *arguments)
+        self._start_ns = time.monotonic_ns()
+
+    @property
+    def data(self) -> Path:
+        """The folder of what it records."""
+        return self.work.path / "data"
+
+    def attach(self, pid: int) -> None:
+        """Nothing: uftrace has started as the process `pid`, and starts the workload."""
+        self._pid = pid
+
+    def is_live(self) -> bool:
+        """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
+        if is_gone(self._pid):
+            self.fail("failed", "ended before its probes were live")
+        is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self._pid))
+        if is_waiting and self._is_patching and not PATCHED.search(self.work.err.read_text(encoding="utf-8")):
+            self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
+        return is_waiting
+
+    def stop(self, timeout_s: float) -> Report:
+        """Count. uftrace has ended with the workload, as whose wrapper its time is known. Raises: TracerFailed."""
+        del timeout_s
+        try:
+            seen, lost = self.count()
+        except ValueError as error:
+            raise TracerFailed(str(error)) from error
+        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns)
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(calls recorded, calls lost). Raises: ValueError when uftrace does not report."""
+        if self._counting == "nothing":
+            return None, None
+        lost = sum(map(int, LOST.findall(self.work.err.read_text(encoding="utf-8", errors="replace"))))
+        return self._calls(), -(-lost // RECORDS_PER_CALL)
+
+    def output_bytes(self) -> int:
+        """Bytes recorded."""
+        return sum(path.stat().st_size for path in self.data.glob("*.dat"))
+
+    def end(self) -> None:
+        """Leave no file behind, nor the buffers that a killed uftrace leaves in shared memory."""
+        for session in self.data.glob("sid-*.map"):
+            for buffer in SHARED_MEMORY.glob(f"uftrace-{session.stem.removeprefix('sid-')}-*"):
+                buffer.unlink(missing_ok=True)
+        super().end()
+
+    def _calls(self) -> int:
+        command = [self._uftrace, "report", f"--data={self.data}", "--no-pager", "--color=no", "--output-fields=call"]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=REPORT_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise ValueError(str(error)) from error
+        if run.returncode != 0:
+            said = " ".join(run.stderr.split())
+            msg = f"`{' '.join(command)}` ended with status {run.returncode}: {said}"
+            raise ValueError(msg)
+        return sum(map(int, ROW.findall(run.stdout)))

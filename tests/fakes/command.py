@@ -1,0 +1,21 @@
+"""The command `probe-effect` on a machine of fakes: KERNEL ARGUMENT..., run by Python as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+from probe_effect.cli import measure, measure_display
+from probe_effect.cli.group import main
+from probe_effect.tracers.bpftrace import Bpftrace
+
+if __name__ == "__main__":
+    kernel = Path(sys.argv.pop(1))
+    os.geteuid = lambda: 0
+    with (
+        patch.object(measure, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
+        patch.object(measure_display, "leftovers", list),  # tests side by side are not to tidy up after each other
+    ):
+        main()

@@ -1,0 +1,49 @@
+"""Probes that nothing enables: the workload runs alone, and nothing about a tool is made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from probe_effect.measure.one_run import Limits, Watch, run_once
+from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.tracers.dormant import Dormant
+from probe_effect.tracers.protocol import Report
+from probe_effect.workloads.loop import NOT_PINNED, Load
+
+HERE = Path(__file__).parent
+SUITES = HERE.parent / "data" / "suites"
+FAKE_WORKLOAD = HERE / "fakes" / "workload"
+
+
+def test_a_run_with_dormant_probes_is_timed_and_nothing_is_counted(tmp_path: Path) -> None:
+    script = tmp_path / "case.dormant"
+    script.write_text("# case: a comment only\n", encoding="utf-8")
+    load = Load(program=FAKE_WORKLOAD, operations=500, cpu=NOT_PINNED)
+    row = run_once(
+        PlannedRun(0, 0, Subject("case", "dormant"), "traced"), load, Watch(Dormant(), script, "nothing"), Limits()
+    )
+    assert (row.status, row.events, row.wall_ns) == ("ok", 500, 500_000)
+    assert [row.seen, row.lost, row.tracer_cpu_ns, row.tracer_rss_bytes, row.output_bytes] == [None] * 5
+    assert [row.attach_ns, row.detach_ns] == [None, None]
+
+
+def test_a_report_of_dormant_probes_knows_nothing(tmp_path: Path) -> None:
+    session = Dormant().session(tmp_path, "nothing", tmp_path)
+    session.attach(1)
+    session.ready(0.0)
+    assert session.stop(0.0) == Report()
+    session.end()
+    session.end()
+
+
+def test_dormant_probes_can_be_measured_everywhere() -> None:
+    dormant = Dormant()
+    assert (dormant.available(), dormant.missing("kprobe")) == (None, None)
+    assert dormant.version() == "no tool"
+
+
+def test_scripts_of_dormant_probes_are_comments_only() -> None:
+    scripts = list(SUITES.glob("*/*.dormant"))
+    assert scripts
+    for script in scripts:
+        assert all(line.startswith("#") for line in script.read_text(encoding="utf-8").splitlines()), script

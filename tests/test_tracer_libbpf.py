@@ -1,0 +1,190 @@
+"""libbpf: BPF programs are compiled once, loaded by a program of ours, proved attached, and counted exactly."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from probe_effect.compilers import compiled
+from probe_effect.tracers.libbpf import BPF_COMPILER, INCLUDE, LIBRARY, Libbpf, LibbpfSession
+from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.workloads.build import build
+from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.tracers.protocol import Counting
+
+
+class Starter(Protocol):
+    """Starts the fake loader on an "object" of such lines."""
+
+    def __call__(self, *lines: str, counting: Counting = "maps") -> LibbpfSession: ...
+
+
+HERE = Path(__file__).parent
+SUITES = HERE.parent / "data" / "suites"
+PROGRAMS = sorted(SUITES.glob("*/*.bpf.c"))
+LONG_S = 30.0
+AT_ONCE_S = 0.2
+PID = 1
+"""No process is watched by its id."""
+
+has_headers = Path("/", LIBRARY).is_file() and all(shutil.which(name) for name in ("cc", "clang"))
+needs_headers = pytest.mark.skipif(not has_headers, reason="clang, cc or libbpf's headers are absent")
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{HERE / 'fakes' / 'libbpf'}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Starter]:
+    request.getfixturevalue("fakes")
+    sessions: list[LibbpfSession] = []
+
+    def starter(*lines: str, counting: Counting = "maps") -> LibbpfSession:
+        script = tmp_path / "script.bpf.c"
+        script.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        session = Libbpf(cache=tmp_path / "cache").session(script, counting, tmp_path / "workload")
+        sessions.append(session)
+        session.attach(PID)
+        return session
+
+    yield starter
+    for session in sessions:
+        session.end()
+
+
+def test_a_session_reports_what_the_loader_counted_and_its_own_use(start: Starter) -> None:
+    session = start("start: ready 2", 'end: {"seen": 7, "lost": 3}')
+    session.ready(LONG_S)
+    report = session.stop(LONG_S)
+    assert (report.seen, report.lost) == (7, 3)
+    assert report.attach_ns is not None
+    assert report.attach_ns > 0
+    assert report.rss_bytes is not None
+    assert report.rss_bytes > 0
+
+
+def test_a_program_whose_action_counts_nothing_has_no_counts(start: Starter) -> None:
+    session = start("start: ready 1", 'end: {"seen": 0, "lost": 0}', counting="nothing")
+    session.ready(LONG_S)
+    report = session.stop(LONG_S)
+    assert (report.seen, report.lost) == (None, None)
+
+
+def test_a_program_without_the_map_is_not_said_to_have_seen_nothing(start: Starter) -> None:
+    session = start("start: ready 1", 'end: {"seen": null, "lost": 0}')
+    session.ready(LONG_S)
+    assert session.stop(LONG_S).seen is None
+
+
+def test_without_the_line_that_proves_the_links_nothing_is_live(start: Starter) -> None:
+    session = start("start: loading")
+    with pytest.raises(TracerFailed, match="no probe was live") as failure:
+        session.ready(AT_ONCE_S)
+    assert failure.value.status == "timeout"
+
+
+def test_a_kernel_that_refuses_a_program_is_quoted(start: Starter) -> None:
+    session = start("dies: libbpf: prog 'probe': failed to load: -1")
+    with pytest.raises(TracerFailed, match="failed to load: -1") as failure:
+        session.ready(LONG_S)
+    assert failure.value.status == "failed"
+
+
+def test_a_last_line_that_is_not_understood_is_a_failure(start: Starter) -> None:
+    session = start("start: ready 1", "end: {seven")
+    session.ready(LONG_S)
+    with pytest.raises(TracerFailed, match="not understood"):
+        session.stop(LONG_S)
+
+
+def test_a_script_that_does_not_compile_fails_with_the_compilers_words(start: Starter) -> None:
+    with pytest.raises(TracerFailed, match="the fake clang refuses"):
+        start("refuse-me")
+
+
+@pytest.mark.usefixtures("fakes")
+def test_a_script_is_compiled_again_when_the_shared_header_changes(tmp_path: Path) -> None:
+    script, header = tmp_path / "script.bpf.c", tmp_path / "probe.bpf.h"
+    script.touch()
+    made = []
+    for text in ("one", "other", "one"):
+        header.write_text(text, encoding="utf-8")
+        made.append(compiled(script, BPF_COMPILER, "bpf/script.bpf.o", tmp_path, [header]).path)
+    assert made[0] == made[2] != made[1]
+
+
+@pytest.mark.usefixtures("fakes")
+def test_the_version_is_that_of_the_library_and_of_the_compiler(tmp_path: Path) -> None:
+    assert Libbpf(cache=tmp_path).version() == "libbpf v0.0, fake clang 1.0"
+
+
+def test_without_a_compiler_there_is_no_version_and_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert Libbpf(cache=tmp_path).version() is None
+    assert "apt install clang gcc libbpf-dev" in str(Libbpf().available())
+
+
+@pytest.mark.usefixtures("fakes")
+def test_each_thing_missing_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tracer = Libbpf(root=tmp_path)
+    assert "apt install clang gcc libbpf-dev" in str(tracer.available())
+    (tmp_path / LIBRARY).parent.mkdir(parents=True)
+    (tmp_path / LIBRARY).touch()
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "sudo" in str(tracer.available())
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "mount -t tracefs" in str(tracer.available())
+    (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
+    assert tracer.available() is None
+
+
+@needs_headers
+@pytest.mark.parametrize("source", [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in PROGRAMS])
+def test_every_program_of_the_suites_compiles(source: Path, tmp_path: Path) -> None:
+    assert compiled(source, BPF_COMPILER, "bpf/program.bpf.o", tmp_path, [INCLUDE]).path.is_file()
+
+
+def test_there_are_programs_to_compile() -> None:
+    assert PROGRAMS
+
+
+@needs_headers
+def test_the_loader_says_what_it_was_made_with_and_refuses_what_is_no_object(tmp_path: Path) -> None:
+    loader = Libbpf(cache=tmp_path).loader()
+    assert str(Libbpf(cache=tmp_path).version()).startswith("libbpf v")
+    run = subprocess.run([loader, tmp_path / "absent.bpf.o"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "absent.bpf.o: No such file" in run.stderr
+    assert run.stdout == ""
+
+
+@pytest.mark.tracer
+@needs_headers
+@pytest.mark.parametrize("case", ["02-uprobe-nop1", "13-uretprobe-prologue"])
+def test_the_real_loader_counts_every_event_of_the_real_loop(case: str, tmp_path: Path) -> None:
+    tracer = Libbpf(cache=tmp_path)
+    if reason := tracer.available() or tracer.missing("uprobe"):
+        pytest.skip(reason)
+    program = build(SUITES / "user-probes" / "workload" / "user-loop.c", tmp_path).path
+    session = tracer.session(SUITES / "user-probes" / f"{case}.bpf.c", "maps", program)
+    workload = Workload(Load(program=program, operations=5000, cpu=NOT_PINNED))
+    try:
+        session.attach(workload.pid)
+        session.ready(LONG_S)
+        workload.go(LONG_S)
+        report = session.stop(LONG_S)
+    finally:
+        workload.end()
+        session.end()
+    assert (report.seen, report.lost) == (5000, 0)

@@ -1,0 +1,173 @@
+"""What makes a machine noisy is found in the kernel's files, with the reason and what to do; absence is no verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import TypeAdapter
+
+from probe_effect.machine.clock import CLOCK_FOLDER
+from probe_effect.machine.steal import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
+from probe_effect.machine.warnings import MachineWarning, high_load, warnings
+from probe_effect.store.documents import Slug
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CPUS = "sys/devices/system/cpu"
+GUEST = "processor : 0\nflags : fpu hypervisor\n"
+STAT = """\
+cpu  400 0 400 1200 0 0 0 0 0 0
+cpu0 100 0 100 800 0 0 0 0 0 0
+cpu1 310 20 250 300 100 5 5 10 300 0
+intr 1
+"""
+
+
+def put(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(f"{text}\n", encoding="utf-8")
+
+
+def only(found: tuple[MachineWarning, ...]) -> MachineWarning:
+    (warning,) = found
+    return warning
+
+
+# Steal
+
+
+def test_the_time_of_guests_is_counted_once_and_waiting_for_disks_is_idle(tmp_path: Path) -> None:
+    put(tmp_path, "proc/stat", STAT)
+    assert cpu_times(tmp_path, 1) == CpuTimes(idle=400, steal=10, total=1000)
+
+
+def test_steal_is_the_share_of_the_time_between_two_readings() -> None:
+    before, after = CpuTimes(idle=400, steal=10, total=1000), CpuTimes(idle=450, steal=30, total=1200)
+    assert steal_ratio(before, after) == pytest.approx(0.1)
+    assert busy_ratio(before, after) == pytest.approx(0.75)
+    assert steal_ratio(SINCE_BOOT, before) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("text", ["", "cpu0 1 2 3\n", "intr 1\n"], ids=["absent", "too old a kernel", "no such CPU"])
+def test_steal_is_missing_where_the_kernel_does_not_count_it(tmp_path: Path, text: str) -> None:
+    put(tmp_path, "proc/stat", text)
+    assert cpu_times(tmp_path, 0) is None
+    assert steal_ratio(None, CpuTimes(idle=1, steal=1, total=1)) is None
+
+
+def test_two_readings_within_one_tick_say_nothing() -> None:
+    reading = CpuTimes(idle=400, steal=10, total=1000)
+    assert steal_ratio(reading, reading) is None
+    assert busy_ratio(reading, reading) is None
+
+
+def test_counts_of_the_kernel_that_step_back_give_no_share_below_zero() -> None:
+    before, after = CpuTimes(idle=400, steal=10, total=1000), CpuTimes(idle=399, steal=9, total=1100)
+    assert (steal_ratio(before, after), busy_ratio(before, after)) == (0, 1)
+
+
+# Warnings
+
+
+def test_a_machine_without_files_and_without_measurements_gets_no_warning(tmp_path: Path) -> None:
+    assert warnings(tmp_path, cpu=0) == ()
+
+
+def test_a_well_kept_machine_gets_no_warning(tmp_path: Path) -> None:
+    put(tmp_path, f"{CPUS}/cpu0/cpufreq/scaling_governor", "performance")
+    put(tmp_path, f"{CPUS}/intel_pstate/no_turbo", "1")
+    put(tmp_path, f"{CPUS}/smt/active", "0")
+    put(tmp_path, f"{CLOCK_FOLDER}/current_clocksource", "tsc")
+    put(tmp_path, "proc/cpuinfo", GUEST.replace(" hypervisor", ""))
+    put(tmp_path, "proc/sys/kernel/randomize_va_space", "2")
+    quiet = warnings(tmp_path, cpu=0, load=0.0, clock_read_ns=24.0, steal=0.01, sibling_busy=0.05)
+    assert quiet == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "warning", "words"),
+    [
+        pytest.param(
+            f"{CPUS}/cpu0/cpufreq/scaling_governor", "powersave", "governor", ("powersave", "pyperf"), id="governor"
+        ),
+        pytest.param(f"{CPUS}/intel_pstate/no_turbo", "0", "turbo", ("base frequency", "pyperf"), id="turbo of Intel"),
+        pytest.param(f"{CPUS}/cpufreq/boost", "1", "turbo", ("base frequency", "cpufreq/boost"), id="boost of others"),
+        pytest.param(f"{CPUS}/smt/active", "1", "smt", ("share cores", "smt/control"), id="SMT"),
+        pytest.param(f"{CLOCK_FOLDER}/current_clocksource", "hpet", "clock", ("hpet", "dmesg"), id="clock"),
+        pytest.param("proc/cpuinfo", GUEST, "virtual", ("virtual", "on hardware"), id="virtual"),
+    ],
+)
+def test_a_setting_is_named_with_what_to_do(
+    tmp_path: Path, path: str, text: str, warning: str, words: tuple[str, str]
+) -> None:
+    put(tmp_path, path, text)
+    one = only(warnings(tmp_path, cpu=0))
+    assert one.id == warning
+    assert words[0] in one.found
+    assert words[1] in one.advice
+
+
+@pytest.mark.parametrize(
+    ("measured", "warning", "found"),
+    [
+        pytest.param({"steal": 0.011}, "steal", "1.1\u00a0%", id="steal"),
+        pytest.param({"load": 1e6}, "load", "1000000.00 on", id="load"),
+        pytest.param({"clock_read_ns": 131.0}, "clock", "131\u00a0ns", id="clock"),
+    ],
+)
+def test_a_measurement_above_its_limit_is_named_with_its_value(
+    tmp_path: Path, measured: dict[str, float], warning: str, found: str
+) -> None:
+    one = only(warnings(tmp_path, cpu=0, **measured))
+    assert one.id == warning
+    assert found in one.found
+
+
+def test_load_is_judged_by_the_number_of_cpus() -> None:
+    assert high_load(2.0, 4) is None
+    assert high_load(2.1, 4) is not None
+    assert high_load(None, 4) is None
+
+
+def test_the_sibling_of_the_workloads_cpu_is_named_and_a_busy_one_is_a_warning_of_its_own(tmp_path: Path) -> None:
+    put(tmp_path, f"{CPUS}/smt/active", "1")
+    put(tmp_path, f"{CPUS}/cpu3/topology/thread_siblings_list", "1,3")
+    assert "CPU 1 shares the core of the workload's CPU 3" in only(warnings(tmp_path, cpu=3, sibling_busy=0.05)).found
+    busy, smt = warnings(tmp_path, cpu=3, sibling_busy=0.4)
+    assert (busy.id, smt.id) == ("smt-sibling", "smt")
+    assert "CPU 1, which shares a core with the workload's CPU 3, is busy 40\u00a0%" in busy.found
+
+
+def test_a_slow_clock_source_is_compared_with_the_best_that_the_kernel_offers(tmp_path: Path) -> None:
+    put(tmp_path, f"{CLOCK_FOLDER}/current_clocksource", "acpi_pm")
+    put(tmp_path, f"{CLOCK_FOLDER}/available_clocksource", "acpi_pm tsc")
+    one = only(warnings(tmp_path, clock_read_ns=900.0))
+    assert one.found == "the clock source is acpi_pm, and a read takes 900\u00a0ns"
+    assert "echo tsc | sudo tee /sys/devices/system/clocksource" in one.advice
+
+
+def test_a_fast_clock_source_that_reads_slowly_is_sought_in_what_stands_between(tmp_path: Path) -> None:
+    put(tmp_path, f"{CLOCK_FOLDER}/current_clocksource", "tsc")
+    assert "vdso=0" in only(warnings(tmp_path, clock_read_ns=250.0)).advice
+
+
+def test_a_guest_of_a_guest_is_told_once(tmp_path: Path) -> None:
+    put(tmp_path, "proc/cpuinfo", GUEST)
+    put(tmp_path, "proc/cmdline", "quiet nested_pvm=1")
+    assert only(warnings(tmp_path)).id == "nested"
+
+
+def test_every_warning_has_an_id_that_the_record_takes_and_says_all_three_things(tmp_path: Path) -> None:
+    put(tmp_path, f"{CPUS}/cpu0/cpufreq/scaling_governor", "powersave")
+    put(tmp_path, f"{CPUS}/intel_pstate/no_turbo", "0")
+    put(tmp_path, f"{CPUS}/smt/active", "1")
+    put(tmp_path, f"{CPUS}/cpu0/topology/thread_siblings_list", "0-1")
+    put(tmp_path, f"{CLOCK_FOLDER}/current_clocksource", "jiffies")
+    put(tmp_path, "proc/cpuinfo", GUEST)
+    found = warnings(tmp_path, cpu=0, load=1e6, clock_read_ns=999.0, steal=0.5, sibling_busy=1.0)
+    names = [one.id for one in found]
+    assert names == ["governor", "turbo", "smt-sibling", "smt", "load", "steal", "clock", "virtual"]
+    assert TypeAdapter(tuple[Slug, ...]).validate_python(tuple(names)) == tuple(names)
+    assert all(one.found and one.why and one.advice for one in found)

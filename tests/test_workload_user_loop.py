@@ -1,0 +1,111 @@
+"""user-loop: functions whose first instruction is exactly the one that their case names."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from probe_effect.tracers.symbols import find_function
+from probe_effect.workloads.build import build
+from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns
+
+SUITE = Path(__file__).parent.parent / "data" / "suites" / "user-probes"
+SOURCE = SUITE / "workload" / "user-loop.c"
+CACHE_LINE_BYTES = 64
+LONG_S = 30.0
+
+FIRST_INSTRUCTIONS = {
+    "x86_64": {
+        "nop1": "90",
+        "nop5": "0f 1f 44 00 00",
+        "push": "55",
+        "rip_mov": "48 8b 05",
+        "ret_only": "c3",
+        "prologue": "55 48 89 e5 48 83 ec 10",
+    },
+    "aarch64": {
+        "nop1": "1f 20 03 d5",
+        "nop5": "1f 20 03 d5",
+        "push": "fd 7b bf a9",
+        "rip_mov": "",  # an adrp, whose bytes depend on where the linker puts the data
+        "ret_only": "c0 03 5f d6",
+        "prologue": "fd 7b be a9",
+    },
+}
+"""Processor to function to its first bytes, from the manuals of the processors (and `objdump -d`)."""
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
+    pytest.mark.skipif(platform.machine() not in FIRST_INSTRUCTIONS, reason="not written for this processor"),
+]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+
+
+@pytest.mark.parametrize("name", FIRST_INSTRUCTIONS["x86_64"])
+def test_a_function_begins_with_the_instruction_that_it_is_named_for(name: str, program: Path) -> None:
+    function = find_function(program, name)
+    assert function is not None
+    expected = bytes.fromhex(FIRST_INSTRUCTIONS[platform.machine()][name])
+    assert function.first_bytes[: len(expected)] == expected
+
+
+def test_every_function_begins_a_cache_line_and_has_type_and_size(program: Path) -> None:
+    with program.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        symbols = {
+            symbol.name: symbol for symbol in table.iter_symbols() if symbol.name in FIRST_INSTRUCTIONS["x86_64"]
+        }
+    assert symbols.keys() == FIRST_INSTRUCTIONS["x86_64"].keys()
+    assert [name for name, symbol in symbols.items() if symbol["st_value"] % CACHE_LINE_BYTES] == []
+    assert {symbol["st_info"]["type"] for symbol in symbols.values()} == {"STT_FUNC"}
+    assert {symbol["st_info"]["bind"] for symbol in symbols.values()} == {"STB_GLOBAL"}
+    assert all(symbol["st_size"] for symbol in symbols.values())
+
+
+def test_the_cases_probe_every_function_and_no_other() -> None:
+    suite = tomllib.loads((SUITE / "suite.toml").read_text(encoding="utf-8"))
+    named = {name for case in suite["cases"] for name in case.get("functions", ())}
+    assert named == {f"user-loop:{name}" for name in FIRST_INSTRUCTIONS["x86_64"]}
+
+
+def test_a_script_probes_the_function_that_its_case_names() -> None:
+    suite = tomllib.loads((SUITE / "suite.toml").read_text(encoding="utf-8"))
+    for case in suite["cases"]:
+        for name in case.get("functions", ()):
+            function = name.partition(":")[2]
+            for script in SUITE.glob(f"{case['id']}.*"):
+                assert re.search(rf"\b{function}\b", script.read_text(encoding="utf-8")), script.name
+
+
+def test_the_loop_performs_what_it_is_asked_and_times_itself(program: Path) -> None:
+    workload = Workload(Load(program=program, operations=5000, cpu=NOT_PINNED))
+    run = workload.go(LONG_S)
+    workload.end()
+    assert run.operations == 5000
+    assert run.wall_ns > 0
+    assert run.user_ns > 0
+
+
+def test_a_clock_read_has_a_cost(program: Path) -> None:
+    cost_ns = clock_read_ns(program, NOT_PINNED)
+    assert cost_ns is not None
+    assert cost_ns > 0
+
+
+def test_a_number_that_is_none_is_refused(program: Path) -> None:
+    workload = Workload(Load(program=program, operations=0, cpu=NOT_PINNED))
+    with pytest.raises(WorkloadFailed, match="user-loop: 0: expected a whole number of 1 or more"):
+        workload.go(LONG_S)
+    workload.end()
