@@ -2,12 +2,14 @@
  * 05-tracepoint-return: The read system call is probed at return by a static probe; the action does nothing.
  *
  * Use:    dtrace -s 05-tracepoint-return.d
- * Needs:  FreeBSD's syscall provider (systrace.ko).
- * Read:   Nothing is printed; the run's time is the result.
+ * Needs:  DTrace's syscall provider (FreeBSD: systrace.ko; Linux: CONFIG_FTRACE_SYSCALLS).
+ * Read:   Nothing is printed; the run's time is the result. Events are counted by 05-tracepoint-return.check.d in
+ *         a run of its own.
  * Source: Mateusz Piotrowski, talk on tracing overhead (2023), benchmark 1, script 05.d; after Brendan Gregg,
- *         "BPF Performance Tools" (2019). Unchanged.
+ *         "BPF Performance Tools" (2019). Changed: the source names the module, freebsd; left empty, it matches
+ *         that of any system.
  */
 
-syscall:freebsd:read:return {
+syscall::read:return {
     1
 }

@@ -127,7 +127,10 @@ class Bench:
         subject = planned.subject
         variant = None if subject == BASELINE else self.work.case(subject).variant
         load = Load(program=self.program.path, operations=operations, cpu=self.cpu, variant=variant)
-        return run_once(planned, load, self._watch(planned), self.settings.limits)
+        row = run_once(planned, load, self._watch(planned), self.settings.limits)
+        if subject != BASELINE and self.work.case(subject).counted_by == "nothing":
+            return replace(row, seen=None, lost=None)  # a tool's 0 where no event is expected is no loss
+        return row
 
     def _watch(self, planned: PlannedRun) -> Watch | None:
         subject = planned.subject

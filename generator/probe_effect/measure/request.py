@@ -143,6 +143,8 @@ def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Se
 def first_look(work: Work) -> Work:
     """The work with one tracer only, the first that can measure something; and dormant probes, which need none."""
     first = next((subject.tracer for name in work.tracers for subject in work.measured if subject.tracer == name), None)
+    if first is None:  # then all the reasons why are of interest
+        return work
     tracers = {name: tracer for name, tracer in work.tracers.items() if name in {first, DORMANT}}
     measured = tuple(subject for subject in work.measured if subject.tracer in tracers)
     skipped = {subject: why for subject, why in work.skipped.items() if subject.tracer in tracers}
