@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
-from probe_effect.processes import STARTED_BY
+from probe_effect.processes import STARTED_BY, is_readable
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+PATIENCE_S = 10.0
+"""DTrace takes up to 9 s to end on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def _programs() -> Iterator[Leftover]:
         started_by = re.search(rf"(?:^|\0){STARTED_BY}=(\d+)(?:\0|$)".encode(), text)
         if started_by and not _is_alive(int(started_by[1])):
             pid = int(environment.parent.name)
-            yield Leftover(f"process {pid} ({_name(environment.parent)})", partial(_kill, pid))
+            yield Leftover(f"process {pid} ({_name(environment.parent)})", partial(_end, pid))
 
 
 def _instances() -> Iterator[Leftover]:
@@ -80,6 +83,17 @@ def _name(process: Path) -> str:
         return "ended"
 
 
-def _kill(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+def _end(pid: int) -> None:
+    """End a program in order, so that it takes its probes with it; by force when it does not."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        for demand in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, demand)
+            if is_readable(descriptor, PATIENCE_S):
+                return
+    finally:
+        os.close(descriptor)
