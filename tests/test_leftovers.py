@@ -57,23 +57,36 @@ def sleepers() -> Iterator[list[subprocess.Popen[bytes]]]:
     yield started
     for process in started:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
-def sleeper(started_by_pid: int, sleepers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """A process that bears the mark of having been started by another."""
+def sleeper(started_by_pid: int, sleepers: list[subprocess.Popen[bytes]], first: str = ":") -> subprocess.Popen[bytes]:
+    """A shell that bears the mark of having been started by another, has done something first, and waits."""
     environment = {**os.environ, STARTED_BY: str(started_by_pid)}
-    sleepers.append(subprocess.Popen(["tail", "-f", "/dev/null"], env=environment))  # noqa: S607 (as above)
-    return sleepers[-1]
+    command = ["/bin/sh", "-c", f"{first}; echo; read -r _"]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    sleepers.append(process)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
 
 
 def test_a_process_of_a_dead_run_is_named_and_ended(dead: int, sleepers: list[subprocess.Popen[bytes]]) -> None:
     process = sleeper(dead, sleepers)
     one = of(leftovers(), f"process {process.pid} ")
-    assert one.what == f"process {process.pid} (tail)"
+    assert one.what == f"process {process.pid} (sh)"
     one.remove()
-    assert process.wait(60) == -signal.SIGKILL
+    assert process.wait(60) == -signal.SIGTERM
     one.remove()  # gone in the meantime: no fault
+
+
+def test_a_process_that_does_not_end_in_order_is_ended_by_force(
+    dead: int, sleepers: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("probe_effect.measure.leftovers.PATIENCE_S", 0.1)
+    process = sleeper(dead, sleepers, "trap '' TERM")
+    of(leftovers(), f"process {process.pid} ").remove()
+    assert process.wait(60) == -signal.SIGKILL
 
 
 def test_a_process_of_a_living_run_is_left_alone(sleepers: list[subprocess.Popen[bytes]]) -> None:
@@ -157,6 +170,7 @@ def stderr_of(project: FakeProject, *arguments: str) -> str:
 def test_the_next_run_names_and_ends_a_tracer_that_outlived_its_killed_run(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("probe_effect.measure.leftovers.PATIENCE_S", 0.1)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     project.case("obstinate", "fake: stays")
     with project.start("--quick", "--blocks", "5") as running:

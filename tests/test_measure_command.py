@@ -175,7 +175,9 @@ def reason_not_to_measure() -> str | None:
 
 @pytest.mark.tracer
 @pytest.mark.skipif(reason_not_to_measure() is not None, reason=f"cannot trace here: {reason_not_to_measure()}")
-def test_a_real_tracepoint_is_measured_and_its_events_add_up(tmp_path: Path) -> None:
+def test_a_real_tracepoint_is_measured_and_its_events_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     shutil.copytree(SUITES, tmp_path / "suites")
     case = ["per-event", "--case", "04-tracepoint-entry", "--tracer", "bpftrace"]
     arguments = [*case, "--quick", "--blocks", "2", "--data", str(tmp_path)]

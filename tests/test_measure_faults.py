@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import resource
 import signal
@@ -12,14 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from builders import baseline_row, machine_document, many_blocks
 from fakes.project import FAKES, IMPATIENT, FakeProject, document, on_the_path, rows, started_by, work_folders_of
+from probe_effect.cli.measure_display import display
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.journal import GIVE_UP_AFTER, written_rows
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.measure.plan import BASELINE, PlannedRun, Subject
+from probe_effect.measure.progress import Progress
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import SampleWriter, as_note, read_samples
 from probe_effect.tracers import tool
@@ -29,7 +33,6 @@ from probe_effect.workloads.loop import WorkloadFailed, parse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.measure.progress import Progress
     from probe_effect.model import Sample
     from probe_effect.store.places import Submission
     from probe_effect.tracers.protocol import Counting
@@ -37,8 +40,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    """Two cases, of which the second gets a fault."""
+    """A sound case; each test adds one with a fault, or spoils something else."""
     on_the_path(monkeypatch)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     made = FakeProject(tmp_path)
     made.case("sound")
@@ -357,6 +361,24 @@ def test_a_clock_that_is_set_back_changes_no_time_that_is_recorded_and_is_told_a
     assert run.started <= run.ended
     assert seen[-1].clock_jumped_s == pytest.approx(-86400, abs=60)
     assert {progress.clock_jumped_s for progress in seen[:-1]} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("jumped_s", "words"),
+    [
+        pytest.param(-7200.2, "this machine's clock was set back by 7200 s during the run, or it slept", id="back"),
+        pytest.param(90.0, "this machine's clock was set forward by 90 s during the run, or it slept", id="forward"),
+        pytest.param(-0.4, "", id="turned a little, as daemons do all the time"),
+    ],
+)
+def test_a_clock_that_was_set_is_told_in_one_line(jumped_s: float, words: str) -> None:
+    console = Console(file=io.StringIO(), width=1000)
+    last = PlannedRun(0, 0, BASELINE, "baseline")
+    with display(console) as tell:
+        tell(Progress(phase="done", planned=last, blocks=1, done=1, total=1, clock_jumped_s=jumped_s))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert text.startswith(words)
+    assert text.count("\n") == (1 if words else 0)
 
 
 @pytest.mark.parametrize("wall_ns", [0, -5])

@@ -66,7 +66,14 @@ def config() -> Spec:
             "tickSize": 4,
         },
         "legend": text
-        | {"labelColor": INK, "title": None, "orient": "top", "symbolStrokeWidth": 2.5, "labelLimit": 400},
+        | {
+            "labelColor": INK,
+            "title": None,
+            "orient": "top",
+            "symbolStrokeWidth": 2.5,
+            "labelLimit": 400,
+            "columnPadding": 24,
+        },
         "text": {"color": MUTED, "fontSize": 12},
     }
 

@@ -103,11 +103,16 @@ class Catalogue:
         return list(newest.values())
 
     def measured(self, case_id: str) -> Iterator[tuple[MeasuredSubmission, CaseSummary]]:
-        """What current submissions say about a case, whatever its status."""
-        for submission in self.current():
-            for case in submission.summary.cases:
-                if case.case == case_id:
-                    yield submission, case
+        """What the newest submission of each machine that has it says about a case with a tracer, whatever its status.
+
+        One submission may have other tracers than the next, so the newest is sought for each of them.
+        """
+        for submissions in self.machines().values():
+            seen: set[tuple[str, str | None]] = set()
+            for submission in submissions:
+                found = [case for case in submission.summary.cases if case.case == case_id]
+                yield from ((submission, case) for case in found if (case.tracer, case.level) not in seen)
+                seen.update((case.tracer, case.level) for case in found)
 
     def published(self, case_id: str) -> Iterator[tuple[PublishedSource, Figure]]:
         """Published costs that are mapped to a case."""

@@ -56,9 +56,9 @@ def write(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> str:
 
 
 def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
-    """For each submission the sentence for its cheapest tracer and for its dearest; or why it has no number."""
+    """For each machine the sentence for its cheapest tracer and for its dearest; or why it has no number."""
     found = []
-    for _, rows in groupby(measured, key=lambda one: one[0].files.id):
+    for _, rows in groupby(measured, key=lambda one: one[0].summary.machine):
         own = list(rows)
         name = wording.machine_name(own[0][0].document)
         costs = sorted((one.cost.value, place) for place, (_, one) in enumerate(own) if one.cost is not None)
@@ -69,9 +69,11 @@ def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[
 
 def charts(catalogue: Catalogue, suite: Suite, case: Case) -> list[Chart]:
     """Slowdown over rate where it was measured; published costs as dots where there are several."""
+    measured = list(catalogue.measured(case.id))
+    machines = {submission.summary.machine: wording.machine_name(submission.document) for submission, _ in measured}
     lines = [
-        Line(f"{one.tracer}, {wording.machine_name(submission.document)}", one.cost)
-        for submission, one in catalogue.measured(case.id)
+        Line(one.tracer if len(machines) == 1 else f"{one.tracer}, {submission.summary.machine}", one.cost)
+        for submission, one in measured
         if one.cost is not None and one.threshold_5 is not None and suite.measures == "cost"
     ]
     dots = [
@@ -81,7 +83,8 @@ def charts(catalogue: Catalogue, suite: Suite, case: Case) -> list[Chart]:
     ]
     drawn = []
     if lines:
-        sentence = "Slowdown of one busy thread by the rate of its events, with 95 % intervals as bands."
+        where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
+        sentence = f"Slowdown of one busy thread by the rate of its events{where}, with 95 % intervals as bands."
         drawn.append(
             slowdown_chart(f"slowdown-{case.id}", f"{case.title}: events per second to slowdown", sentence, lines)
         )
