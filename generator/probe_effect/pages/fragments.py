@@ -15,7 +15,7 @@ from probe_effect.store.dictionary import TABLES, document_keys
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource
+    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
     from probe_effect.model import Interval
     from probe_effect.store.suite_file import Case, Suite
 
@@ -31,7 +31,9 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     return {
         "home-chart.md": render("fragments/home-chart.md.j2", chart=HOME_CHART if charts(catalogue) else None),
         "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, skipped=skipped_cases, **shared),
-        "all-costs.md": render("fragments/all-costs.md.j2", measured=measured, **shared),
+        "all-costs.md": render(
+            "fragments/all-costs.md.j2", suites=_first_suite_first(catalogue), measured=measured, **shared
+        ),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
         "machines.md": render("fragments/machines.md.j2", **shared),
         "sources.md": render(
@@ -41,6 +43,10 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "files.md": render("fragments/files.md.j2", **shared),
         "dictionary.md": render("fragments/dictionary.md.j2", tables=TABLES, keys=document_keys()),
     }
+
+
+def _first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:
+    return sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
 
 
 def measured(catalogue: Catalogue, suite: Suite, case: Case) -> str:
