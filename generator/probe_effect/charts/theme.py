@@ -72,7 +72,7 @@ def config() -> Spec:
             "orient": "top",
             "symbolStrokeWidth": 2.5,
             "labelLimit": 400,
-            "columnPadding": 24,
+            "columnPadding": 60,
         },
         "text": {"color": MUTED, "fontSize": 12},
     }

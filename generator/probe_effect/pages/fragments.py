@@ -102,16 +102,19 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     if reference is None:
         return []
     titles = catalogue.titles()
+    guiding = [case for case in reference.summary.cases if case.cost is not None and case.threshold_5 is not None]
+    # Of one tracer, the one with most cases: lines of several would lie on each other.
+    tracer = max((case.tracer for case in guiding), key=[case.tracer for case in guiding].count, default="")
     lines = [
-        Line(f"{titles.get(case.case, case.case)} ({case.tracer})", case.cost)
-        for case in reference.summary.cases
-        if case.cost is not None and case.threshold_5 is not None
+        Line(titles.get(case.case, case.case), case.cost)
+        for case in guiding
+        if case.tracer == tracer and case.cost is not None
     ]
     if not lines:
         return []
     lines.sort(key=lambda line: line.cost.value)
     name = wording.machine_name(reference.document)
-    sentence = (
-        f"Measured on {name} ({wording.tier(reference.document)}): slowdown of one busy thread by its event rate."
-    )
+    with_tool = wording.tool(tracer, reference.document.tools.get(tracer))
+    where = f"{name} ({wording.tier(reference.document)}) with {with_tool}"
+    sentence = f"Measured on {where}: slowdown of one busy thread by its event rate."
     return [slowdown_chart(HOME_CHART, "From events per second to slowdown", sentence, lines)]

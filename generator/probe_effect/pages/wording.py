@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from probe_effect import units
@@ -86,11 +87,16 @@ def source_label(document: SourceFile) -> str:
     return who if document.date == NOT_STATED else f"{who}, {units.date_words(document.date)}"
 
 
+VERSION_IN_ID = re.compile(r"(-\d+)+$")
+"""What a second version has at the end of its id: `bpftrace-0-23-2`."""
+
+
 def tool(name: str, version: str | None) -> str:
     """A tracer with its version, which many tools print with their own name in front: `bpftrace v0.17.0`."""
     if version is None:
         return name
-    return version if version.startswith(name) else f"{name} {version}"
+    own_name = VERSION_IN_ID.sub("", name)
+    return version if version.startswith(own_name) else f"{own_name} {version}"
 
 
 def tier(document: MachineFile) -> str:
