@@ -14,6 +14,8 @@ from probe_effect.pages.source_page import READ, baselines
 from probe_effect.store.dictionary import TABLES, document_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
     from probe_effect.model import Interval
@@ -35,7 +37,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "fragments/all-costs.md.j2", suites=_first_suite_first(catalogue), measured=measured, **shared
         ),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
-        "machines.md": render("fragments/machines.md.j2", **shared),
+        "machines.md": render("fragments/machines.md.j2", representative=representative, **shared),
         "sources.md": render(
             "fragments/sources.md.j2", sources=best_known_first(catalogue), read=READ, baselines=baselines, **shared
         ),
@@ -81,18 +83,22 @@ def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
 
 
 def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:
-    """The submission that stands for the whole on the home page: of the first suite, best grade, most cases, newest."""
-    # `current` gives the newest first, and of equals `min` takes the first.
-    timed = [one for one in catalogue.current() if one.summary.metric == "time"]
+    """The submission that stands for the whole on the home page."""
+    newest_first = [one for submissions in catalogue.machines().values() for one in submissions]
+    timed = [one for one in newest_first if one.summary.metric == "time"]
     measured = [one for one in timed if any(case.cost for case in one.summary.cases)]
-    return min(
-        measured,
+    return representative(measured) if measured else None
+
+
+def representative(submissions: Sequence[MeasuredSubmission]) -> MeasuredSubmission:
+    """Of submissions, newest first, the one to show: of the first suite, best grade, most cases, newest."""
+    return min(  # of equals the first
+        submissions,
         key=lambda one: (
             one.summary.suite != FIRST_SUITE,
             one.summary.grade,
             -sum(case.cost is not None for case in one.summary.cases),
         ),
-        default=None,
     )
 
 
