@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.tracers import dynamic_events, kernel
+from probe_effect.tracers import dynamic_events, kernel, proc
 from probe_effect.tracers.dynamic_events import DynamicEvents, Probe, parse_probe, split_probes
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.symbols import library_of
@@ -127,7 +127,7 @@ def test_the_group_of_scripts_is_ours_and_other_words_stay() -> None:
 def waiting() -> Iterator[int]:
     """A process that waits on its standard input, as a workload does."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:  # noqa: S607
-        dynamic_events.wait_for_workload(process.pid)
+        proc.wait_for_workload(process.pid)
         yield process.pid
         process.communicate()
 
@@ -136,9 +136,9 @@ def test_a_workload_that_has_ended_is_told_from_one_that_waits() -> None:
     with subprocess.Popen(["true"]) as process:  # noqa: S607
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with pytest.raises(TracerFailed, match="ended before the tracer was attached"):
-            dynamic_events.wait_for_workload(process.pid)
+            proc.wait_for_workload(process.pid)
     with pytest.raises(TracerFailed, match="ended before"):
-        dynamic_events.wait_for_workload(GONE)
+        proc.wait_for_workload(GONE)
 
 
 @pytest.fixture

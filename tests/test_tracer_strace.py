@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
 from probe_effect.measure.plan import PlannedRun, Subject
-from probe_effect.tracers import strace
+from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls
 from probe_effect.workloads.build import build
@@ -224,8 +224,8 @@ def test_where_the_kernel_lists_no_children_every_process_is_looked_at(
 ) -> None:
     for name in ("1", "20", "self", "sys"):
         (tmp_path / "proc" / name).mkdir(parents=True)
-    monkeypatch.setattr(strace, "ROOT", tmp_path)
-    assert sorted(strace._children(1)) == [1, 20]
+    monkeypatch.setattr(proc, "ROOT", tmp_path)
+    assert sorted(proc.children(1)) == [1, 20]
     (tmp_path / "proc/1/task/1").mkdir(parents=True)
     (tmp_path / "proc/1/task/1/children").write_text("20 ", encoding="utf-8")
-    assert strace._children(1) == [20]
+    assert proc.children(1) == [20]

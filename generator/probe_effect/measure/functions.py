@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.tracers.dynamic_events import wait_for_workload
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.symbols import find_function, library_of
 from probe_effect.workloads.loop import Load, Workload
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 HARMLESS = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
 """Lines that are no complaint: without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
 
-MAX_COMPLAINT_LINES = 50
-
 RAW_TRACEPOINTS_SINCE = (0, 18)
 """Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
 VERSION = re.compile(r"(\d+)\.(\d+)")
@@ -84,6 +82,7 @@ class BpftraceSession(ToolSession):
     """One bpftrace at work."""
 
     name = "bpftrace"
+    harmless = HARMLESS
 
     def __init__(self, bpftrace: str, script: Path, counting: Counting, program: Path) -> None:
         super().__init__(program)
@@ -146,10 +145,6 @@ class BpftraceSession(ToolSession):
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
             return (count_lines if self._counting == "lines" else count_json)(out)
 
-    def complaint(self) -> str:
-        """bpftrace's own words, without those that say nothing."""
-        return _complaint(self.work.err) or _complaint(self.work.out)
-
 
 def _descriptors(pid: int) -> int:
     """How many files a process has open; 0 when it is gone."""
@@ -157,8 +152,3 @@ def _descriptors(pid: int) -> int:
         return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
         return 0
-
-
-def _complaint(path: Path) -> str:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[:MAX_COMPLAINT_LINES]
-    return " ".join(line.strip() for line in lines if not HARMLESS.search(line))

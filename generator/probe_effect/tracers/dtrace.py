@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers import kernel
 from probe_effect.tracers.dtrace_output import LIVE, count_aggregations, count_drops, count_lines
-from probe_effect.tracers.dynamic_events import DEFINED, LISTS, remove_group, wait_for_workload
+from probe_effect.tracers.dynamic_events import DEFINED, LISTS, remove_group
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import ToolSession, version_line, words
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Literal
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import TRACEFS
+from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.symbols import find_function, library_of
 
@@ -42,8 +43,6 @@ DEFINED = re.compile(r"^[pr]\d*:(\w+)/(\w+) ", re.MULTILINE)
 """A line of `uprobe_events` and `kprobe_events`; the digits are a return probe's limit of instances."""
 
 USER, KERNEL = LISTS = ("uprobe_events", "kprobe_events")
-PATIENCE_S = 5.0
-LOOK_EVERY_S = 0.0005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,29 +169,6 @@ def tracefs(root: Path = ROOT) -> Path:
             return root / place
     msg = "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
     raise TracerFailed(msg)
-
-
-def wait_for_workload(pid: int) -> None:
-    """Return when the workload waits for its go: its libraries are loaded, and it is on its CPU by then.
-
-    It alone sleeps so that a signal could wake it (state S, proc(5)); loading a program does not.
-    Raises: TracerFailed when it ends or does not get there.
-    """
-    deadline_s = time.monotonic() + PATIENCE_S
-    while (state := _state(pid)) != "S":
-        if state in {None, "Z", "X"}:
-            msg = f"the workload, process {pid}, ended before the tracer was attached"
-            raise TracerFailed(msg)
-        if time.monotonic() > deadline_s:
-            msg = f"the workload, process {pid}, is in state {state} after {PATIENCE_S:.0f} s; expected S, waiting"
-            raise TracerFailed(msg, status="timeout")
-        time.sleep(LOOK_EVERY_S)
-
-
-def _state(pid: int) -> str | None:
-    stat = read_text(ROOT, f"proc/{pid}/stat")
-    # The name, in parentheses, may hold blanks and parentheses itself.
-    return stat.rpartition(")")[2].split()[0] if stat else None
 
 
 def _place(file: str, function: str, pid: int, folder: Path) -> str:

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.arguments import read_script
-from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, tracefs, wait_for_workload
+from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, tracefs
 from probe_effect.tracers.ftrace_script import Event, parse_script
 from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Report, TracerFailed
 
 if TYPE_CHECKING:

@@ -118,6 +118,7 @@ class LttngSession(ToolSession):
     """One session daemon with one recording session."""
 
     name = "lttng-sessiond"
+    harmless = HARMLESS
 
     def __init__(self, lttng: LttngUst, commands: Sequence[Sequence[str]], counting: Counting, program: Path) -> None:
         super().__init__(program)
@@ -171,11 +172,6 @@ class LttngSession(ToolSession):
     def output_bytes(self) -> int:
         """Bytes recorded, with the files that describe them."""
         return sum(path.stat().st_size for path in self.trace.rglob("*") if path.is_file())
-
-    def complaint(self) -> str:
-        """The daemon's own words, without those that say nothing."""
-        lines = self.work.err.read_text(encoding="utf-8", errors="replace").splitlines()
-        return " ".join(line.strip() for line in lines if not HARMLESS.search(line))
 
     def run(self, *words: str) -> str:
         """What `lttng WORDS` prints. Raises: TracerFailed with its complaint."""

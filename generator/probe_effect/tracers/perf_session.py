@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from probe_effect.host import read_text
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_script, split_arguments
-from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes, wait_for_workload
+from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import ToolSession
 

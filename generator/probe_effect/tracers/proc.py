@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 from probe_effect.host import ROOT, read_text
+from probe_effect.tracers.protocol import TracerFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATIENCE_S = 5.0
+LOOK_EVERY_S = 0.0005
 
 
 def state(pid: int) -> str | None:
@@ -22,9 +32,33 @@ def name(pid: int) -> str | None:
     return read_text(ROOT, f"proc/{pid}/comm")
 
 
+def status(pid: int | str, root: Path | None = None) -> dict[str, str]:
+    """`/proc/PID/status` by name; empty when the process is gone. `self` is this process."""
+    lines = (read_text(root or ROOT, f"proc/{pid}/status") or "").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def peak_rss_bytes(pid: int) -> int | None:
+    """Largest resident memory of a running process so far (VmHWM); None when it has ended.
+
+    Not wait4's `ru_maxrss`: that keeps the peak of the process before exec, which was ours.
+    """
+    peak = status(pid).get("VmHWM")
+    return int(peak.split()[0]) * 1024 if peak else None  # in KiB, though it says kB
+
+
+def has_capability(number: int, root: Path) -> bool:
+    """Whether this process has a capability in effect (CapEff)."""
+    held = status("self", root).get("CapEff")
+    return held is not None and bool(int(held, 16) >> number & 1)
+
+
 def children(pid: int) -> list[int]:
-    """Process ids of what its main thread has started and what still runs."""
-    return [int(child) for child in (read_text(ROOT, f"proc/{pid}/task/{pid}/children") or "").split()]
+    """Process ids of what its main thread has started; every process where CONFIG_PROC_CHILDREN is off."""
+    listed = f"proc/{pid}/task/{pid}/children"
+    if (ROOT / listed).exists():
+        return [int(word) for word in (read_text(ROOT, listed) or "").split()]
+    return [int(path.name) for path in ROOT.glob("proc/[0-9]*")]
 
 
 def has_loaded(pid: int, library: str) -> bool:
@@ -42,3 +76,20 @@ def waits_for_go(pid: int) -> bool:
         return False
     words = (read_text(ROOT, f"proc/{pid}/syscall") or "").split()
     return not words or (words[1:2] == ["0x0"] and words[3:4] == ["0x1"])
+
+
+def wait_for_workload(pid: int) -> None:
+    """Return when the workload waits for its go: its libraries are loaded, and it is on its CPU by then.
+
+    It alone sleeps so that a signal could wake it (state S); loading a program does not.
+    Raises: TracerFailed when it ends or does not get there.
+    """
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (now := state(pid)) != "S":
+        if is_gone(pid):
+            msg = f"the workload, process {pid}, ended before the tracer was attached"
+            raise TracerFailed(msg)
+        if time.monotonic() > deadline_s:
+            msg = f"the workload, process {pid}, is in state {now} after {PATIENCE_S:.0f} s; expected S, waiting"
+            raise TracerFailed(msg, status="timeout")
+        time.sleep(LOOK_EVERY_S)

@@ -10,13 +10,12 @@ Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.dynamic_events import wait_for_workload
+from probe_effect.tracers.proc import children, has_capability, status, wait_for_workload
 from probe_effect.tracers.protocol import Report, TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, version_line
 
@@ -100,17 +99,12 @@ def scope_refuses(root: Path, *, attaching: bool) -> str | None:
     scope = read_text(root, SCOPE) or "0"
     if scope == "3":
         return f"/{SCOPE} is 3: tracing by ptrace is off until the next start of the machine"
-    if (scope == "2" or (scope == "1" and attaching)) and not _has_capability(root):
+    if (scope == "2" or (scope == "1" and attaching)) and not has_capability(CAP_SYS_PTRACE, root):
         return (
             f"/{SCOPE} is {scope}, and this process lacks CAP_SYS_PTRACE: run this command with sudo, "
             "or as root: sysctl kernel.yama.ptrace_scope=0"
         )
     return None
-
-
-def _has_capability(root: Path) -> bool:
-    held = re.search(r"^CapEff:\s*([0-9a-f]+)", read_text(root, "proc/self/status") or "", re.MULTILINE)
-    return held is not None and bool(int(held[1], 16) >> CAP_SYS_PTRACE & 1)
 
 
 class StraceSession(ToolSession):
@@ -121,7 +115,6 @@ class StraceSession(ToolSession):
     def __init__(self, strace: str, arguments: Sequence[str], program: Path) -> None:
         super().__init__(program)
         self._strace, self._arguments = strace, arguments
-        self._pid = 0
         self._before = 0
         """Calls printed before the workload waited for its go."""
 
@@ -132,8 +125,8 @@ class StraceSession(ToolSession):
 
     def attach(self, pid: int) -> None:
         """Start strace on the workload once it waits: what its loader reads is no event. Raises: TracerFailed."""
-        wait_for_workload(pid)
-        self._pid = pid
+        if not self.prefix:
+            wait_for_workload(pid)
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
@@ -143,8 +136,8 @@ class StraceSession(ToolSession):
     def is_live(self) -> bool:
         """Whether strace says that it is attached, and the kernel that the workload is traced by it."""
         said = self.work.err.read_text(encoding="utf-8", errors="replace")
-        is_ours = self.child is not None and _status(self._pid).get("TracerPid") == str(self.child.pid)
-        return is_ours and f"Process {self._pid} attached" in said
+        is_ours = self.child is not None and status(self.pid).get("TracerPid") == str(self.child.pid)
+        return is_ours and f"Process {self.pid} attached" in said
 
     def ask_to_stop(self) -> None:
         """Nothing: strace ends with the workload, and has all on disk by then."""
@@ -170,11 +163,6 @@ class SeccompSession(StraceSession):
     def __init__(self, strace: str, arguments: Sequence[str], program: Path) -> None:
         super().__init__(strace, arguments, program)
         self.prefix = (strace, "-f", "--seccomp-bpf", "-o", str(self.lines), *arguments)
-        self._start_ns = time.monotonic_ns()
-
-    def attach(self, pid: int) -> None:
-        """Nothing: strace has started as the process `pid`, and starts the workload."""
-        self._pid = pid
 
     def ready(self, timeout_s: float) -> None:
         """Return when the workload is traced, filtered, and waits. Raises: TracerFailed."""
@@ -183,17 +171,11 @@ class SeccompSession(StraceSession):
 
     def is_live(self) -> bool:
         """Whether a child of strace is traced by it, has a filter that strace has not, and waits for its go."""
-        own = _status(self._pid)
+        own = status(self.pid)
         if own.get("State", "Z").startswith("Z"):
             msg = "strace ended before its probes were live"
             raise TracerFailed(msg)
-        return any(_is_filtered(_status(child), self._pid, own) for child in _children(self._pid))
-
-    def stop(self, timeout_s: float) -> Report:
-        """Count. strace has ended with the workload, as whose wrapper its time is known. Raises: TracerFailed."""
-        del timeout_s
-        seen, lost = self.count()
-        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns)
+        return any(_is_filtered(status(child), self.pid, own) for child in children(self.pid))
 
 
 def count_calls(path: Path) -> int:
@@ -206,22 +188,8 @@ def count_calls(path: Path) -> int:
     return count + len(CALL.findall(rest))
 
 
-def _children(pid: int) -> list[int]:
-    """Children of a process; every process where the kernel does not list them (CONFIG_PROC_CHILDREN)."""
-    listed = f"proc/{pid}/task/{pid}/children"
-    if (ROOT / listed).exists():
-        return [int(word) for word in (read_text(ROOT, listed) or "").split()]
-    return [int(path.name) for path in ROOT.glob("proc/[0-9]*")]
-
-
 def _is_filtered(child: dict[str, str], tracer: int, own: dict[str, str]) -> bool:
     """A container may have filters of its own, so that it is their number which tells; Linux before 5.9 has none."""
     filters = int(child.get("Seccomp_filters", "1")) > int(own.get("Seccomp_filters", "0"))
     is_waiting = child.get("State", "").startswith("S")
     return child.get("TracerPid") == str(tracer) and child.get("Seccomp") == "2" and filters and is_waiting
-
-
-def _status(pid: int) -> dict[str, str]:
-    """`/proc/PID/status` by name; empty when the process is gone."""
-    lines = (read_text(ROOT, f"proc/{pid}/status") or "").splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, kernel_config, read_text
 from probe_effect.tracers import kernel
-from probe_effect.tracers.proc import children, name, state
+from probe_effect.tracers.proc import children, has_capability, name, state
 from probe_effect.tracers.tool import ToolSession, absent, version_line, words
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Systemtap:
     def _no_memory(self) -> str | None:
         """None when stapbpf can lift the limit of locked memory; it ends when it cannot, whatever the kernel needs."""
         _, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-        if hard == resource.RLIM_INFINITY or _has_capability(CAP_SYS_RESOURCE, self.root):
+        if hard == resource.RLIM_INFINITY or has_capability(CAP_SYS_RESOURCE, self.root):
             return None
         return (
             f"{LOADER} lifts the limit of locked memory, and may not here: it is {hard} bytes, and CAP_SYS_RESOURCE is "
@@ -138,9 +138,3 @@ class SystemtapSession(ToolSession):
     def complaint(self) -> str:
         """SystemTap's own words; its standard output has the script's only."""
         return words(self.work.err)
-
-
-def _has_capability(number: int, root: Path) -> bool:
-    """Whether this process has a capability. Source: proc(5), CapEff of /proc/PID/status."""
-    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", read_text(root, "proc/self/status") or "", re.MULTILINE)
-    return bool(found and int(found[1], 16) >> number & 1)

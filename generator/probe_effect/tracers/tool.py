@@ -13,11 +13,13 @@ import signal
 import subprocess
 import tempfile
 import time
+from abc import ABC, abstractmethod
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from probe_effect.host import ROOT, read_text
 from probe_effect.processes import Child
+from probe_effect.tracers.proc import peak_rss_bytes
 from probe_effect.tracers.protocol import Report, TracerFailed
 
 if TYPE_CHECKING:
@@ -52,40 +54,50 @@ class WorkFolder:
         self._folder.cleanup()
 
 
-class ToolSession:
-    """Base of sessions whose tool attaches from outside. A subclass says which command, which proof, which count."""
+class ToolSession(ABC):
+    """Base of sessions with a tool. A subclass says which command, or which prefix, which proof, and which count.
+
+    A tool with a `prefix` starts the workload itself: it ends with it, and its time is known from the workload's end.
+    """
 
     prefix: tuple[str, ...] = ()
     name: str
     """The tool's name in messages."""
     stop_signal: signal.Signals = signal.SIGTERM
     good_exits: frozenset[int] = frozenset({0})
+    harmless: re.Pattern[str] = re.compile(r"^\s*$")
+    """Lines of its output that are no complaint."""
 
     def __init__(self, program: Path) -> None:
         self.program = program
         self.work = WorkFolder()
         self.child: Child | None = None
         self.attach_ns: int | None = None
-        self._start_ns = 0
+        self.pid = 0
+        """The workload, or the tool that has started it."""
+        self._start_ns = time.monotonic_ns()
 
-    def command(self, pid: int) -> Sequence[str]:
-        """The command that watches the workload `pid`."""
-        raise NotImplementedError
+    def command(self, pid: int) -> Sequence[str]:  # noqa: ARG002 (those that have a command need it)
+        """The command that watches the workload `pid`; none for a tool that starts it."""
+        return ()
 
+    @abstractmethod
     def is_live(self) -> bool:
         """Whether it is proved that every probe is live. Raises: ValueError when the output is not understood."""
-        raise NotImplementedError
 
+    @abstractmethod
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), after the end. Raises: ValueError when the output is not understood."""
-        raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
         """Variables to add to the tool's environment."""
         return {}
 
     def attach(self, pid: int) -> None:
-        """Start the tool. Raises: TracerFailed."""
+        """Start the tool, unless it has started as the process `pid`, and starts the workload. Raises: TracerFailed."""
+        self.pid = pid
+        if self.prefix:
+            return
         self._start_ns = time.monotonic_ns()
         self.child = self.spawn(self.command(pid))
 
@@ -134,6 +146,8 @@ class ToolSession:
 
     def stop(self, timeout_s: float) -> Report:
         """Ask the tool to stop, wait until it has flushed and exited, and count. Raises: TracerFailed."""
+        if self.prefix:
+            return self._report()
         if self.child is None:
             msg = f"{self.name} was not started"
             raise TracerFailed(msg)
@@ -146,7 +160,8 @@ class ToolSession:
             self.fail("timeout", f"had not exited {timeout_s:.0f} s after it was asked to stop")
         if ended.exit_status not in self.good_exits:
             self.fail("failed", f"exit status {ended.exit_status}")
-        return self._report(ended, rss_bytes, detach_ns)
+        cpu_ns = ended.user_ns + ended.sys_ns
+        return replace(self._report(), cpu_ns=cpu_ns, rss_bytes=rss_bytes, detach_ns=detach_ns)
 
     def end(self) -> None:
         """Leave no process, no probe and no file behind."""
@@ -160,7 +175,7 @@ class ToolSession:
 
     def complaint(self) -> str:
         """The tool's own words, of its errors first."""
-        return words(self.work.err) or words(self.work.out)
+        return words(self.work.err, self.harmless) or words(self.work.out, self.harmless)
 
     def fail(self, status: Literal["failed", "timeout"], what: str) -> NoReturn:
         """End the tool. Raises: TracerFailed with its own words, always."""
@@ -169,37 +184,20 @@ class ToolSession:
         said = self.complaint()
         raise TracerFailed(f"{self.name} {what}" + (f": {said}" if said else ""), status=status)
 
-    def _report(self, ended: Ended, rss_bytes: int | None, detach_ns: int) -> Report:
+    def _report(self) -> Report:
+        """What it counted and wrote. Raises: TracerFailed."""
         try:
             seen, lost = self.count()
         except ValueError as error:
             msg = f"the output of {self.name} is not understood: {error}"
             raise TracerFailed(msg) from error
-        return Report(
-            seen=seen,
-            lost=lost,
-            cpu_ns=ended.user_ns + ended.sys_ns,
-            rss_bytes=rss_bytes,
-            output_bytes=self.output_bytes(),
-            attach_ns=self.attach_ns,
-            detach_ns=detach_ns,
-        )
+        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns)
 
 
-def peak_rss_bytes(pid: int) -> int | None:
-    """Largest resident memory of a running process so far (VmHWM, proc(5)); None when it has ended.
-
-    Not wait4's `ru_maxrss`: that keeps the peak of the process before exec, which was ours.
-    """
-    status = read_text(ROOT, f"proc/{pid}/status") or ""
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
-    return int(peak[1]) * 1024 if peak else None
-
-
-def words(path: Path) -> str:
-    """The first lines of a file of output as one line."""
+def words(path: Path, harmless: re.Pattern[str] = ToolSession.harmless) -> str:
+    """The first lines of a file of output as one line, without those that are `harmless`."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[:MAX_COMPLAINT_LINES]
-    return " ".join(line.strip() for line in lines if line.strip())
+    return " ".join(line.strip() for line in lines if not harmless.search(line))
 
 
 def version_line(program: str, *arguments: str) -> str | None:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
 from probe_effect.tracers.arguments import read_script, split_arguments
-from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes, wait_for_workload
+from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes
 from probe_effect.tracers.ftrace import Instance, instances_missing
 from probe_effect.tracers.kernel import missing
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, version_line
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting, Report
+from probe_effect.tracers.protocol import Counting, Report
 
 
 @dataclass(frozen=True, slots=True)

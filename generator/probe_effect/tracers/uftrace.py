@@ -17,13 +17,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, is_gone, waits_for_go
-from probe_effect.tracers.protocol import Report, TracerFailed
 from probe_effect.tracers.tool import SHARED_MEMORY, ToolSession, absent, version_line
 
 if TYPE_CHECKING:
@@ -79,37 +77,22 @@ class UftraceSession(ToolSession):
         super().__init__(program)
         self._uftrace, self._counting = uftrace, counting
         self._is_patching = any(word.startswith(PATCH) for word in arguments)
-        self._pid = 0
         said = ("--debug-domain=dynamic:1", f"--logfile={self.work.err}")  # it tells what it patched at this level
         self.prefix = (uftrace, "record", f"--data={self.data}", *said, *arguments)
-        self._start_ns = time.monotonic_ns()
 
     @property
     def data(self) -> Path:
         """The folder of what it records."""
         return self.work.path / "data"
 
-    def attach(self, pid: int) -> None:
-        """Nothing: uftrace has started as the process `pid`, and starts the workload."""
-        self._pid = pid
-
     def is_live(self) -> bool:
         """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
-        if is_gone(self._pid):
+        if is_gone(self.pid):
             self.fail("failed", "ended before its probes were live")
-        is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self._pid))
+        is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self.pid))
         if is_waiting and self._is_patching and not PATCHED.search(self.work.err.read_text(encoding="utf-8")):
             self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
         return is_waiting
-
-    def stop(self, timeout_s: float) -> Report:
-        """Count. uftrace has ended with the workload, as whose wrapper its time is known. Raises: TracerFailed."""
-        del timeout_s
-        try:
-            seen, lost = self.count()
-        except ValueError as error:
-            raise TracerFailed(str(error)) from error
-        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns)
 
     def count(self) -> tuple[int | None, int | None]:
         """(calls recorded, calls lost). Raises: ValueError when uftrace does not report."""
