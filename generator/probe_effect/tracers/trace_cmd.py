@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.store.suite_file import Need
-from probe_effect.tracers.protocol import Counting, Report
+    from probe_effect.tracers.protocol import Counting, Report
 
 
 @dataclass(frozen=True, slots=True)
