@@ -39,8 +39,9 @@ setup: $(SETUP) ## the environment, in .venv
 measure: $(SETUP) ## measure this machine (as root)
 	$(BIN)/probe-effect measure
 
-bench: $(SETUP) ## our own speed, and ours against hyperfine (as root, 15 minutes), as figures
+bench: $(SETUP) ## our own speed, the truth of our intervals, and ours against hyperfine (as root, 15 minutes)
 	$(BIN)/python benchmarks/build_time.py
+	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.against_hyperfine
 
 clean: ## remove everything generated

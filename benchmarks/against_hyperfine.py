@@ -145,7 +145,7 @@ def _repeat(contest: Contest, method: str, seconds: float, made: list[Outcome]) 
         say(f"left out: {error}")
         return
     made.append(outcome)
-    say(f"{units.nanoseconds(outcome.cost.value)} in {outcome.seconds:.1f} s")
+    say(f"{units.duration(outcome.cost.value)} in {outcome.seconds:.1f} s")
 
 
 def say(text: str, end: str = "\n") -> None:

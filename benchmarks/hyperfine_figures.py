@@ -32,10 +32,10 @@ def plain(value: float | None) -> str:
 
 
 SHOWN: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
-    "median_ns": ("estimates, median", units.nanoseconds),
-    "sd_ns": ("estimates, standard deviation", units.nanoseconds),
-    "range_ns": ("estimates, largest less smallest", units.nanoseconds),
-    "width_ns": ("interval, median width", units.nanoseconds),
+    "median_ns": ("estimates, median", units.duration),
+    "sd_ns": ("estimates, standard deviation", units.duration),
+    "range_ns": ("estimates, largest less smallest", units.duration),
+    "width_ns": ("interval, median width", units.duration),
     "covers_all_ratio": ("interval holds the median of both methods", units.percent),
     "covers_own_ratio": ("interval holds the median of its own", units.percent),
     "covers_zero_ratio": ("interval holds 0", units.percent),

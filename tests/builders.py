@@ -254,9 +254,10 @@ def write_source(
 
 
 def copy_suite(data: Path) -> Path:
-    """The suite `per-event` under `data`; its folder."""
+    """The suite `per-event` under `data`, with the header that workloads share; its folder."""
     folder = data / "suites" / "per-event"
     shutil.copytree(REAL_DATA / "suites" / "per-event", folder)
+    shutil.copyfile(REAL_DATA / "suites" / "loop.h", data / "suites" / "loop.h")
     return folder
 
 

@@ -13,7 +13,7 @@ import pytest
 from builders import REAL_DATA, strings_of, write_data
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.draw import draw_svg, live_script
-from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, slowdown_chart
+from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
 from probe_effect.charts.theme import SERIES, WIDTHS, Chart, Layout
 from probe_effect.exports.assemble import assemble, safe_cell
 from probe_effect.guidance.catalogue import read_catalogue
@@ -49,6 +49,10 @@ BOTH = [
     pytest.param(costs(dot("a", 50), dot("b", 5000, "dtrace")), id="costs over decades"),
     pytest.param(costs(Dot("a", "s", Interval(5.0)), Dot("b", "s", Interval(6.0))), id="costs without intervals"),
     pytest.param(slowdowns(line("kprobe", 50), line("uprobe", 1300)), id="slowdown"),
+    pytest.param(
+        slowdown_chart("m", "M", "A sentence.", [line("a", 50)], [Point("a", 1e4, Interval(0.01, 0.009, 0.02))]),
+        id="measured slowdown",
+    ),
 ]
 
 
@@ -64,7 +68,14 @@ def test_a_spec_is_json_of_exactly_the_layouts_width_with_its_rows_inside(chart:
     spec = parsed(chart, layout)
     assert spec["width"] == WIDTHS[layout]
     assert spec["$schema"].endswith("/vega-lite/v6.json")
-    assert spec["data"]["values"] == list(chart.rows)
+    for value, row in zip(spec["data"]["values"], chart.rows, strict=True):
+        assert row.items() <= value.items()
+
+
+def test_numbers_under_the_pointer_are_written_as_everywhere() -> None:
+    point = parsed(slowdowns(line("kprobe", 50)), "wide")["data"]["values"][0]
+    assert (point["rate"], point["slowdown"]) == ("100\u00a0/s", "0.00050\u00a0% (0.00045\u00a0to\u00a00.00055)")
+    assert parsed(costs(dot("a", 50)), "wide")["data"]["values"][0]["cost"] == "50\u00a0ns (45\u00a0to\u00a055)"
 
 
 @pytest.mark.parametrize("chart", BOTH)
@@ -131,6 +142,29 @@ def test_a_slowdown_chart_has_the_line_of_each_cost_over_all_rates() -> None:
         assert row["slowdown_low_ratio"] == pytest.approx(float(row["rate_hz"] or 0) * 45e-9)
 
 
+def test_measured_slowdowns_stand_as_dots_with_their_intervals_beside_their_line() -> None:
+    points = [Point("kprobe", 1e5, Interval(0.006, 0.005, 0.007)), Point("not drawn", 1e5, Interval(1.0))]
+    chart = slowdown_chart("slowdown-x", "Slowdown", "A sentence.", [line("kprobe", 50)], points)
+    (row,) = [row for row in chart.rows if row["from"] == "measured"]
+    assert (row["series"], row["rate_hz"], row["slowdown_ratio"], row["slowdown_high_ratio"]) == (
+        "kprobe",
+        1e5,
+        0.006,
+        0.007,
+    )
+    marks = [one.get("aria-roledescription") for one in root(chart).iter()]
+    assert marks.count("point") == 1
+
+
+def test_an_interval_that_reaches_below_zero_is_drawn_down_to_the_foot_of_the_axis() -> None:
+    chart = slowdown_chart("s", "S", "A sentence.", [line("a", 50)], [Point("a", 1e3, Interval(0.01, -0.02, 0.04))])
+    (interval,) = [one for one in root(chart).iter(f"{SVG}line") if one.get("stroke-width") == "2"]
+    bottom = max(float(place) for place in re.findall(r"translate\([^,]*,([\d.]+)\)", draw_svg(chart, "wide")))
+    assert float((interval.get("transform") or "").rpartition(",")[2].rstrip(")")) <= bottom
+    assert -bottom < float(interval.get("y2") or "nan") < 0
+    assert "NaN" not in draw_svg(chart, "wide")
+
+
 def test_a_slowdown_chart_spans_its_rates_and_slowdowns() -> None:
     encoding = parsed(slowdowns(line("kprobe", 50)), "wide")["layer"][1]["encoding"]
     assert encoding["x"]["scale"] == {"type": "log", "domain": [100, 10_000_000]}
@@ -139,7 +173,7 @@ def test_a_slowdown_chart_spans_its_rates_and_slowdowns() -> None:
 
 def test_a_slowdown_chart_draws_the_three_thresholds_with_their_words() -> None:
     layers = parsed(slowdowns(line("kprobe", 50)), "narrow")["layer"]
-    (rule,) = [one for one in layers if one["mark"]["type"] == "rule"]
+    (rule,) = [one for one in layers if one["mark"]["type"] == "rule" and "data" in one]
     assert rule["data"]["values"] == [
         {"threshold_ratio": 0.01, "label": "1 % measurable"},
         {"threshold_ratio": 0.05, "label": "5 % significant"},

@@ -167,6 +167,46 @@ def test_a_block_with_one_baseline_is_told(data: Path) -> None:
     only_rule(data, "row-order", f"{SUBMISSION}/samples.csv", None, "block 3 has 1 baseline runs")
 
 
+def at_levels(data: Path, *levels: str) -> None:
+    """Have the suite of the submission vary something."""
+    suite = data / "suites" / "per-event" / "suite.toml"
+    factor = f'[factor]\nname = "work"\ntitle = "Work"\nunit = "turns"\nlevels = {list(levels)}\n\n'
+    text = suite.read_text(encoding="utf-8").replace("[[cases]]", f"{factor}[[cases]]", 1)
+    suite.write_text(text, encoding="utf-8")
+
+
+def test_rows_at_the_levels_of_their_suite_are_sound(data: Path) -> None:
+    at_levels(data, "low", "high")
+    low = [replace(row, level="low") for row in many_blocks(6)]
+    high = [replace(row, level="high", position=row.position + 3) for row in many_blocks(6)]
+    resubmit(data, sorted([*low, *high], key=lambda row: (row.block, row.position)))
+    assert problems(data) == []
+
+
+def test_a_level_that_its_suite_does_not_have_is_told_with_its_line(data: Path) -> None:
+    rows = many_blocks(6)
+    rows[4] = replace(rows[4], level="high")
+    resubmit(data, rows)
+    assert ("known-cases", 6) in {(one.rule, one.line) for one in problems(data)}
+
+
+def test_a_row_without_a_level_is_told_where_its_suite_has_some(data: Path) -> None:
+    at_levels(data, "low")
+    rows = [replace(row, level="low") for row in many_blocks(6)]
+    rows[4] = replace(rows[4], level=None)
+    resubmit(data, rows)
+    assert "no level in a row of suite `per-event`" in {one.message for one in problems(data)}
+
+
+def test_a_block_with_one_baseline_of_a_level_is_told_with_the_level(data: Path) -> None:
+    at_levels(data, "low", "high")
+    low = [replace(row, level="low") for row in many_blocks(6)]
+    high = [replace(row, level="high", position=row.position + 3) for row in many_blocks(6)]
+    rows = sorted([*low, *high], key=lambda row: (row.block, row.position))
+    resubmit(data, [row for row in rows if (row.block, row.position) != (3, 5)])
+    only_rule(data, "row-order", f"{SUBMISSION}/samples.csv", None, "block 3 has 1 baseline runs at level `high`")
+
+
 def test_a_block_without_timed_runs_needs_no_baselines(data: Path) -> None:
     resubmit(data, [*many_blocks(6), replace(skipped_row(0), block=7)])
     assert problems(data) == []
@@ -288,6 +328,23 @@ def test_a_file_that_a_suite_names_and_lacks_is_told(data: Path, gone: list[str]
     for name in gone:
         (data / "suites" / "per-event" / name).unlink()
     only_rule(data, "suite-scripts", "suites/per-event/suite.toml", None, words)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        'like = "99-else"',
+        'like = "01-control"',
+        'parts = ["02-kprobe", "99-else"]',
+        'composed = { probe = "02-kprobe", action = "09-map", plain = "99-else" }',
+    ],
+    ids=["like", "itself", "parts", "composed"],
+)
+def test_a_reference_to_a_case_that_is_none_is_told(data: Path, reference: str) -> None:
+    suite = data / "suites" / "per-event" / "suite.toml"
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace('id = "01-control"\n', f'id = "01-control"\n{reference}\n'), encoding="utf-8")
+    only_rule(data, "suite-scripts", "suites/per-event/suite.toml", None, "case `01-control` refers to")
 
 
 def test_a_case_id_that_another_suite_has_too_is_told(data: Path) -> None:

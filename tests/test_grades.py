@@ -1,59 +1,92 @@
-"""Grades: which facts keep a submission from a better one."""
+"""Grades: which facts keep a submission, or a case, from a better one."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.guidance.grades import ENOUGH_BLOCKS, RULES, Facts, grade
-from probe_effect.stats.signed_rank import MIN_BLOCKS
+from probe_effect.guidance.grades import BEST, OF_CASE, OF_SUBMISSION, Facts, Rule, grade, worst
 
-BEST = Facts(
-    blocks=ENOUGH_BLOCKS, virtualization=None, nested=None, baseline_ns=100.0, noise_floor_ns=2.0, unreconciled=0
-)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+QUIET: Facts = {
+    "blocks": 30,
+    "unreconciled_ratio": 0.0,
+    "virtual": 0,
+    "nested": None,
+    "floor_ratio": 0.01,
+    "drift_ratio": 0.0,
+    "drift_within_ratio": 0.0,
+    "steal_ratio": 0.0,
+    "load_ratio": 0.1,
+}
+CLEAR: Facts = {
+    "blocks": 30,
+    "unreconciled": 0,
+    "uncounted": 0,
+    "loss_ratio": 0.0,
+    "width_ratio": 0.02,
+    "floor_to_cost_ratio": 0.01,
+    "bad_ratio": 0.0,
+    "far_out_ratio": 0.0,
+}
+GROUPS = [pytest.param(OF_SUBMISSION, QUIET, id="submission"), pytest.param(OF_CASE, CLEAR, id="case")]
+EACH = [
+    pytest.param(rules, facts, rule, id=f"{name}: {rule.cap} for {rule.fact}")
+    for name, rules, facts in (("submission", OF_SUBMISSION, QUIET), ("case", OF_CASE, CLEAR))
+    for rule in rules
+]
 
 
-def test_a_quiet_physical_machine_with_enough_blocks_is_graded_a_without_reasons() -> None:
-    assert grade(BEST) == ("A", ())
+@pytest.mark.parametrize(("rules", "facts"), GROUPS)
+def test_nothing_against_it_is_graded_a_without_reasons(rules: Sequence[Rule], facts: Facts) -> None:
+    assert grade(rules, facts) == (BEST, ())
 
 
-@pytest.mark.parametrize(
-    ("facts", "letter", "words"),
-    [
-        pytest.param(replace(BEST, blocks=ENOUGH_BLOCKS - 1), "B", "fewer than 20 blocks", id="few blocks"),
-        pytest.param(replace(BEST, virtualization="kvm"), "B", "virtual", id="virtual"),
-        pytest.param(replace(BEST, noise_floor_ns=2.1), "C", "noise floor", id="noisy"),
-        pytest.param(replace(BEST, nested=True, virtualization="kvm"), "C", "nested", id="nested"),
-        pytest.param(replace(BEST, unreconciled=1), "D", "do not add up", id="unreconciled"),
-        pytest.param(replace(BEST, blocks=MIN_BLOCKS - 1), "D", "no interval", id="no interval"),
-    ],
-)
-def test_each_fact_caps_the_grade_and_gives_its_reason(facts: Facts, letter: str, words: str) -> None:
-    found, reasons = grade(facts)
-    assert found == letter
-    assert any(words in reason for reason in reasons)
+@pytest.mark.parametrize(("rules", "facts", "rule"), EACH)
+def test_each_rule_caps_the_grade_just_beyond_its_limit_and_says_why(
+    rules: Sequence[Rule], facts: Facts, rule: Rule
+) -> None:
+    limit = rule.below if rule.above is None else rule.above
+    assert limit is not None
+    beyond = limit - 1e-6 if rule.above is None else limit + 1e-6
+    assert rule.words not in grade(rules, facts | {rule.fact: limit})[1]
+    letter, reasons = grade(rules, facts | {rule.fact: beyond})
+    assert (letter, reasons) == (rule.cap, (rule.words,))
 
 
-def test_the_worst_fact_decides_and_every_reason_is_told() -> None:
-    letter, reasons = grade(replace(BEST, virtualization="kvm", unreconciled=3, noise_floor_ns=50.0))
+@pytest.mark.parametrize(("rules", "facts", "rule"), EACH)
+def test_what_is_not_known_is_not_held_against_it(rules: Sequence[Rule], facts: Facts, rule: Rule) -> None:
+    assert grade(rules, facts | {rule.fact: None})[0] == BEST
+
+
+def test_the_worst_fact_decides_and_every_reason_is_told_worst_first() -> None:
+    letter, reasons = grade(OF_SUBMISSION, QUIET | {"virtual": 1, "nested": 1, "blocks": 3})
     assert letter == "D"
-    assert len(reasons) == 3
+    assert reasons == (
+        "fewer than 6 blocks: no interval",
+        "the machine is nested: a virtual machine inside another",
+        "the machine is virtual",
+    )
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        pytest.param(replace(BEST, nested=None), id="not known whether nested"),
-        pytest.param(replace(BEST, nested=False), id="not nested"),
-        pytest.param(replace(BEST, noise_floor_ns=None), id="no floor"),
-        pytest.param(replace(BEST, baseline_ns=None), id="no baseline"),
-        pytest.param(replace(BEST, baseline_ns=0.0), id="baseline of 0"),
-    ],
-)
-def test_what_is_not_known_is_not_held_against_a_machine(facts: Facts) -> None:
-    assert grade(facts)[0] == "A"
+def test_of_two_limits_on_one_fact_only_the_worse_one_speaks() -> None:
+    letter, reasons = grade(OF_CASE, CLEAR | {"width_ratio": 0.3})
+    assert letter == "C"
+    assert [reason for reason in reasons if "reaches" in reason] == [
+        "its interval reaches further than 25\u00a0% of the cost to each side"
+    ]
 
 
-def test_every_rule_has_a_reason_in_words() -> None:
-    assert all(len(rule.reason.split()) >= 3 for rule in RULES)
+@pytest.mark.parametrize(("grades", "found"), [(["A", "C", "B"], "C"), (["A"], "A"), ([], "A")])
+def test_the_worst_of_grades_counts(grades: list[str], found: str) -> None:
+    assert worst(grades) == found
+
+
+@pytest.mark.parametrize("rules", [OF_SUBMISSION, OF_CASE])
+def test_rules_stand_worst_first_with_one_limit_each(rules: Sequence[Rule]) -> None:
+    assert [rule.cap for rule in rules] == sorted((rule.cap for rule in rules), reverse=True)
+    assert all((rule.below is None) != (rule.above is None) for rule in rules)
+    assert all(len(rule.words.split()) >= 3 and "{" not in rule.words for rule in rules)

@@ -41,8 +41,8 @@ MAY_IMPORT = {
 }
 """Each layer to those below it; `cli` may import all."""
 
-ACCEPTED = {("errors", "model")}
-"""For its types only: `BadData` carries problems."""
+ACCEPTED = {("errors", "model"), ("units", "model")}
+"""For their types only: `BadData` carries problems, and intervals are written."""
 
 FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suite.toml", "histogram.csv", "plan.json"}
 

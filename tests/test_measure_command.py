@@ -140,6 +140,19 @@ def test_a_dry_run_prints_the_plan_and_measures_nothing(project: FakeProject, tm
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_dry_run_names_the_levels_and_each_case_once(tmp_path: Path, project: FakeProject) -> None:
+    leveled = FakeProject(tmp_path / "leveled")
+    leveled.factor(0, 2000)
+    leveled.case("01-plain")
+    leveled.case("02-kernel-function", needs="kprobe")
+    project.tracers = leveled.tracers
+    text = " ".join(run(leveled, "--dry-run", "--blocks", "5").stdout.split())
+    assert "levels 0, 2000 (ns of work), in random order in each block" in text
+    assert "about 30 (20 baseline, 10 traced)" in text
+    assert "bpftrace 01-plain skipped" in text
+    assert text.endswith("bpftrace: 02-kernel-function")
+
+
 def test_a_dry_run_leaves_what_others_left_behind(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", lambda: pytest.fail("looked for leftovers"))
     run(project, "--dry-run")

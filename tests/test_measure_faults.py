@@ -22,7 +22,7 @@ from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.journal import GIVE_UP_AFTER, written_rows
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.plan import BASELINE, PlannedRun, Subject
+from probe_effect.measure.plan import PlannedRun, Subject, baseline
 from probe_effect.measure.progress import Progress
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import SampleWriter, as_note, read_samples
@@ -373,7 +373,7 @@ def test_a_clock_that_is_set_back_changes_no_time_that_is_recorded_and_is_told_a
 )
 def test_a_clock_that_was_set_is_told_in_one_line(jumped_s: float, words: str) -> None:
     console = Console(file=io.StringIO(), width=1000)
-    last = PlannedRun(0, 0, BASELINE, "baseline")
+    last = PlannedRun(0, 0, baseline(), "baseline")
     with display(console) as tell:
         tell(Progress(phase="done", planned=last, blocks=1, done=1, total=1, clock_jumped_s=jumped_s))
     text = console.file.getvalue()  # type: ignore[attr-defined]

@@ -12,6 +12,8 @@ from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.measure.plan import BASELINE_CASE
 from probe_effect.model import Interval
+from probe_effect.tracers.bpftrace import BpftraceSession
+from probe_effect.tracers.proc import state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +56,22 @@ def test_a_case_that_counts_nothing_is_counted_by_its_twin_once_and_untimed(proj
     assert {row.seen for row in rows if row.arm == "traced"} == {None}
     (check,) = (row for row in rows if row.arm == "check")
     assert (check.case, check.seen, check.lost, check.wall_ns, check.block) == ("plain", 99, 0, None, 0)
+
+
+def test_a_tracer_starts_when_the_workload_waits_so_that_its_loader_makes_no_events(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: list[str | None] = []
+    attach = BpftraceSession.attach
+
+    def look_and_attach(session: BpftraceSession, pid: int) -> None:
+        states.append(state(pid))
+        attach(session, pid)
+
+    monkeypatch.setattr(BpftraceSession, "attach", look_and_attach)
+    project.case("plain")
+    project.measure(blocks=3)
+    assert set(states) == {"S"}
 
 
 def test_a_case_that_the_kernel_cannot_meet_is_skipped_once_with_the_reason(project: FakeProject) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,24 @@ def test_a_source_is_compiled_once_and_again_when_it_changes(tmp_path: Path) -> 
     source.write_text("int other;", encoding="utf-8")
     assert build(source, tmp_path).path != first.path
     assert first.compiler == "fake-cc 1.0 -O2 -std=c11 -Wall -Wextra"
+
+
+@pytest.mark.usefixtures("fakes")
+def test_a_source_is_compiled_again_when_a_header_of_ours_changes(tmp_path: Path) -> None:
+    source, header = tmp_path / "suite" / "workload" / "loop.c", tmp_path / "loop.h"
+    source.parent.mkdir(parents=True)
+    source.write_text('#include "../../loop.h"\nint main;', encoding="utf-8")
+    header.write_text("int first;", encoding="utf-8")
+    first = build(source, tmp_path)
+    header.write_text("int second;", encoding="utf-8")
+    assert build(source, tmp_path).path != first.path
+
+
+def test_the_level_stands_before_the_variant_which_the_baseline_lacks() -> None:
+    level = Load(program=Path("loop"), operations=5, cpu=1, level="0")
+    assert level.words() == ("loop", "5", "1", "0")
+    assert replace(level, variant="usdt").words() == ("loop", "5", "1", "0", "usdt")
+    assert replace(level, level=None, variant="usdt").words() == ("loop", "5", "1", "usdt")
 
 
 @pytest.mark.usefixtures("fakes")

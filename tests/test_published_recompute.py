@@ -186,8 +186,8 @@ def test_every_finding_of_a_source_stands_and_its_numbers_are_filled_in(source: 
 
 
 @pytest.mark.parametrize("source_id", SOURCES)
-def test_a_source_known_from_an_excerpt_says_so_on_its_page(source: PublishedSource) -> None:
-    said = "Known only from an excerpt" in source_page.write(source)
+def test_a_source_known_from_an_excerpt_says_so_on_its_page(source: PublishedSource, catalogue: Catalogue) -> None:
+    said = "Known only from an excerpt" in source_page.write(source, catalogue)
     assert said == (source.document.read == "excerpt")
 
 

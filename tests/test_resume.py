@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -215,11 +216,25 @@ def whole_lines(place: Submission) -> bytes:
     return text[: text.rfind(b"\n") + 1]
 
 
+def test_a_plan_that_was_written_before_there_were_levels_is_read(project: FakeProject) -> None:
+    place = cut_short(project)
+    written = json.loads(place.plan_file.read_text(encoding="utf-8"))
+    del written["level_operations"]
+    for subject in written["subjects"]:
+        del subject["level"]
+    place.plan_file.write_text(json.dumps(written), encoding="utf-8")
+    assert {row.status for row in project.resume()} == {"ok", "skipped"}
+
+
 # Refusals
 
 
 def changed_suite(project: FakeProject, _: pytest.MonkeyPatch) -> None:
     (project.suite / "03-map.bt").write_text("// another script\n", encoding="utf-8")
+
+
+def changed_header(project: FakeProject, _: pytest.MonkeyPatch) -> None:
+    project.header.write_text("int other;", encoding="utf-8")
 
 
 def changed_version(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,6 +275,7 @@ def changed_clock(project: FakeProject, _: pytest.MonkeyPatch) -> None:
     ("change", "words"),
     [
         pytest.param(changed_suite, "the files of suite tiny have changed", id="suite"),
+        pytest.param(changed_header, "the files of suite tiny have changed", id="header"),
         pytest.param(changed_version, "bpftrace was bpftrace v0.0.0 and is bpftrace v0.0.1", id="version"),
         pytest.param(changed_machine, "machine.governor was .* and is powersave", id="machine"),
         pytest.param(changed_system, "system.bpf_jit was .* and is 0, said the test", id="system"),

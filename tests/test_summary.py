@@ -223,11 +223,91 @@ def test_an_unreconciled_case_is_flagged_left_out_of_guidance_and_lowers_the_gra
     assert found.grade == "D"
 
 
+def test_a_case_is_graded_no_better_than_its_submission_and_tells_both_reasons() -> None:
+    found = summary(many_blocks(20, seen=EVENTS), machine__virtualization="kvm", machine__nested=True)
+    (case,) = found.cases
+    assert (found.grade, case.grade) == ("C", "C")
+    assert set(found.grade_reasons) <= set(case.grade_reasons)
+
+
+def test_a_case_that_was_not_measured_has_no_grade() -> None:
+    assert summary([*many_blocks(), skipped_row(3)]).cases[1].grade is None
+
+
+def test_one_bad_case_among_many_does_not_condemn_the_submission() -> None:
+    good = [
+        row
+        for block in range(20)
+        for row in (
+            *block_rows(block, 50, seen=EVENTS),
+            *(traced_row(block, 4 + n, 180, case=f"1{n}-good", seen=EVENTS) for n in range(10)),
+        )
+    ]
+    bad = [traced_row(block, 20, 180, case="99-bad", seen=1) for block in range(20)]
+    found = summary([*good, *bad])
+    assert [case.grade for case in found.cases if case.case == "99-bad"] == ["D"]
+    assert found.grade == "A"
+
+
+def test_a_machine_whose_speed_drifts_during_the_run_is_graded_for_it() -> None:
+    found = summary(drifting(20, cost_ns=50, floor_ns=0.01))
+    assert found.grade == "B"
+    assert any("during the run" in reason for reason in found.grade_reasons)
+
+
+def test_a_block_far_from_the_others_is_named_and_kept() -> None:
+    costs = [50.0, 51, 49, 50, 52, 48, 50, 51, 49, 500]
+    case = only_case([row for block, cost in enumerate(costs) for row in block_rows(block, cost)])
+    assert (case.blocks, case.far_out_blocks) == (10, (9,))
+    assert "1 of 10 blocks lie far from the others, and are kept: 9" in (case.note or "")
+
+
+def test_the_highest_rate_is_events_over_the_time_of_a_traced_run() -> None:
+    assert only_case(many_blocks(cost_ns=50)).rate_hz == pytest.approx(1e9 / (BASELINE_NS + 50))
+
+
+def test_each_level_has_its_own_baseline_and_noise_floor() -> None:
+    rows = [
+        row
+        for block in range(8)
+        for level, (low_ns, high_ns), cost_ns in (("1", (100, 101), 50), ("2", (900, 910), 70))
+        for row in (
+            replace(baseline_row(block, 0, low_ns), level=level),
+            replace(traced_row(block, 1, (low_ns + high_ns) / 2 + cost_ns), level=level),
+            replace(baseline_row(block, 2, high_ns), level=level),
+        )
+    ]
+    first, second = summary(rows).cases
+    assert (first.cost, second.cost) == (Interval(50, 50, 50), Interval(70, 70, 70))
+    assert (first.noise_floor_ns, second.noise_floor_ns) == (1, 10)
+
+
 @pytest.mark.parametrize("events", [0, None])
 def test_a_run_without_events_is_not_used(events: int | None) -> None:
     case = only_case([replace(row, events=events) if row.arm == "traced" else row for row in many_blocks()])
     assert case.cost is None
     assert case.reconciled is None
+
+
+def test_events_of_several_threads_at_once_cost_what_each_adds_to_its_own_thread() -> None:
+    """Two threads of 500 operations each make 1000 events; each operation takes 20 ns longer."""
+    rows = [
+        replace(row, level="2", operations=EVENTS // 2, wall_ns=EVENTS // 2 * per_operation_ns)
+        for block in range(8)
+        for row, per_operation_ns in (
+            (baseline_row(block, 0), 100),
+            (traced_row(block, 1, 0), 120),
+            (baseline_row(block, 2), 100),
+        )
+    ]
+    case = only_case(rows)
+    assert case.cost == Interval(20, 20, 20)
+    assert case.baseline_ns == 100
+
+
+def test_levels_stand_in_the_order_of_their_numbers() -> None:
+    rows = [row for block in range(6) for level in ("10", "2", "1") for row in block_rows(block, 50, level=level)]
+    assert [case.level for case in summary(rows).cases] == ["1", "2", "10"]
 
 
 def test_levels_and_tracers_of_a_case_are_summarised_apart() -> None:

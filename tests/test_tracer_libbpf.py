@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from probe_effect.compilers import compiled
 from probe_effect.tracers.libbpf import BPF_COMPILER, INCLUDE, LIBRARY, Libbpf, LibbpfSession
@@ -149,10 +151,21 @@ def test_each_thing_missing_is_named_with_what_to_do(monkeypatch: pytest.MonkeyP
     assert tracer.available() is None
 
 
+KNOWN_TO_LIBBPF = "LINUX_HAS_BPF_COOKIE"
+"""What it fills in itself when it loads a program, as libbpf's usdt.bpf.h declares."""
+
+
 @needs_headers
 @pytest.mark.parametrize("source", [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in PROGRAMS])
-def test_every_program_of_the_suites_compiles(source: Path, tmp_path: Path) -> None:
-    assert compiled(source, BPF_COMPILER, "bpf/program.bpf.o", tmp_path, [INCLUDE]).path.is_file()
+def test_every_program_of_the_suites_compiles_and_calls_no_function_that_the_kernel_lacks(
+    source: Path, tmp_path: Path
+) -> None:
+    made = compiled(source, BPF_COMPILER, "bpf/program.bpf.o", tmp_path, [INCLUDE]).path
+    with made.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        symbols = list(table.iter_symbols())
+    assert not {one.name for one in symbols if one["st_shndx"] == "SHN_UNDEF"} - {"", KNOWN_TO_LIBBPF}
 
 
 def test_there_are_programs_to_compile() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect import units
+from probe_effect.model import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,20 +66,6 @@ def test_trimmed_numbers_drop_zeros_that_say_nothing(value: float, shown: str) -
 
 
 @pytest.mark.parametrize(
-    ("date", "shown"),
-    [
-        ("2023-05-19", "19 May 2023"),
-        ("2023-05-01", "1 May 2023"),
-        ("2023-12", "December 2023"),
-        ("2023", "2023"),
-        ("not stated", "not stated"),
-    ],
-)
-def test_dates_read_as_prose(date: str, shown: str) -> None:
-    assert plain(units.date_words(date)) == shown
-
-
-@pytest.mark.parametrize(
     ("value_ns", "shown"),
     [
         (85.2, "85.2 ns"),
@@ -93,10 +80,6 @@ def test_dates_read_as_prose(date: str, shown: str) -> None:
 )
 def test_durations_choose_their_unit(value_ns: float | None, shown: str) -> None:
     assert plain(units.duration(value_ns)) == shown
-
-
-def test_costs_stay_in_nanoseconds_whatever_their_size() -> None:
-    assert plain(units.nanoseconds(13_300)) == "13 300 ns"
 
 
 @pytest.mark.parametrize(("ratio", "shown"), [(0.05, "5.0 %"), (1, "100 %"), (0, "0 %"), (0.00123, "0.12 %")])
@@ -133,25 +116,59 @@ def test_bytes_read_in_binary_units(value: float, shown: str) -> None:
     assert plain(units.size(value)) == shown
 
 
-@pytest.mark.parametrize(
-    "write", [units.duration, units.nanoseconds, units.percent, units.rate, units.count, units.size]
-)
+@pytest.mark.parametrize("write", [units.duration, units.percent, units.rate, units.count, units.size])
 def test_a_missing_value_is_a_dash_and_never_zero(write: Callable[[float | None], str]) -> None:
     assert write(None) == "—"
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "digits"),
+    ("found", "shown"),
     [
-        pytest.param(591, 577, 604, 3, id="half-width in the tens: units are shown"),
-        pytest.param(591, 590.9, 591.1, 4, id="never more than four"),
-        pytest.param(591, 100, 1000, 2, id="half-width in the hundreds"),
-        pytest.param(5, -100, 100, 2, id="never fewer than two"),
-        pytest.param(0, -1, 1, 3, id="zero has no leading digit"),
-        pytest.param(5, 5, 5, 3, id="no width says nothing"),
+        pytest.param(Interval(171.2, 164.9, 176.0), "171 ns (165 to 176)", id="half-width of 5: ones are shown"),
+        pytest.param(Interval(262.4, 238.2, 281.3), "262 ns (238 to 281)", id="half-width of 21: two digits of it"),
+        pytest.param(Interval(400, 250, 2600), "400 ns (300 to 2 600)", id="half-width of 1175: hundreds"),
+        pytest.param(Interval(3.04, 2.94, 3.14), "3.04 ns (2.94 to 3.14)", id="half-width of 0.1: hundredths"),
+        pytest.param(Interval(12_270, 11_770, 12_690), "12.3 µs (11.8 to 12.7)", id="one unit for value and ends"),
+        pytest.param(
+            Interval(9_990, 9_000, 11_500), "10 000 ns (9 000 to 11 500)", id="the unit of the value, not of an end"
+        ),
+        pytest.param(Interval(-6, -22, 29), "-6 ns (-22 to 29)", id="negative"),
+        pytest.param(Interval(0.3, -22, 23), "0 ns (-22 to 23)", id="a value that its interval does not support"),
+        pytest.param(Interval(123.456789, 123.456788, 123.45679), "123.46 ns (123.46 to 123.46)", id="five digits"),
+        pytest.param(Interval(50, 50, 50), "50.0 ns", id="no width says nothing of digits"),
+        pytest.param(Interval(50), "50.0 ns", id="no interval"),
+        pytest.param(None, "—", id="no value"),
     ],
 )
-def test_an_interval_decides_how_many_digits_its_value_shows(
-    value: float, low: float, high: float, digits: int
-) -> None:
-    assert units.digits_for(value, low, high) == digits
+def test_an_interval_decides_how_many_digits_its_value_shows(found: Interval | None, shown: str) -> None:
+    assert plain(units.interval(found, units.DURATION)) == shown
+
+
+def test_an_end_that_is_not_known_is_left_open() -> None:
+    assert plain(units.interval(Interval(190e3, 150e3), units.RATE)) == "190 k/s (150 or more)"
+    assert plain(units.interval(Interval(190e3, None, 230e3), units.RATE)) == "190 k/s (230 or less)"
+
+
+@given(st.floats(1e-6, 1e9), st.floats(0.001, 0.9), st.floats(0.001, 0.9))
+def test_value_and_ends_read_back_within_a_fifth_of_the_half_width(value: float, below: float, above: float) -> None:
+    found = Interval(value, value * (1 - below), value * (1 + above))
+    text = plain(units.interval(found, units.Scale((units.Unit(math.inf, 1, "x"),), 3)))
+    shown = [float(part.replace(" ", "")) for part in re.fullmatch(r"(.*) x \((.*) to (.*)\)", text).groups()]  # type: ignore[union-attr]
+    half_width = value * (below + above) / 2
+    for read, true in zip(shown, (found.value, found.low, found.high), strict=True):
+        assert true is not None
+        assert abs(read - true) <= max(0.15 * half_width, 0.51e-4 * value)
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "shown"),
+    [(1234.5, 0, "1 235"), (1234.5, 2, "1 200"), (0.05, -1, "0.1"), (0.04, -1, "0.0"), (-0.04, -1, "0.0"), (7, 3, "0")],
+)
+def test_halves_are_rounded_away_from_zero_and_zero_has_no_sign(value: float, place: int, shown: str) -> None:
+    assert plain(units.at_place(value, place)) == shown
+
+
+@pytest.mark.parametrize("power", range(-12, 16))
+def test_powers_of_ten_have_their_own_exponent(power: int) -> None:
+    assert units.exponent(float(f"1e{power}")) == power
+    assert units.exponent(math.nextafter(float(f"1e{power}"), 0)) == power - 1

@@ -67,7 +67,8 @@ class Interval:
 class CaseSummary:
     """What one submission says about one case, tracer and level. Times in ns per event, rates in events/s.
 
-    `attach` and `detach` are ns per run.
+    `attach` and `detach` are ns per run; `rate_hz` is the highest rate of events while traced; `far_out_blocks`
+    are those whose difference lies far from the others', which are kept all the same.
     """
 
     case: str
@@ -85,10 +86,13 @@ class CaseSummary:
     threshold_30: Interval | None = None
     attach: Interval | None = None
     detach: Interval | None = None
+    rate_hz: float | None = None
     loss_ratio: float | None = None
     reconciled: bool | None = None
     distinguishable: bool | None = None
+    far_out_blocks: tuple[int, ...] = ()
     grade: str | None = None
+    grade_reasons: tuple[str, ...] = ()
     note: str | None = None
 
 

@@ -1,20 +1,140 @@
 """How quantities are written: the one place that chooses units and digits.
 
-Terminal, pages and charts all print through these functions, so that a number looks the same everywhere.
-A missing value is written as an em dash, never as 0.
+Terminal, pages, charts and exports all print through these functions, so that a number looks the same everywhere; the
+page's script has the same rules (site/assets/js/units.js), held to them by shared examples. A missing value is written
+as an em dash, never as 0.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from probe_effect.model import Interval
 
 MISSING = "—"
 
-# Thin groups of three digits; a narrow no-break space keeps a number on one line.
 GROUP = "\u202f"
+"""Between groups of three digits: a narrow no-break space keeps a number on one line."""
+GAP = "\u00a0"
+"""Between a number and its unit."""
+MINUS = "\u2212"
 
 NS_PER_SECOND = 1e9
-NS_PER_MS = 1e6
+
+MAX_DIGITS = 5
+"""However narrow its interval: more are not read."""
+
+STATED_DIGITS = 4
+"""What is kept of a value that a reader has given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit for values below `below`, which are divided by `scale`."""
+
+    below: float
+    scale: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The units of a quantity, small ones first, and how many digits it has where no interval decides."""
+
+    units: tuple[Unit, ...]
+    digits: int
+
+
+DURATION = Scale(
+    (Unit(1e4, 1, "ns"), Unit(1e6, 1e3, "µs"), Unit(1e9, 1e6, "ms"), Unit(math.inf, NS_PER_SECOND, "s")), 3
+)
+RATE = Scale((Unit(1e3, 1, "/s"), Unit(1e6, 1e3, "k/s"), Unit(1e9, 1e6, "M/s"), Unit(math.inf, 1e9, "G/s")), 2)
+EVENTS = Scale(
+    (
+        Unit(1e3, 1, "events/s"),
+        Unit(1e6, 1e3, f"k{GAP}events/s"),
+        Unit(1e9, 1e6, f"M{GAP}events/s"),
+        Unit(math.inf, 1e9, f"G{GAP}events/s"),
+    ),
+    2,
+)
+SHARE = Scale((Unit(math.inf, 0.01, "%"),), 2)
+TIMES = Scale((Unit(math.inf, 1, "times"),), 3)
+CPUS = Scale((Unit(math.inf, 1, "CPUs"),), 2)
+SIZE = Scale(
+    (
+        Unit(1 << 10, 1, "B"),
+        Unit(1 << 20, 1 << 10, "KiB"),
+        Unit(1 << 30, 1 << 20, "MiB"),
+        Unit(math.inf, 1 << 30, "GiB"),
+    ),
+    3,
+)
+
+
+def quantity(value: float | None, scale: Scale, digits: int | None = None) -> str:
+    """`value` in the unit that its size asks for: `85.2 ns`, `1.2 M/s`, `5.0 %`."""
+    if value is None:
+        return MISSING
+    wanted = digits or scale.digits
+    unit = _unit(value, scale, wanted)
+    return f"{significant(value / unit.scale, wanted)}{GAP}{unit.name}"
+
+
+def interval(found: Interval | None, scale: Scale) -> str:
+    """`171 ns (165 to 176)`: value and ends in one unit, to the place that the interval supports.
+
+    An end that is not known is left open: `190 k/s (150 or more)`; without both, or without width, the value stands
+    alone. A line breaks before the bracket and nowhere else.
+    """
+    if found is None:
+        return MISSING
+    ends = [end for end in (found.low, found.high) if end is not None]
+    half_width = _half_width(found)
+    if not half_width:
+        return quantity(found.value, scale)
+    unit = _unit(found.value, scale, scale.digits)
+    place = _place(found.value / unit.scale, half_width / unit.scale)
+    value, *written = (at_place(one / unit.scale, place) for one in (found.value, *ends))
+    if len(written) == 2:
+        within = f"{written[0]} to {written[1]}"
+    else:
+        within = f"{written[0]} or {'less' if found.low is None else 'more'}"
+    return f"{value}{GAP}{unit.name} ({within.replace(' ', GAP)})"
+
+
+def stated(value: float, scale: Scale) -> str:
+    """A value that was given and not measured, without zeros that say nothing: `50 k events/s`, `40 %`."""
+    unit = _unit(value, scale, STATED_DIGITS)
+    return f"{trimmed(value / unit.scale, STATED_DIGITS)}{GAP}{unit.name}"
+
+
+def duration(value_ns: float | None, digits: int | None = None) -> str:
+    """A duration given in ns: `85.2 ns`, `12.3 µs`, `44.3 s`."""
+    return quantity(value_ns, DURATION, digits)
+
+
+def percent(ratio: float | None, digits: int | None = None) -> str:
+    """A ratio as per cent: 0.05 reads `5.0 %`."""
+    return quantity(ratio, SHARE, digits)
+
+
+def rate(value_hz: float | None, digits: int | None = None) -> str:
+    """Events per second: `17 k/s`, `1.2 M/s`, `740 /s`."""
+    return quantity(value_hz, RATE, digits)
+
+
+def size(value_bytes: float | None) -> str:
+    """Bytes in binary units: `23.4 GiB`."""
+    return quantity(value_bytes, SIZE)
+
+
+def count(value: float | None) -> str:
+    """A whole number with grouped thousands."""
+    return MISSING if value is None else at_place(value, 0)
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -27,13 +147,9 @@ def significant(value: float, digits: int = 3) -> str:
     """
     if value == 0:
         return "0"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, decimals)
-    # Rounding can carry into a new digit (0.9996 -> 1.00), which leaves one decimal too many.
-    if rounded != 0:
-        decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
-    text = f"{rounded:,.{max(decimals, 0)}f}".replace(",", GROUP)
-    return text.replace("-", "\u2212")
+    place = exponent(value) - digits + 1
+    # Rounding can carry into a new digit (0.9996 -> 1.00), which leaves one place too many.
+    return at_place(value, place + (_steps(value, place) >= 10**digits))
 
 
 def trimmed(value: float, digits: int = 4) -> str:
@@ -42,69 +158,48 @@ def trimmed(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def date_words(date: str) -> str:
-    """An ISO date as prose has it: `19 May 2023`, `May 2023`, `2023`; anything else as it is."""
-    names = "January February March April May June July August September October November December".split()
-    parts = date.split("-")
-    if not all(part.isdigit() for part in parts):
-        return date
-    words = [parts[0], *(names[int(month) - 1] for month in parts[1:2]), *(str(int(day)) for day in parts[2:3])]
-    return "\u00a0".join(reversed(words))
+def at_place(value: float, place: int) -> str:
+    """`value` rounded to a multiple of 10 to the power of `place`, halves away from 0, with grouped thousands."""
+    steps = _steps(value, place)
+    whole, decimals = divmod(steps, 10 ** max(-place, 0))
+    text = f"{whole * 10 ** max(place, 0):,}".replace(",", GROUP)
+    if place < 0:
+        text += f".{decimals:0{-place}d}"
+    return MINUS + text if value < 0 and steps else text
 
 
-def duration(value_ns: float | None, digits: int = 3) -> str:
-    """A duration given in ns, in the unit its size asks for: `85.2 ns`, `1.09 µs`, `44.3 s`."""
-    if value_ns is None:
-        return MISSING
-    for limit, scale, unit in ((1e4, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if abs(value_ns) < limit * (1 - 0.5 * 10**-digits):  # so that 999.9996 µs is not written as 1000 µs
-            return f"{significant(value_ns / scale, digits)}\u00a0{unit}"
-    return f"{significant(value_ns / NS_PER_SECOND, digits)}\u00a0s"
+def exponent(value: float) -> int:
+    """The power of ten of the first digit: 3 for 1085.4, -2 for 0.05."""
+    found = math.floor(math.log10(abs(value)))
+    if abs(value) < float(f"1e{found}"):  # a logarithm may be off by its last digit
+        return found - 1
+    return found + (abs(value) >= float(f"1e{found + 1}"))
 
 
-def nanoseconds(value_ns: float | None, digits: int = 3) -> str:
-    """A cost in ns whatever its size, so that the rows of a table compare at a glance."""
-    return MISSING if value_ns is None else f"{significant(value_ns, digits)}\u00a0ns"
+def _unit(value: float, scale: Scale, digits: int) -> Unit:
+    """So that 999.9996 µs is not written as 1000 µs."""
+    return next(unit for unit in scale.units if abs(value) < unit.below * (1 - 0.5 * 10**-digits))
 
 
-def milliseconds(value_ms: float | None, digits: int = 3) -> str:
-    """A time in ms: starts and stops of tools."""
-    return MISSING if value_ms is None else f"{significant(value_ms, digits)}\u00a0ms"
+def _half_width(found: Interval) -> float:
+    """Half of what lies between the ends; the distance of the only end; 0 without any."""
+    if found.low is not None and found.high is not None:
+        return (found.high - found.low) / 2
+    return max((abs(end - found.value) for end in (found.low, found.high) if end is not None), default=0.0)
 
 
-def percent(ratio: float | None, digits: int = 2) -> str:
-    """A ratio as per cent: 0.05 reads `5.0 %`."""
-    return MISSING if ratio is None else f"{significant(ratio * 100, digits)}\u00a0%"
+def _place(value: float, half_width: float) -> int:
+    """The power of ten of the last digit that an interval supports.
+
+    Two digits of the half-width where they lie between 10 and 35, else one: the rounding rule of the Particle Data
+    Group (Review of Particle Physics, introduction, section 5.3).
+    """
+    first = exponent(half_width)
+    place = first - (half_width < 3.55 * float(f"1e{first}"))
+    return max(place, exponent(value) - MAX_DIGITS + 1) if value else place
 
 
-def rate(value_hz: float | None, digits: int = 2) -> str:
-    """Events per second, short: `17 k/s`, `1.2 M/s`, `740 /s`."""
-    if value_hz is None:
-        return MISSING
-    for limit, scale, unit in ((1e3, 1, "/s"), (1e6, 1e3, "k/s"), (1e9, 1e6, "M/s")):
-        if abs(value_hz) < limit * (1 - 0.5 * 10**-digits):
-            return f"{significant(value_hz / scale, digits)}\u00a0{unit}"
-    return f"{significant(value_hz / 1e9, digits)}\u00a0G/s"
-
-
-def count(value: float | None) -> str:
-    """A whole number with grouped thousands."""
-    return MISSING if value is None else f"{round(value):,}".replace(",", GROUP)
-
-
-def size(value_bytes: float | None) -> str:
-    """Bytes in binary units: `23.4 GiB`."""
-    if value_bytes is None:
-        return MISSING
-    for limit, unit in ((1 << 10, "B"), (1 << 20, "KiB"), (1 << 30, "MiB")):
-        if value_bytes < limit:
-            return f"{significant(value_bytes / (limit >> 10), 3)}\u00a0{unit}"
-    return f"{significant(value_bytes / (1 << 30), 3)}\u00a0GiB"
-
-
-def digits_for(value: float, low: float, high: float) -> int:
-    """Significant digits that an interval supports: the last one is a tenth of its half-width or more, 2 to 4."""
-    half_width = abs(high - low) / 2
-    if value == 0 or half_width == 0:
-        return 3
-    return min(4, max(2, math.floor(math.log10(abs(value))) - math.floor(math.log10(half_width)) + 2))
+def _steps(value: float, place: int) -> int:
+    """How many multiples of 10 to the power of `place`; the same arithmetic as in the page's script."""
+    scaled = abs(value) * float(f"1e{-place}") if place <= 0 else abs(value) / float(f"1e{place}")
+    return math.floor(scaled + 0.5)

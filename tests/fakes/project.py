@@ -50,6 +50,15 @@ program = "loop.c"
 operation = "nothing"
 """
 
+FACTOR = """
+[factor]
+name = "work"
+title = "Work"
+unit = "ns of work"
+levels = [{levels}]
+occupies_cpus = {occupies_cpus}
+"""
+
 CASE = """
 [[cases]]
 id = "{id}"
@@ -78,13 +87,21 @@ class FakeProject:
         self.data = DataFolder(root / "data")
         self.suite = root / "data" / "suites" / "tiny"
         (self.suite / "workload").mkdir(parents=True)
-        (self.suite / "workload" / "loop.c").write_text("int main;", encoding="utf-8")
+        self.header = root / "data" / "suites" / "loop.h"
+        self.header.write_text("int shared;", encoding="utf-8")
+        (self.suite / "workload" / "loop.c").write_text('#include "../../loop.h"\nint main;', encoding="utf-8")
         (self.suite / "suite.toml").write_text(SUITE, encoding="utf-8")
         (root / "kernel/sys/kernel/tracing/events/syscalls").mkdir(parents=True)
         self.tracers: dict[str, Tracer] = {"bpftrace": Bpftrace(root=root / "kernel")}
         self.name = "tiny"
         self.limits = PATIENT
         self.results = self.data.results
+
+    def factor(self, *levels: int, occupies_cpus: bool = False) -> None:
+        """Have the suite vary something; before any case is added."""
+        text = FACTOR.format(levels=", ".join(map(str, levels)), occupies_cpus=str(occupies_cpus).lower())
+        with (self.suite / "suite.toml").open("a", encoding="utf-8") as file:
+            file.write(text)
 
     def case(self, name: str, *lines: str, counted_by: str = "nothing", needs: str = "", twin: str = "") -> None:
         """Add a case with a script of such comment lines, and a counting twin of one."""

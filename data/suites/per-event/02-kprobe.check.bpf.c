@@ -13,5 +13,5 @@
 SEC("kprobe/vfs_read")
 int probe(void *context)
 {
-	return is_dd_loop() ? count_event() : 0;
+	return is_called("dd-loop") ? count_event() : 0;
 }

@@ -12,5 +12,5 @@
 SEC("tp/syscalls/sys_enter_read")
 int probe(void *context)
 {
-	return is_dd_loop() ? count_event() : 0;
+	return is_called("dd-loop") ? count_event() : 0;
 }

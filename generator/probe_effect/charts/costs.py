@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.charts.theme import PAPER, SERIES, SHAPES, Chart, Layout, Spec, cycled, frame
 
 if TYPE_CHECKING:
@@ -91,7 +92,9 @@ def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | fl
     labels = {dot.label: _folded(dot.label, LABEL_WIDTH[layout]) for dot in dots}
     names = {dot.series: _folded(dot.series, LEGEND_WIDTH[layout]) for dot in dots}
     rows = [
-        row | {"label": labels[dot.label], "series": names[dot.series]} for row, dot in zip(rows, dots, strict=True)
+        row
+        | {"label": labels[dot.label], "series": names[dot.series], "cost": units.interval(dot.cost, units.DURATION)}
+        for row, dot in zip(rows, dots, strict=True)
     ]
     series, scale = list(names.values()), _scale(dots)
     x = {
@@ -122,9 +125,7 @@ def _spec(layout: Layout, dots: Sequence[Dot], rows: Sequence[dict[str, str | fl
             "color": colour | {"legend": legend},
         },
     }
-    tooltip = [{"field": name} for name in ("label", "series")] + [
-        {"field": f"cost{end}_ns", "format": ",.1f"} for end in ("", "_low", "_high")
-    ]
+    tooltip = [{"field": name} for name in ("label", "series", "cost")]
     point = {
         "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
         "encoding": {

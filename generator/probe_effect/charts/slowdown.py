@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.charts.theme import DASHES, INK, MUTED, PAPER, SERIES, Chart, Layout, Spec, cycled, frame
 from probe_effect.guidance.slowdown import THRESHOLDS, slowdown_at
 
@@ -13,8 +14,15 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Interval
 
+Row = dict[str, str | float | None]
+
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
 """From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches."""
+
+LINE, MEASURED = "rate x cost", "measured"
+"""Where a value is from."""
+TEXTS = ("rate", "slowdown")
+"""What a reader sees at a point; the table has the numbers."""
 
 SLOWDOWNS = (1e-4, 10.0)
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400}
@@ -34,6 +42,10 @@ Y_AXIS = {
 }
 
 
+Y = {"field": "slowdown_ratio", "type": "quantitative", "scale": Y_SCALE, "axis": Y_AXIS, "title": "slowdown"}
+ENDS = {"y": Y | {"field": "slowdown_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One series: how it is called, and its cost in ns per event."""
@@ -42,36 +54,48 @@ class Line:
     cost: Interval
 
 
-def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line]) -> Chart:
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A slowdown that was measured at a rate, of the series called `label`."""
+
+    label: str
+    rate_hz: float
+    slowdown: Interval
+
+
+def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line], points: Sequence[Point] = ()) -> Chart:
     """The chart of `lines`, at most as many as there are series colours; a note says when there are more.
 
     Args:
         sentence: one sentence that says what the chart shows.
+        points: what was measured at some rates, drawn in the colour of the line with the same label.
     """
     shown = lines[: len(SERIES)]
-    rows = tuple(row for line in shown for row in _rows(line))
     labels = [line.label for line in shown]
+    values = [_value(Point(line.label, rate, slowdown_at(line.cost, rate)), LINE) for line in shown for rate in RATES]
+    values += [_value(point, MEASURED) for point in points if point.label in labels]
+    rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
     left_out = len(lines) - len(shown)
-    note = f"{left_out} more lines are not drawn; the table has them all." if left_out else None
-    specs: dict[Layout, Spec] = {layout: _spec(layout, rows, labels) for layout in ("wide", "narrow")}
+    more = "1 more line is" if left_out == 1 else f"{left_out} more lines are"
+    note = f"{more} not drawn; the table has them all." if left_out else None
+    specs: dict[Layout, Spec] = {layout: _spec(layout, values, labels) for layout in ("wide", "narrow")}
     return Chart(name, title, sentence, rows, specs, note)
 
 
-def _rows(line: Line) -> list[dict[str, str | float | None]]:
-    points = [(rate, slowdown_at(line.cost, rate)) for rate in RATES]
-    return [
-        {
-            "series": line.label,
-            "rate_hz": rate,
-            "slowdown_ratio": point.value,
-            "slowdown_low_ratio": point.low,
-            "slowdown_high_ratio": point.high,
-        }
-        for rate, point in points
-    ]
+def _value(point: Point, made: str) -> Row:
+    return {
+        "series": point.label,
+        "from": made,
+        "rate_hz": point.rate_hz,
+        "slowdown_ratio": point.slowdown.value,
+        "slowdown_low_ratio": point.slowdown.low,
+        "slowdown_high_ratio": point.slowdown.high,
+        "rate": units.rate(point.rate_hz),
+        "slowdown": units.interval(point.slowdown, units.SHARE),
+    }
 
 
-def _spec(layout: Layout, rows: Sequence[dict[str, str | float | None]], labels: list[str]) -> Spec:
+def _spec(layout: Layout, values: Sequence[Row], labels: list[str]) -> Spec:
     series = {"field": "series", "type": "nominal", "sort": labels}
     colour = series | {
         "scale": {"domain": labels, "range": cycled(SERIES, len(labels))},
@@ -84,37 +108,46 @@ def _spec(layout: Layout, rows: Sequence[dict[str, str | float | None]], labels:
         },
     }
     dash = colour | {"scale": {"domain": labels, "range": cycled(DASHES, len(labels))}}
-    y = {"field": "slowdown_ratio", "type": "quantitative", "scale": Y_SCALE, "axis": Y_AXIS, "title": "slowdown"}
     picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
     band = {
         "mark": {"type": "area", "clip": True, "opacity": 0.18},
-        "encoding": {
-            "x": X,
-            "y": y | {"field": "slowdown_low_ratio"},
-            "y2": {"field": "slowdown_high_ratio"},
-            "color": colour,
-        },
+        "encoding": {"x": X, **ENDS, "color": colour},
     }
     stroke = {
         "mark": {"type": "line", "clip": True, "strokeWidth": 2.5},
         "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
-        "encoding": {"x": X, "y": y, "color": colour, "strokeDash": dash, "opacity": picked},
+        "encoding": {"x": X, "y": Y, "color": colour, "strokeDash": dash, "opacity": picked},
     }
-    return frame(
-        layout, HEIGHTS[layout], {"layer": [band, stroke, *_thresholds(), _hover(y)], "data": {"values": list(rows)}}
-    )
+    layers = [_only(LINE, band), _only(LINE, stroke), *_thresholds()]
+    if any(value["from"] == MEASURED for value in values):
+        layers += [_only(MEASURED, layer) for layer in _dots(colour)]
+    return frame(layout, HEIGHTS[layout], {"layer": [*layers, _hover()], "data": {"values": list(values)}})
 
 
-def _hover(y: Spec) -> Spec:
+def _only(made: str, layer: Spec) -> Spec:
+    return layer | {"transform": [{"filter": {"field": "from", "equal": made}}, *layer.get("transform", ())]}
+
+
+def _dots(colour: Spec) -> list[Spec]:
+    """What was measured, with its intervals; a low end that the logarithmic axis cannot show stands at its foot."""
+    foot = {"calculate": f"max(datum.slowdown_low_ratio, {SLOWDOWNS[0]})", "as": "drawn_low_ratio"}
+    ends = {"y": Y | {"field": "drawn_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
+    interval = {
+        "transform": [foot],
+        "mark": {"type": "rule", "clip": True, "strokeWidth": 2, "aria": False},
+        "encoding": {"x": X, **ends, "color": colour},
+    }
+    look = {"type": "point", "clip": True, "filled": True, "size": 70, "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
+    return [interval, {"mark": look, "encoding": {"x": X, "y": Y, "color": colour}}]
+
+
+def _hover() -> Spec:
     """Points that show their numbers under the pointer; invisible, and left out of the still picture's tree."""
-    fields = (("series", "probe", None), ("rate_hz", "events/s", ",.0f"), ("slowdown_ratio", "slowdown", ".3~%"))
-    ends = (("slowdown_low_ratio", "from", ".3~%"), ("slowdown_high_ratio", "to", ".3~%"))
-    tooltip = [
-        {"field": field, "title": title} | ({"format": form} if form else {}) for field, title, form in fields + ends
-    ]
+    fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
+    tooltip = [{"field": field, "title": title} for field, title in fields.items()]
     return {
         "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
-        "encoding": {"x": X, "y": y, "detail": {"field": "series"}, "tooltip": tooltip},
+        "encoding": {"x": X, "y": Y, "detail": {"field": "series"}, "tooltip": tooltip},
     }
 
 

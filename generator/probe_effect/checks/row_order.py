@@ -1,4 +1,4 @@
-"""Rows stand in the order run, and every block holds its baselines."""
+"""Rows stand in the order run, and every block holds the baselines of each level."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +20,13 @@ def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
         if (after.block, after.position) < (before.block, before.position):
             found = f"block {after.block}, position {after.position} stands after a later one"
             yield Fault("samples.csv", line, found, "keep rows in the order run: by block, then by position")
-    baselines = Counter(sample.block for sample in checked.samples if sample.arm == "baseline")
-    timed = {sample.block for sample in checked.samples if sample.arm == "traced" and sample.status == "ok"}
-    for block in sorted(timed):
-        if baselines[block] < BASELINES_PER_BLOCK:
-            found = f"block {block} has {baselines[block]} baseline runs, expected {BASELINES_PER_BLOCK} or more"
+    baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
+    timed = [sample for sample in checked.samples if sample.arm == "traced" and sample.status == "ok"]
+    for block, level in dict.fromkeys((sample.block, sample.level) for sample in timed):
+        if (number := baselines[block, level]) < BASELINES_PER_BLOCK:
+            at = "" if level is None else f" at level `{printable(level)}`"
+            found = f"block {block} has {number} baseline runs{at}, expected {BASELINES_PER_BLOCK} or more"
             yield Fault("samples.csv", None, found, "measure the block again: costs are differences inside a block")
 
 
-RULE = Rule("row-order", "Rows stand in the order run; each block has two baselines or more.", _faults)
+RULE = Rule("row-order", "Rows stand in the order run; each block has two baselines or more of each level.", _faults)

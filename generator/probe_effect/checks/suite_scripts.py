@@ -1,4 +1,4 @@
-"""A suite has the files that its cases name."""
+"""A suite has the files that its cases name, and there are the cases that these refer to."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def _faults(checked: CheckedSuite) -> Iterator[Fault]:
             yield Fault("suite.toml", None, f"case `{case.id}` has no script", f"add {case.id}.bt or {case.id}.d")
         if case.counted_by == "twin" and "bpftrace" in tracers:
             yield from _twin_fault(checked.folder, case.id)
+    yield from _reference_faults(checked)
 
 
 def _twin_fault(folder: Path, case_id: str) -> Iterator[Fault]:
@@ -32,4 +33,15 @@ def _twin_fault(folder: Path, case_id: str) -> Iterator[Fault]:
         yield Fault("suite.toml", None, found, f"add {case_id}.check.bt")
 
 
-RULE = Rule("suite-scripts", "Every case has its scripts, and the suite its workload.", _faults)
+def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
+    known = {case.id for suite in (checked.suite, *checked.known.values()) for case in suite.cases}
+    for case in checked.suite.cases:
+        for name in case.references():
+            if name not in known or name == case.id:
+                hint = "name another case of a known suite in `like`, `parts` and `composed`"
+                yield Fault("suite.toml", None, f"case `{case.id}` refers to `{name}`, which is no other case", hint)
+
+
+RULE = Rule(
+    "suite-scripts", "Every case has its scripts and the cases that it refers to, and the suite its workload.", _faults
+)

@@ -84,7 +84,7 @@ def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "tracefs", _answer(found.tracefs)
     tracers = "the same" if found.tracer_cpu is None else f"CPU {found.tracer_cpu}"
     yield "pinning", f"workload to CPU {found.workload_cpu}, tracers to {tracers}"
-    yield "clock", f"{system.clocksource or 'not known'}, a read takes {units.nanoseconds(system.clock_read_ns)}"
+    yield "clock", f"{system.clocksource or 'not known'}, a read takes {units.duration(system.clock_read_ns)}"
     yield "load", f"{units.MISSING if found.load is None else found.load} (average of a minute)"
     yield "steal", f"{units.percent(found.steal_ratio)} of CPU {found.workload_cpu}'s time since the machine started"
     yield "ASLR", found.aslr or "not known"

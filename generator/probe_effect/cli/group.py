@@ -9,10 +9,12 @@ import click
 from probe_effect import __version__
 from probe_effect.cli.build import build, serve
 from probe_effect.cli.check import check
+from probe_effect.cli.compare import compare
 from probe_effect.cli.dictionary import dictionary
 from probe_effect.cli.doctor import doctor
 from probe_effect.cli.measure import measure
 from probe_effect.cli.output import progress, show_problems
+from probe_effect.cli.predict import predict
 from probe_effect.cli.suites import suites
 from probe_effect.cli.summarise import summarise
 from probe_effect.errors import BadData, ProbeEffectError
@@ -28,7 +30,7 @@ def commands() -> None:
     """  # noqa: D301 (click reads the \b)
 
 
-for command in (doctor, measure, suites, summarise, check, build, serve, dictionary):
+for command in (doctor, measure, suites, summarise, predict, compare, check, build, serve, dictionary):
     commands.add_command(command)
 
 

@@ -12,16 +12,16 @@ from rich.text import Text
 from probe_effect import units
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.leftovers import leftovers
-from probe_effect.measure.plan import BASELINE
-from probe_effect.pages import wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import Console
 
+    from probe_effect.measure.plan import Subject
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
+    from probe_effect.model import Sample
     from probe_effect.store.places import Submission
 
 BAR_WIDTH = 24
@@ -32,9 +32,9 @@ CLOCK_JUMP_S = 1.0
 
 def show_skipped(console: Console, work: Work) -> None:
     """What of a suite is not measured here, one line for each reason."""
-    cases: dict[tuple[str, str], list[str]] = defaultdict(list)
+    cases: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for subject, reason in work.skipped.items():
-        cases[subject.tracer, reason].append(subject.case)
+        cases[subject.tracer, reason][subject.case] = None  # once for all its levels
     for (tracer, reason), names in cases.items():
         console.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
 
@@ -91,7 +91,7 @@ class _PlainLines:
 
 def _headline(progress: Progress) -> str:
     if progress.phase == "calibrating":
-        return f"trial run: {progress.planned.subject.case}"
+        return f"trial run: {_named(progress.planned.subject)}"
     return f"block {progress.planned.block + 1} of {progress.blocks}"
 
 
@@ -104,9 +104,14 @@ def _status(progress: Progress) -> str:
 
 def _running(progress: Progress) -> str:
     subject = progress.planned.subject
-    if subject == BASELINE:
-        return "baseline"
-    return f"{subject.case} ({subject.tracer}{', counting' if progress.planned.arm == 'check' else ''})"
+    if subject.is_baseline:
+        return _named(subject)
+    return f"{_named(subject)} ({subject.tracer}{', counting' if progress.planned.arm == 'check' else ''})"
+
+
+def _named(one: Subject | Sample) -> str:
+    """The case, and its level where it has one."""
+    return one.case if one.level is None else f"{one.case} at {one.level}"
 
 
 def _left(progress: Progress) -> str:
@@ -119,7 +124,7 @@ def _left(progress: Progress) -> str:
 def _last_cost(progress: Progress) -> str:
     if progress.finished is None or progress.cost is None:
         return ""
-    return f" · {progress.finished.case} so far {wording.interval(progress.cost, units.nanoseconds)} an event"
+    return f" · {_named(progress.finished)} so far {units.interval(progress.cost, units.DURATION)} an event"
 
 
 def _notice(progress: Progress) -> str | None:
@@ -133,4 +138,4 @@ def _notice(progress: Progress) -> str | None:
     row = progress.finished
     if row is None or row.status not in {"failed", "timeout"}:
         return None
-    return f"{row.case} ({row.tracer}) {row.status}: {row.note}"
+    return f"{_named(row)} ({row.tracer}) {row.status}: {row.note}"

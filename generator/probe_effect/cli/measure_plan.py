@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.cli.sections import show_section
-from probe_effect.machine.collect import choose_cpus
 from probe_effect.measure.plan import plan
+from probe_effect.measure.run import cpus_for
 from probe_effect.store.plan_file import PlannedSubject
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
     if not work.measured:
         yield "runs", "none: nothing of this suite can be measured here"
     else:
-        yield "CPUs", _cpus()
+        yield "CPUs", _cpus(work)
+        if work.suite.factor:
+            levels = ", ".join(level for level in work.levels if level is not None)
+            yield "levels", f"{levels} ({work.suite.factor.unit}), in random order in each block"
         yield "blocks", f"{settings.blocks}, in the random order of seed {settings.seed}"
         yield "runs", _runs(work, settings)
         yield "to run it", shlex.join(settings.command)
@@ -43,8 +46,10 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
         yield "skipped", "\n".join([f"{reason}:", *(": ".join(row) for row in _by_tracer(subjects))])
 
 
-def _cpus() -> str:
-    workload, tracer = choose_cpus()
+def _cpus(work: Work) -> str:
+    if work.occupies_cpus:
+        return "one for each thread of the workload, tracers on the same"
+    workload, tracer = cpus_for(work)
     return f"workload on CPU {workload}, tracers on {'the same' if tracer is None else f'CPU {tracer}'}"
 
 
@@ -52,7 +57,7 @@ def _runs(work: Work, settings: Settings) -> str:
     """How many runs and how long, as far as it is known before the trials: a case whose trial fails makes none."""
     twins = work.twins()
     subjects = [
-        PlannedSubject(case=one.case, tracer=one.tracer, operations=1, is_counted_apart=one in twins)
+        PlannedSubject(case=one.case, tracer=one.tracer, level=one.level, operations=1, is_counted_apart=one in twins)
         for one in work.measured
     ]
     arms = Counter(run.arm for run in plan(subjects, settings.blocks, settings.seed))
@@ -77,8 +82,8 @@ def _time(seconds: float) -> str:
 
 
 def _by_tracer(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
-    """Each tracer with its cases, in their order."""
-    cases: dict[str, list[str]] = defaultdict(list)
+    """Each tracer with its cases, in their order, once for all their levels."""
+    cases: dict[str, dict[str, None]] = defaultdict(dict)
     for subject in subjects:
-        cases[subject.tracer].append(subject.case)
+        cases[subject.tracer][subject.case] = None
     return [(tracer, ", ".join(names)) for tracer, names in cases.items()]

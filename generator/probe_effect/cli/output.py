@@ -12,9 +12,9 @@ from rich.console import Console
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probe_effect.model import Problem
+    from probe_effect.model import Interval, Problem
 
-MIN_TABLE_WIDTH = 180
+MIN_TABLE_WIDTH = 210
 
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
 progress = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -40,6 +40,15 @@ def product(text: str) -> None:
 def product_json(value: object) -> None:
     """Print `value` as JSON that other programs rely on; NaN is refused."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def interval_json(value: Interval | None, name: str, unit: str) -> dict[str, float | None]:
+    """An interval as three keys, `x_unit`, `x_low_unit` and `x_high_unit` of name x; null where there is none."""
+    return {
+        f"{name}_{unit}": value.value if value else None,
+        f"{name}_low_{unit}": value.low if value else None,
+        f"{name}_high_{unit}": value.high if value else None,
+    }
 
 
 def problem_line(problem: Problem) -> str:

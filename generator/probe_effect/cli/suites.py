@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -34,16 +34,17 @@ def suites(data_path: Path | None, form: str) -> None:
     output.tables.print(table)
 
 
-def _rows(folder: Path) -> list[dict[str, str | None]]:
+def _rows(folder: Path) -> list[dict[str, Any]]:
     """One row per case and tracer that the suite has a script for."""
     suite, problems = read_suite(folder, str(folder / "suite.toml"))
     if suite is None:
         raise BadData(problems)
-    rows: list[dict[str, str | None]] = []
+    rows: list[dict[str, Any]] = []
     for case in suite.cases:
         for tracer in known_tracers().values():
             if script_path(folder, case.id, tracer.tool):
                 reasons = (tracer.available(), *(tracer.missing(need) for need in case.needs))
                 missing = next(filter(None, reasons), None)
-                rows.append({"suite": suite.id, "case": case.id, "tracer": tracer.id, "missing": missing})
+                named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
+                rows.append({**named, "levels": suite.levels, "missing": missing})
     return rows

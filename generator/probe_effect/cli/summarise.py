@@ -12,13 +12,14 @@ from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.places import data_folder, data_option, given_folders
 from probe_effect.errors import BadData
+from probe_effect.guidance import names
 from probe_effect.guidance.catalogue import read_submission
 from probe_effect.pages import wording
 from probe_effect.store.places import Submission
 
 if TYPE_CHECKING:
     from probe_effect.guidance.catalogue import MeasuredSubmission
-    from probe_effect.model import CaseSummary, Interval, Problem, SubmissionSummary
+    from probe_effect.model import CaseSummary, Problem, SubmissionSummary
 
 
 @click.command()
@@ -67,48 +68,46 @@ def _case_json(case: CaseSummary) -> dict[str, Any]:
         "status": case.status,
         "blocks": case.blocks,
         "baseline_ns": case.baseline_ns,
-        **_interval_json(case.cost, "cost", "ns"),
+        **output.interval_json(case.cost, "cost", "ns"),
         "fastest_ns": case.fastest_ns,
         "noise_floor_ns": case.noise_floor_ns,
-        **_interval_json(case.slowdown, "slowdown", "ratio"),
-        **_interval_json(case.threshold_1, "threshold_1", "hz"),
-        **_interval_json(case.threshold_5, "threshold_5", "hz"),
-        **_interval_json(case.threshold_30, "threshold_30", "hz"),
-        **_interval_json(case.attach, "attach", "ns"),
-        **_interval_json(case.detach, "detach", "ns"),
+        **output.interval_json(case.slowdown, "slowdown", "ratio"),
+        **output.interval_json(case.threshold_1, "threshold_1", "hz"),
+        **output.interval_json(case.threshold_5, "threshold_5", "hz"),
+        **output.interval_json(case.threshold_30, "threshold_30", "hz"),
+        **output.interval_json(case.attach, "attach", "ns"),
+        **output.interval_json(case.detach, "detach", "ns"),
         "loss_ratio": case.loss_ratio,
         "reconciled": case.reconciled,
         "distinguishable": case.distinguishable,
         "grade": case.grade,
+        "grade_reasons": list(case.grade_reasons),
+        "rate_hz": case.rate_hz,
+        "far_out_blocks": list(case.far_out_blocks),
         "note": case.note,
-    }
-
-
-def _interval_json(value: Interval | None, name: str, unit: str) -> dict[str, float | None]:
-    return {
-        f"{name}_{unit}": value.value if value else None,
-        f"{name}_low_{unit}": value.low if value else None,
-        f"{name}_high_{unit}": value.high if value else None,
     }
 
 
 def _print_submission(submission: MeasuredSubmission) -> None:
     console, summary = output.tables, submission.summary
     reasons = f" ({'; '.join(summary.grade_reasons)})" if summary.grade_reasons else ""
-    console.print(f"{summary.id}: {wording.machine_name(submission.document)}", markup=False)
+    console.print(f"{summary.id}: {names.machine_name(submission.document)}", markup=False)
     console.print(
-        f"grade {summary.grade}{reasons}; untraced operation {units.nanoseconds(summary.baseline_ns)}, "
-        f"noise floor {units.nanoseconds(summary.noise_floor_ns, 2)}\n",
+        f"grade {summary.grade}{reasons}; untraced operation {units.duration(summary.baseline_ns)}, "
+        f"noise floor {units.duration(summary.noise_floor_ns, 2)}\n",
         markup=False,
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("case")
     table.add_column("tracer")
-    for title in ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost"):
+    has_levels = any(case.level for case in summary.cases)
+    if has_levels:
+        table.add_column("level", justify="right")
+    for title in ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost", "grade"):
         table.add_column(title, justify="right")
     for case in summary.cases:
         if case.cost is not None:
-            table.add_row(case.case, case.tracer, *_cells(case))
+            table.add_row(case.case, case.tracer, *([case.level] if has_levels else []), *_cells(case))
     console.print(table)
     for case in summary.cases:
         if case.cost is None or case.note:
@@ -121,4 +120,5 @@ def _cells(case: CaseSummary) -> tuple[str, ...]:
         wording.slowdown(case),
         *wording.thresholds(case),
         units.percent(case.loss_ratio),
+        case.grade or units.MISSING,
     )

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.draw import draw_svg, live_script
 from probe_effect.exports.dictionary import data_package
 from probe_effect.exports.facts import facts
+from probe_effect.exports.guidance import guidance
 from probe_effect.pages import site
-from probe_effect.store.suite_file import workload_source
+from probe_effect.store.suite_file import own_headers, workload_source
 from probe_effect.store.tables import FORMULA_START, csv_line
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def assemble(catalogue: Catalogue, work: Path) -> Iterator[str]:
     for name, text in site.fragment_files(catalogue).items():
         _write(work / "assets" / "fragments" / name, text)
     _write(work / "assets" / "facts.json", json.dumps(facts(catalogue), ensure_ascii=False, indent=1))
+    _write(work / "assets" / "data" / "guidance.json", guidance(catalogue))
     charts = site.charts(catalogue)
     yield f"{len(charts)} charts"
     for chart in charts:
@@ -73,11 +75,14 @@ def safe_cell(value: str | float | None) -> str | float | None:
 
 def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
     for one in catalogue.suites:
-        for path in (*one.scripts(), workload_source(one.folder, one.suite)):
+        source = workload_source(one.folder, one.suite)
+        # Another suite's workload lies with the scripts that it belongs to here; a header beside the suites, as there.
+        places = {path: f"{one.suite.id}/{path.name}" for path in one.scripts()}
+        places |= {source: f"{one.suite.id}/workload/{source.name}"}
+        places |= {header: header.name for header in own_headers(source)}
+        for path, place in places.items():
             for kind in ("assets", "static"):
-                # Another suite's workload lies with the scripts that it belongs to here.
-                inside = path.relative_to(one.folder) if path.is_relative_to(one.folder) else f"workload/{path.name}"
-                target = work / kind / "scripts" / one.suite.id / inside
+                target = work / kind / "scripts" / place
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
 

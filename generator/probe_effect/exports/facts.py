@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.guidance import names
 from probe_effect.guidance.published import figure_text, with_unit
 from probe_effect.pages import wording
 from probe_effect.pages.fragments import reference_submission
@@ -32,16 +33,16 @@ def facts(catalogue: Catalogue) -> dict[str, Fact]:
 
 
 def _measured(submission: MeasuredSubmission) -> Iterator[tuple[str, Fact]]:
-    name = wording.machine_name(submission.document)
+    name = names.machine_name(submission.document)
     page = f"/machines/{submission.summary.machine}/"
     yield "machine", {"text": name, "href": page}
-    yield "baseline", {"text": units.nanoseconds(submission.summary.baseline_ns), "title": name, "href": page}
-    yield "noise-floor", {"text": units.nanoseconds(submission.summary.noise_floor_ns, 2), "title": name, "href": page}
+    yield "baseline", {"text": units.duration(submission.summary.baseline_ns), "title": name, "href": page}
+    yield "noise-floor", {"text": units.duration(submission.summary.noise_floor_ns, 2), "title": name, "href": page}
     for case in submission.summary.cases:
         if case.cost is None:
             continue
         shown = {
-            "cost": (units.nanoseconds(case.cost.value), wording.interval(case.cost, units.nanoseconds)),
+            "cost": (units.duration(case.cost.value), units.interval(case.cost, units.DURATION)),
             "slowdown": (wording.slowdown(case), name),
             **{
                 f"threshold-{percent}": (rate, f"{percent} % slower")

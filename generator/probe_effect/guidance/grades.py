@@ -1,4 +1,4 @@
-"""Grades of a submission: rules as data, each with its reason in words, applied everywhere the same."""
+"""Grades: how far the numbers of a submission, and of each of its cases, can be trusted; the rules are data."""
 
 from __future__ import annotations
 
@@ -9,52 +9,77 @@ from probe_effect import units
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping, Sequence
 
-ENOUGH_BLOCKS = 20
-QUIET_FLOOR_RATIO = 0.02
-"""Baseline against baseline above 2 % of the baseline: the envelope that a quiet machine stays in."""
+Facts = dict[str, float | None]
+"""What rules look at: a count, a ratio, or 1 for yes and 0 for no; None is not known."""
 
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the rules look at."""
-
-    blocks: int
-    virtualization: str | None
-    nested: bool | None
-    baseline_ns: float | None
-    noise_floor_ns: float | None
-    unreconciled: int
+BEST = "A"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A submission to which `applies` holds is graded no better than `cap`."""
+    """What has a `fact` below `below`, or above `above`, is graded no better than `cap`; `{}` is the limit."""
 
     cap: str
+    fact: str
     reason: str
-    applies: Callable[[Facts], bool]
+    below: float | None = None
+    above: float | None = None
+
+    def applies(self, facts: Mapping[str, float | None]) -> bool:
+        """Whether it holds; what is not known is not held against anybody."""
+        value = facts[self.fact]
+        if value is None:
+            return False
+        return (self.below is not None and value < self.below) or (self.above is not None and value > self.above)
+
+    @property
+    def words(self) -> str:
+        """Its reason with the limit filled in."""
+        limit = self.below or self.above or 0.0
+        is_share = self.fact.endswith("_ratio")
+        return self.reason.format(f"{units.trimmed(limit * 100)}{units.GAP}%" if is_share else units.count(limit))
 
 
-def _is_noisy(facts: Facts) -> bool:
-    if facts.noise_floor_ns is None or not facts.baseline_ns:
-        return False
-    return facts.noise_floor_ns > QUIET_FLOOR_RATIO * facts.baseline_ns
-
-
-RULES = (
-    Rule("D", f"fewer than {MIN_BLOCKS} blocks: no interval", lambda facts: facts.blocks < MIN_BLOCKS),
-    Rule("D", "events of a case do not add up within 0.1 %", lambda facts: facts.unreconciled > 0),
-    Rule("C", "the machine is nested: a virtual machine inside another", lambda facts: facts.nested is True),
-    Rule("C", f"noise floor above {units.percent(QUIET_FLOOR_RATIO, 1)} of the baseline", _is_noisy),
-    Rule("B", "the machine is virtual", lambda facts: facts.virtualization is not None),
-    Rule("B", f"fewer than {ENOUGH_BLOCKS} blocks", lambda facts: facts.blocks < ENOUGH_BLOCKS),
+OF_SUBMISSION = (
+    Rule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
+    Rule("D", "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
+    Rule("C", "nested", "the machine is nested: a virtual machine inside another", above=0),
+    Rule("C", "floor_ratio", "noise floor above {} of an untraced operation", above=0.02),
+    Rule("C", "drift_within_ratio", "the machine's speed drifted inside blocks, by more than {}", above=0.02),
+    Rule("C", "steal_ratio", "the hypervisor took more than {} of the workload's CPU", above=0.01),
+    Rule("B", "drift_ratio", "the machine's speed drifted during the run, by more than {}", above=0.05),
+    Rule("B", "virtual", "the machine is virtual", above=0),
+    Rule("B", "blocks", "fewer than {} blocks", below=20),
+    Rule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5),
 )
+"""Worst first. On a quiet machine baseline against baseline stays within 2 %; the other limits are ours."""
+
+OF_CASE = (
+    Rule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
+    Rule("D", "unreconciled", "its events do not add up within 0.1 %", above=0),
+    Rule("C", "loss_ratio", "more than {} of its events were lost, and a lost event costs less", above=0.01),
+    Rule("C", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.25),
+    Rule("C", "bad_ratio", "more than {} of its runs did not end well", above=0.1),
+    Rule("B", "blocks", "fewer than {} blocks", below=20),
+    Rule("B", "uncounted", "its events were not counted", above=0),
+    Rule("B", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.1),
+    Rule("B", "floor_to_cost_ratio", "the noise floor is above {} of the cost", above=0.1),
+    Rule("B", "far_out_ratio", "more than {} of its blocks lie far from the others", above=0.1),
+)
+"""Worst first. A case is graded no better than its submission."""
 
 
-def grade(facts: Facts) -> tuple[str, tuple[str, ...]]:
-    """(A to D, the reasons that kept it from a better one)."""
-    reasons = [rule for rule in RULES if rule.applies(facts)]
-    worst = max((rule.cap for rule in reasons), default="A")
-    return worst, tuple(rule.reason for rule in reasons)
+def grade(rules: Sequence[Rule], facts: Mapping[str, float | None]) -> tuple[str, tuple[str, ...]]:
+    """(A to D, the reasons that kept it from a better one); of two rules on one fact the worse one speaks."""
+    found: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.applies(facts):
+            found.setdefault(rule.fact, rule)
+    return worst(rule.cap for rule in found.values()), tuple(rule.words for rule in found.values())
+
+
+def worst(grades: Iterable[str]) -> str:
+    """The worst of some grades; A without any."""
+    return max(grades, default=BEST)

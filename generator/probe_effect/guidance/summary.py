@@ -2,64 +2,58 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.guidance.grades import Facts, grade
+from probe_effect.guidance.grades import OF_CASE, OF_SUBMISSION, Facts, grade, worst
+from probe_effect.guidance.rows import (
+    Baseline,
+    CaseKey,
+    baselines,
+    by_case,
+    events_per_operation,
+    highest_rate_hz,
+    traced_ns,
+)
 from probe_effect.guidance.slowdown import threshold
 from probe_effect.model import CaseSummary, Interval, SubmissionSummary
-from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate, noise_floor
+from probe_effect.stats.fastest import fastest
+from probe_effect.stats.outliers import far_out
+from probe_effect.stats.paired import paired_estimate
+from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from probe_effect.model import Sample, Status
+    from probe_effect.stats.drift import Trend
     from probe_effect.store.machine_file import MachineFile
 
 RECONCILE_TOLERANCE = 0.001
 """Events seen and lost must add up to those made within 0.1 %: more is another process, fewer is silent loss."""
 
-CaseKey = tuple[str, str, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The untraced runs of a submission: ns per operation of each, by block."""
-
-    by_block: dict[int, list[float]]
-
-    @property
-    def all_ns(self) -> list[float]:
-        """Every baseline run."""
-        return [value for values in self.by_block.values() for value in values]
-
-    @property
-    def median_ns(self) -> float | None:
-        """The middle of every baseline run; None without any."""
-        return float(np.median(self.all_ns)) if self.by_block else None
-
-    def floor_ns(self) -> float | None:
-        """Noise floor from the first two baselines of each block (see `stats.signed_rank.noise_floor`)."""
-        pairs = [values[0] - values[1] for values in self.by_block.values() if len(values) > 1]
-        return noise_floor(np.array(pairs, dtype=np.float64))
+NO_RUNS = Baseline({})
 
 
 def summarise(identity: str, document: MachineFile, samples: Sequence[Sample]) -> SubmissionSummary:
     """Everything that the rows of one submission say.
 
+    Where its suite has a factor, its baseline and noise floor are those of the first level.
+
     Args:
         identity: `<machine>/<date>-<suite>`.
         samples: its rows in the order run; unsound ones already left out.
     """
-    baseline = _baseline(samples)
-    floor_ns = baseline.floor_ns()
-    cases = tuple(
-        _summarise_case(key, rows, baseline, floor_ns, document.run.metric) for key, rows in _by_case(samples).items()
-    )
-    letter, reasons = grade(_facts(document, baseline, floor_ns, cases))
+    levels = baselines(samples)
+    is_timed = document.run.metric == "time"
+    cases = [
+        _case(key, rows, levels.get(key.level) or levels.get(None) or NO_RUNS) if is_timed else _unmeasured(key, rows)
+        for key, rows in by_case(samples).items()
+    ]
+    letter, reasons = grade(OF_SUBMISSION, _submission_facts(document, levels, cases))
+    first = next(iter(levels.values()), NO_RUNS)
     return SubmissionSummary(
         id=identity,
         machine=document.machine.id,
@@ -67,95 +61,116 @@ def summarise(identity: str, document: MachineFile, samples: Sequence[Sample]) -
         metric=document.run.metric,
         grade=letter,
         grade_reasons=reasons,
-        noise_floor_ns=floor_ns,
-        baseline_ns=baseline.median_ns,
-        cases=cases,
+        noise_floor_ns=first.floor_ns(),
+        baseline_ns=first.median_ns,
+        cases=tuple(_no_better(case, letter, reasons) for case in cases),
     )
 
 
-def _facts(document: MachineFile, baseline: Baseline, floor_ns: float | None, cases: Sequence[CaseSummary]) -> Facts:
-    return Facts(
-        blocks=len(baseline.by_block),
-        virtualization=document.machine.virtualization,
-        nested=document.machine.nested,
-        baseline_ns=baseline.median_ns,
-        noise_floor_ns=floor_ns,
-        unreconciled=sum(case.reconciled is False for case in cases),
+def _submission_facts(
+    document: MachineFile, levels: Mapping[str | None, Baseline], cases: Sequence[CaseSummary]
+) -> Facts:
+    first = next(iter(levels.values()), NO_RUNS)
+    machine, run = document.machine, document.run
+    counted = [case.reconciled for case in cases if case.reconciled is not None]
+    floors = [_ratio(level.floor_ns(), level.median_ns) for level in levels.values()]
+    return {
+        "blocks": len(first.by_block),
+        "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
+        "virtual": float(machine.virtualization is not None),
+        "nested": None if machine.nested is None else float(machine.nested),
+        "floor_ratio": max((floor for floor in floors if floor is not None), default=None),
+        "drift_ratio": _drift_ratio(first.drift()),
+        "drift_within_ratio": _drift_ratio(first.drift_within()),
+        "steal_ratio": run.steal_ratio,
+        "load_ratio": None if run.load_before is None or not machine.threads else run.load_before / machine.threads,
+    }
+
+
+def _drift_ratio(found: Trend | None) -> float | None:
+    """How far the speed drifted, up or down; 0 where it may not have at all."""
+    return None if found is None else abs(found.ratio) if found.significant else 0.0
+
+
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _no_better(case: CaseSummary, letter: str, reasons: Sequence[str]) -> CaseSummary:
+    """A measured case, graded no better than its submission."""
+    if case.grade is None:
+        return case
+    return replace(
+        case, grade=worst([case.grade, letter]), grade_reasons=tuple(dict.fromkeys([*case.grade_reasons, *reasons]))
     )
 
 
-def _baseline(samples: Iterable[Sample]) -> Baseline:
-    by_block: dict[int, list[float]] = defaultdict(list)
-    for sample in samples:
-        if sample.arm == "baseline" and (wall_ns := _wall_per_operation(sample)) is not None:
-            by_block[sample.block].append(wall_ns)
-    return Baseline(dict(by_block))
-
-
-def _wall_per_operation(sample: Sample) -> float | None:
-    """ns per operation of one run; None for a run that did not end well.
-
-    Per operation, because runs of different cases may be of different lengths; the timed loop has no fixed part.
-    """
-    operations = sample.operations or sample.events
-    if sample.status != "ok" or not operations or not sample.wall_ns:
-        return None
-    return sample.wall_ns / operations
-
-
-def _events_per_operation(rows: Iterable[Sample]) -> float:
-    """How many events one operation makes for the probe of a case: 2 for a probe on every system call of dd."""
-    return next((row.events / row.operations for row in rows if row.events and row.operations), 1.0)
-
-
-def _by_case(samples: Iterable[Sample]) -> dict[CaseKey, list[Sample]]:
-    """Traced and check rows by case, in the order of case ids."""
-    groups: dict[CaseKey, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        if sample.arm != "baseline":
-            groups[sample.case, sample.tracer, sample.level].append(sample)
-    return dict(sorted(groups.items(), key=lambda item: (item[0][0], item[0][1], item[0][2] or "")))
-
-
-def _summarise_case(
-    key: CaseKey, rows: Sequence[Sample], baseline: Baseline, floor_ns: float | None, metric: str
-) -> CaseSummary:
-    case, tracer, level = key
-    timed = [row for row in rows if row.arm == "traced"]
-    traced = {row.block: wall_ns for row in timed if (wall_ns := _wall_per_operation(row)) is not None}
+def _case(key: CaseKey, rows: Sequence[Sample], baseline: Baseline) -> CaseSummary:
+    traced = traced_ns(rows)
     blocks = sorted(traced.keys() & baseline.by_block.keys())
-    if not blocks or metric != "time":
+    if not blocks:
         return _unmeasured(key, rows)
-    events = _events_per_operation(rows)
-    traced_ns = np.array([traced[block] for block in blocks]) / events
-    baseline_ns = np.array([np.mean(baseline.by_block[block]) for block in blocks]) / events
-    cost = estimate(traced_ns - baseline_ns)
+    events = events_per_operation(rows) / baseline.threads
+    traced_event_ns = np.array([traced[block] for block in blocks]) / events
+    baseline_event_ns = baseline.each_ns(blocks) / events
+    floor_ns = baseline.floor_ns()
+    timed = [row for row in rows if row.arm == "traced"]
     reconciled, loss_ratio = _account(rows)
-    floor_ns = None if floor_ns is None else floor_ns / events
-    clear = _is_distinguishable(cost, floor_ns)
-    guides = clear and reconciled is not False
-    return CaseSummary(
-        case=case,
-        tracer=tracer,
-        level=level,
+    case = CaseSummary(
+        case=key.case,
+        tracer=key.tracer,
+        level=key.level,
         status="ok",
         blocks=len(blocks),
         baseline_ns=float(np.median(baseline.all_ns)) / events,
-        noise_floor_ns=floor_ns,
-        cost=cost,
-        fastest_ns=float(traced_ns.min()) - min(baseline.all_ns) / events,
-        slowdown=estimate(traced_ns / baseline_ns - 1),
-        threshold_1=threshold(cost, 1) if guides else None,
-        threshold_5=threshold(cost, 5) if guides else None,
-        threshold_30=threshold(cost, 30) if guides else None,
+        noise_floor_ns=None if floor_ns is None else floor_ns / events,
+        cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
+        fastest_ns=fastest(traced_event_ns, np.array(baseline.all_ns) / events),
+        slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
         attach=_own_time([row.attach_ns for row in timed]),
         detach=_own_time([row.detach_ns for row in timed]),
+        rate_hz=highest_rate_hz(timed),
         loss_ratio=loss_ratio,
         reconciled=reconciled,
-        distinguishable=clear,
-        grade=None,
-        note=_note(rows, cost, floor_ns, reconciled),
+        far_out_blocks=tuple(blocks[place] for place in far_out(traced_event_ns - baseline.means_ns(blocks) / events)),
     )
+    return _judged(case, rows)
+
+
+def _judged(case: CaseSummary, rows: Sequence[Sample]) -> CaseSummary:
+    """The case with what follows from its figures: whether it is a difference, what it guides to, its grade."""
+    clear = _is_distinguishable(case)
+    cost = case.cost if clear and case.reconciled is not False else None
+    letter, reasons = grade(OF_CASE, _case_facts(case, rows, is_clear=bool(clear)))
+    return replace(
+        case,
+        threshold_1=cost and threshold(cost, 1),
+        threshold_5=cost and threshold(cost, 5),
+        threshold_30=cost and threshold(cost, 30),
+        distinguishable=clear,
+        grade=letter,
+        grade_reasons=reasons,
+        note="; ".join(_notes(case, rows)) or None,
+    )
+
+
+def _case_facts(case: CaseSummary, rows: Sequence[Sample], *, is_clear: bool) -> Facts:
+    """What the rules look at; the width of an interval says nothing of a cost that is none."""
+    cost_ns = abs(case.cost.value) if case.cost and is_clear else None
+    return {
+        "blocks": case.blocks,
+        "unreconciled": float(case.reconciled is False),
+        "uncounted": float(case.reconciled is None and is_clear),
+        "loss_ratio": case.loss_ratio,
+        "width_ratio": _ratio(_half_width(case.cost), cost_ns),
+        "floor_to_cost_ratio": _ratio(case.noise_floor_ns, cost_ns),
+        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
+        "far_out_ratio": len(case.far_out_blocks) / case.blocks,
+    }
+
+
+def _half_width(found: Interval | None) -> float | None:
+    return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
 
 
 def _own_time(times_ns: Iterable[int | None]) -> Interval | None:
@@ -168,7 +183,7 @@ def _unmeasured(key: CaseKey, rows: Sequence[Sample]) -> CaseSummary:
     """A case without one usable block: skipped, failed or timed out, with the first reason given."""
     status: Status = next((row.status for row in rows if row.status != "ok"), "failed")
     note = next((row.note for row in rows if row.note), "no block has both a traced run and a baseline")
-    return CaseSummary(case=key[0], tracer=key[1], level=key[2], status=status, blocks=0, note=note)
+    return CaseSummary(case=key.case, tracer=key.tracer, level=key.level, status=status, blocks=0, note=note)
 
 
 def _account(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
@@ -176,28 +191,28 @@ def _account(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
     counted = [(row.events, row.seen, row.lost or 0) for row in rows if row.events and row.seen is not None]
     if not counted:
         return None, None
-    whole = all(
-        abs(seen + lost - events) <= RECONCILE_TOLERANCE * events for events, seen, lost in counted if seen is not None
-    )
+    whole = all(abs(seen + lost - events) <= RECONCILE_TOLERANCE * events for events, seen, lost in counted)
     return whole, sum(lost for _, _, lost in counted) / sum(events for events, _, _ in counted)
 
 
-def _is_distinguishable(cost: Interval, floor_ns: float | None) -> bool | None:
+def _is_distinguishable(case: CaseSummary) -> bool | None:
     """Whether the cost is a difference at all: its interval leaves out 0 and it exceeds the noise floor."""
-    if cost.low is None or cost.high is None or floor_ns is None:
+    cost, floor_ns = case.cost, case.noise_floor_ns
+    if cost is None or cost.low is None or cost.high is None or floor_ns is None:
         return None
     return (cost.low > 0 or cost.high < 0) and abs(cost.value) > floor_ns
 
 
-def _note(rows: Sequence[Sample], cost: Interval, floor_ns: float | None, reconciled: bool | None) -> str | None:  # noqa: FBT001
+def _notes(case: CaseSummary, rows: Sequence[Sample]) -> Iterator[str]:
     """What a reader must know before using the number."""
-    notes = []
-    if cost.low is None:
-        notes.append(f"too few blocks: an interval needs {MIN_BLOCKS}")
-    elif floor_ns is None:
-        notes.append(f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines")
-    if reconciled is False:
-        notes.append("events do not add up: left out of guidance")
+    if case.blocks < MIN_BLOCKS:
+        yield f"too few blocks: an interval needs {MIN_BLOCKS}"
+    elif case.noise_floor_ns is None:
+        yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
+    if case.reconciled is False:
+        yield "events do not add up: left out of guidance"
     if bad := [row for row in rows if row.status != "ok"]:
-        notes.append(f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}")
-    return "; ".join(notes) or None
+        yield f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}"
+    if case.far_out_blocks:
+        numbers = ", ".join(str(block) for block in case.far_out_blocks)
+        yield f"{len(case.far_out_blocks)} of {case.blocks} blocks lie far from the others, and are kept: {numbers}"

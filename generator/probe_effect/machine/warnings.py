@@ -164,7 +164,7 @@ def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None
     is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
     if not is_slow and (source is None or source in FAST_CLOCKS):
         return None
-    reads = f", and a read takes {units.nanoseconds(clock_read_ns)}" if is_slow else ""
+    reads = f", and a read takes {units.duration(clock_read_ns)}" if is_slow else ""
     return MachineWarning(
         "clock",
         f"the clock source is {source or 'not known'}{reads}",

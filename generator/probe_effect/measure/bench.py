@@ -8,15 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import ProbeEffectError
-from probe_effect.measure.calibrate import QUICK, THOROUGH, Lengths, check_operations, operations_for
+from probe_effect.measure.calibrate import (
+    FIRST_AT_A_LEVEL,
+    FIRST_OPERATIONS,
+    QUICK,
+    THOROUGH,
+    Lengths,
+    check_operations,
+    operations_for,
+)
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
 from probe_effect.measure.one_run import Limits, Watch, empty_row, run_once
-from probe_effect.measure.plan import BASELINE, PlannedRun, Subject, plan
+from probe_effect.measure.plan import PlannedRun, Subject, baseline, plan
 from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
 from probe_effect.store.samples import SampleWriter, as_note
-from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,17 +63,20 @@ class Bench:
     tally: Tally = field(default_factory=Tally)
 
     def calibrate(self) -> PlanFile:
-        """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when the baseline fails."""
-        subjects = (BASELINE, *self.work.measured)
-        trials = {subject: self._try(subject, done, len(subjects)) for done, subject in enumerate(subjects)}
-        operations, row = trials.pop(BASELINE)
-        if row.status != "ok":
-            raise ProbeEffectError(row.note)
+        """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when a baseline fails."""
+        levels = self.work.levels
+        total = len(levels) + len(self.work.measured)
+        untraced = {level: self._try_baseline(level, done, total) for done, level in enumerate(levels)}
+        trials = {
+            subject: self._try(subject, done, total, _first(untraced[subject.level], subject.level))
+            for done, subject in enumerate(self.work.measured, start=len(levels))
+        }
         twins = frozenset(self.work.twins())
         return PlanFile(
             schema_version=1,
             digest=self.work.digest(),
-            baseline_operations=operations,
+            baseline_operations=untraced.get(None),
+            level_operations={level: number for level, number in untraced.items() if level is not None},
             subjects=(
                 *(_planned(subject, number, trial, twins) for subject, (number, trial) in trials.items()),
                 *(_skipped(subject, reason) for subject, reason in self.work.skipped.items()),
@@ -107,34 +117,41 @@ class Bench:
             progress = replace(progress, finished=row, cost=self.tally.add(row))
         return replace(progress, phase="done", done=len(runs), left_s=0.0)
 
-    def _try(self, subject: Subject, done: int, total: int) -> tuple[int, Sample]:
+    def _try_baseline(self, level: str | None, done: int, total: int) -> int:
+        """Operations of a baseline run. Raises: ProbeEffectError when the trial fails."""
+        first = FIRST_OPERATIONS if level is None else FIRST_AT_A_LEVEL
+        operations, row = self._try(baseline(level), done, total, first)
+        if row.status != "ok":
+            raise ProbeEffectError(row.note)
+        return operations
+
+    def _try(self, subject: Subject, done: int, total: int, first: int) -> tuple[int, Sample]:
         """(operations of a run, the trial's row)."""
-        trial = PlannedRun(0, 0, subject, "baseline" if subject == BASELINE else "traced")
+        trial = PlannedRun(0, 0, subject, "baseline" if subject.is_baseline else "traced")
         blocks = self.settings.blocks
         self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=total))
-        return operations_for(self._target_s(subject), partial(self._make, trial))
+        return operations_for(self._target_s(subject), partial(self._make, trial), first)
 
     def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
         """The row of a planned run: made now, or the reason why it is not."""
         if left_out := journal.left_out(planned.subject):
             return replace(empty_row(planned), status=left_out.status, note=left_out.note)
         operations = journal.operations(planned.subject)
-        if planned.arm == "check":
+        if planned.arm == "check" and planned.subject.level is None:
             operations = check_operations(operations, self._target_s(planned.subject))
         return self._make(planned, operations)
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
         subject = planned.subject
-        variant = None if subject == BASELINE else self.work.case(subject).variant
-        load = Load(program=self.program.path, operations=operations, cpu=self.cpu, variant=variant)
+        load = self.work.load(subject, self.program.path, operations, self.cpu)
         row = run_once(planned, load, self._watch(planned), self.settings.limits)
-        if subject != BASELINE and self.work.case(subject).counted_by == "nothing":
+        if not subject.is_baseline and self.work.case(subject).counted_by == "nothing":
             return replace(row, seen=None, lost=None)  # a tool's 0 where no event is expected is no loss
         return row
 
     def _watch(self, planned: PlannedRun) -> Watch | None:
         subject = planned.subject
-        if subject == BASELINE:
+        if subject.is_baseline:
             return None
         is_check = planned.arm == "check"
         script = self.work.script(subject, check=is_check)
@@ -152,7 +169,12 @@ class Bench:
         lengths = self.settings.lengths
         if (seconds := self.work.suite.workload.seconds) is not None:
             return min(seconds, lengths.traced_s)
-        return lengths.baseline_s if subject == BASELINE else lengths.traced_s
+        return lengths.baseline_s if subject.is_baseline else lengths.traced_s
+
+
+def _first(baseline_operations: int, level: str | None) -> int:
+    """Operations of a traced trial: at a level whose operation takes long, no more than a baseline run has."""
+    return FIRST_OPERATIONS if level is None else min(FIRST_OPERATIONS, baseline_operations)
 
 
 def _planned(subject: Subject, operations: int, trial: Sample, twins: frozenset[Subject]) -> PlannedSubject:
@@ -160,19 +182,26 @@ def _planned(subject: Subject, operations: int, trial: Sample, twins: frozenset[
         return PlannedSubject(
             case=subject.case,
             tracer=subject.tracer,
+            level=subject.level,
             operations=None,
             is_counted_apart=False,
             status=trial.status,
             note=trial.note,
         )
-    apart = subject in twins
-    return PlannedSubject(case=subject.case, tracer=subject.tracer, operations=operations, is_counted_apart=apart)
+    return PlannedSubject(
+        case=subject.case,
+        tracer=subject.tracer,
+        level=subject.level,
+        operations=operations,
+        is_counted_apart=subject in twins,
+    )
 
 
 def _skipped(subject: Subject, reason: str) -> PlannedSubject:
     return PlannedSubject(
         case=subject.case,
         tracer=subject.tracer,
+        level=subject.level,
         operations=None,
         is_counted_apart=False,
         status="skipped",

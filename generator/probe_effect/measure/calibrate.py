@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 FIRST_OPERATIONS = 20_000
 """Long enough to judge by for a cheap probe (10 ms at 500 ns), bearable for a dear one (0.8 s at 40 µs)."""
 
+FIRST_AT_A_LEVEL = 10
+"""Where the suite has a factor, whose level may make an operation take 10 ms."""
+
 MIN_OPERATIONS = 1_000
 CHECK_OPERATIONS = 100_000
 """Events that a counting run makes at least: a hundred strays of other programs are then 0.1 %."""
@@ -34,7 +37,7 @@ QUICK = Lengths(baseline_s=0.1, traced_s=0.05)
 """Starting and ending the tracer takes longer than that: 18 cases in 6 blocks are a minute."""
 
 
-def operations_for(target_s: float, run: Callable[[int], Sample]) -> tuple[int, Sample]:
+def operations_for(target_s: float, run: Callable[[int], Sample], first: int = FIRST_OPERATIONS) -> tuple[int, Sample]:
     """(operations that take about `target_s`, the last trial's row).
 
     Trials grow until one is long enough to judge by: a tenth of the target. A trial that does not end well stops
@@ -43,16 +46,17 @@ def operations_for(target_s: float, run: Callable[[int], Sample]) -> tuple[int, 
     Args:
         target_s: seconds that a run should take.
         run: makes a run of so many operations and hands back its row.
+        first: operations of the first trial; where they are few, so may be those of a run.
     """
-    operations = FIRST_OPERATIONS
+    operations, least = first, min(MIN_OPERATIONS, first)
     while True:
         row = run(operations)
         if row.status != "ok" or row.wall_ns is None:
             return operations, row
         wanted = operations * target_s * 1e9 / row.wall_ns
         if row.wall_ns >= target_s * 1e8:
-            return rounded(wanted), row
-        operations = rounded(min(wanted / 3, operations * 50))
+            return rounded(wanted, least), row
+        operations = rounded(min(wanted / 3, operations * 50), least)
 
 
 def check_operations(operations: int, target_s: float) -> int:
@@ -61,7 +65,7 @@ def check_operations(operations: int, target_s: float) -> int:
     return rounded(min(max(operations, CHECK_OPERATIONS), bearable))
 
 
-def rounded(operations: float) -> int:
+def rounded(operations: float, least: int = MIN_OPERATIONS) -> int:
     """Two significant digits, so that the number reads easily, and never below what a run needs."""
     step: int = 10 ** max(math.floor(math.log10(max(operations, 1.0))) - 1, 0)
-    return max(MIN_OPERATIONS, round(operations / step) * step)
+    return max(least, round(operations / step) * step)

@@ -165,7 +165,9 @@ def _suite(work: Work, known: Mapping[str, Tracer], program: Program | str) -> S
         cases=len(work.suite.cases),
         scripts={name: number for name, number in scripts.items() if number},
         measurable={
-            name: sum(subject.tracer == name for subject in measured) for name in work.tracers if scripts[name]
+            name: len({subject.case for subject in measured if subject.tracer == name})
+            for name in work.tracers
+            if scripts[name]
         },
         unbuildable=unbuildable,
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect.measure.plan import baseline
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.symbols import find_function, library_of
-from probe_effect.workloads.loop import Load, Workload
+from probe_effect.workloads.loop import Workload
 
 if TYPE_CHECKING:
     from probe_effect.measure.request import Work
@@ -21,7 +22,7 @@ def probed_functions(work: Work, program: Path, cpu: int) -> dict[str, str]:
     names = sorted({name for subject in work.measured for name in work.case(subject).functions})
     if not names:
         return {}
-    workload = Workload(Load(program=program, operations=1, cpu=cpu))
+    workload = Workload(work.load(baseline(work.levels[0]), program, 1, cpu))
     try:
         wait_for_workload(workload.pid)
         found = {name: _first_bytes(name, program, workload.pid) for name in names}

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.measure.plan import BASELINE, Subject
+from probe_effect.measure.plan import Subject
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Journal:
 
     def __init__(self, document: PlanFile, rows: Iterable[Sample]) -> None:
         self._document = document
-        self._subjects = {Subject(one.case, one.tracer): one for one in document.subjects}
+        self._subjects = {Subject(one.case, one.tracer, one.level): one for one in document.subjects}
         self._places: set[tuple[int, int]] = set()
         self.rows: list[Sample] = []
         self.failures: Counter[Subject] = Counter()
@@ -35,10 +35,10 @@ class Journal:
 
     def add(self, row: Sample) -> None:
         """Take in a row that is on disk."""
-        subject = Subject(row.case, row.tracer)
+        subject = Subject(row.case, row.tracer, row.level)
         self.rows.append(row)
         self._places.add((row.block, row.position))
-        self.failures[subject] += subject != BASELINE and row.status in {"failed", "timeout"}
+        self.failures[subject] += not subject.is_baseline and row.status in {"failed", "timeout"}
 
     def has(self, run: PlannedRun) -> bool:
         """Whether the run has its row."""
@@ -46,9 +46,13 @@ class Journal:
 
     def operations(self, subject: Subject) -> int:
         """Operations of a run of `subject`. Raises: KeyError for one that is not to be run."""
-        if subject == BASELINE:
-            return self._document.baseline_operations
-        number = self._subjects[subject].operations
+        document = self._document
+        if not subject.is_baseline:
+            number = self._subjects[subject].operations
+        elif subject.level is None:
+            number = document.baseline_operations
+        else:
+            number = document.level_operations.get(subject.level)
         if number is None:
             raise KeyError(subject)
         return number
@@ -69,10 +73,11 @@ def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
         raise BadData(problems)
     planned = {(run.block, run.position): (run.subject, run.arm) for run in runs}
     for row in rows:
-        if planned.get((row.block, row.position)) != (Subject(row.case, row.tracer), row.arm):
+        if planned.get((row.block, row.position)) != (Subject(row.case, row.tracer, row.level), row.arm):
+            at = f" at level {row.level}" if row.level is not None else ""
             msg = (
-                f"{samples}: block {row.block}, position {row.position} is {row.case} with {row.tracer}, which is not "
-                "what its plan has there: it cannot be continued, and is kept; to measure anew leave out --resume"
+                f"{samples}: block {row.block}, position {row.position} is {row.case} with {row.tracer}{at}, which is "
+                "not what its plan has there: it cannot be continued, and is kept; to measure anew leave out --resume"
             )
             raise ProbeEffectError(msg)
     return rows

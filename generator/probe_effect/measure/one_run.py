@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+import sys
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.loop import Workload, WorkloadFailed
 
@@ -82,6 +84,7 @@ def empty_row(planned: PlannedRun) -> Sample:
         case=planned.subject.case,
         tracer=planned.subject.tracer,
         arm=planned.arm,
+        level=planned.subject.level,
     )
 
 
@@ -89,15 +92,25 @@ def _timed(row: Sample, load: Load, watch: Watch | None, limits: Limits, leftove
     if watch is None:
         workload = Workload(load)
         leftovers.callback(workload.end)
-        return _with_run(row, workload.go(limits.run_s), 1)
+        return _with_run(row, workload.go(limits.run_s), load.threads)
     session = watch.tracer.session(watch.script, watch.counting, load.program)
     leftovers.callback(session.end)
     workload = Workload(load, session.prefix)
     leftovers.callback(workload.end)
+    if not session.prefix:
+        _let_it_load(workload)
     session.attach(workload.pid)
     session.ready(limits.start_s)
     run = workload.go(limits.run_s)
-    return _with_report(_with_run(row, run, watch.events_per_operation), session.stop(limits.stop_s), run)
+    events = watch.events_per_operation * load.threads
+    return _with_report(_with_run(row, run, events), session.stop(limits.stop_s), run)
+
+
+def _let_it_load(workload: Workload) -> None:
+    """Return when the workload waits for its go: what its loader reads is no event of the loop."""
+    if sys.platform == "linux":
+        with suppress(TracerFailed):  # a workload that has ended says why when it is told to go
+            wait_for_workload(workload.pid)
 
 
 def _with_run(row: Sample, run: Run, events_per_operation: int) -> Sample:

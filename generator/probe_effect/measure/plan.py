@@ -20,17 +20,27 @@ if TYPE_CHECKING:
     from probe_effect.store.plan_file import PlannedSubject
 
 BASELINE_CASE = "baseline"
+BASELINES = 2
+"""In each block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A case with a tracer, or the baseline."""
+    """A case with a tracer, or the baseline; at a level, where the suite has a factor."""
 
     case: str
     tracer: str
+    level: str | None = None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether nothing is traced."""
+        return self.tracer == NO_TRACER
 
 
-BASELINE = Subject(BASELINE_CASE, NO_TRACER)
+def baseline(level: str | None = None) -> Subject:
+    """The baseline of a level."""
+    return Subject(BASELINE_CASE, NO_TRACER, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +56,24 @@ class PlannedRun:
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
     """Every run of a suite, in order. The same arguments give the same plan.
 
-    A case that is measured runs once in every block; one that is not takes a place in the first block only, for the
-    row that says why; one that a twin counts runs once more at the end of the first block.
+    A case that is measured runs once in every block, at each level; one that is not takes a place in the first block
+    only, for the row that says why; one that a twin counts runs once more at the end of the first block. The runs of a
+    level stand together, so that its baselines are near in time, and the levels in random order.
 
     Args:
-        subjects: the cases with their tracers.
+        subjects: the cases with their tracers and levels.
         blocks: how many rounds.
         seed: of the random order.
     """
     random = np.random.default_rng(seed)
-    measured = [Subject(one.case, one.tracer) for one in subjects if one.operations is not None]
-    left_out = [Subject(one.case, one.tracer) for one in subjects if one.operations is None]
-    counted = [Subject(one.case, one.tracer) for one in subjects if one.is_counted_apart]
+    measured = [_subject(one) for one in subjects if one.operations is not None]
+    left_out = [_subject(one) for one in subjects if one.operations is None]
+    counted = [_subject(one) for one in subjects if one.is_counted_apart]
     runs: list[PlannedRun] = []
     for block in range(blocks):
         order: list[tuple[Subject, Arm]] = [
-            (subject, "baseline" if subject == BASELINE else "traced")
-            for subject in _block([*measured, *left_out] if block == 0 else measured, random)
+            (subject, "baseline" if subject.is_baseline else "traced")
+            for subject in _block(measured, left_out if block == 0 else [], random)
         ]
         if block == 0:
             order += [(subject, "check") for subject in counted]
@@ -70,12 +81,30 @@ def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[Pl
     return tuple(runs)
 
 
-def _block(subjects: Sequence[Subject], random: np.random.Generator) -> list[Subject]:
-    """The subjects in random order, with one baseline in each half and something between the two.
+def _subject(planned: PlannedSubject) -> Subject:
+    return Subject(planned.case, planned.tracer, planned.level)
 
-    Both at one end would leave drift within the block in the difference.
+
+def _block(measured: Sequence[Subject], left_out: Sequence[Subject], random: np.random.Generator) -> list[Subject]:
+    """One block: the levels in random order, and at the end what is left out at levels of which nothing is measured."""
+    levels = list(dict.fromkeys(subject.level for subject in measured)) or [None]
+    order: list[Subject] = []
+    for place in random.permutation(len(levels)):
+        level = levels[place]
+        order += _with_baselines([one for one in (*measured, *left_out) if one.level == level], level, random)
+    return [*order, *(subject for subject in left_out if subject.level not in levels)]
+
+
+def _with_baselines(subjects: Sequence[Subject], level: str | None, random: np.random.Generator) -> list[Subject]:
+    """The subjects of one level in random order, with two baselines half a round apart, the first at a random place.
+
+    Every place is a baseline's as often as any other case's, so that a block that begins slowly, or drifts, disturbs
+    both alike on average (`benchmarks/coverage.py` shows what happens otherwise).
     """
     order = [subjects[place] for place in random.permutation(len(subjects))]
-    first = int(random.integers(0, (len(order) - 1) // 2, endpoint=True)) if order else 0
-    second = int(random.integers(len(order) // 2 + 1, len(order), endpoint=True)) if order else 0
-    return [*order[:first], BASELINE, *order[first:second], BASELINE, *order[second:]]
+    places = len(order) + BASELINES
+    first = int(random.integers(places))
+    second = (first + (places + int(random.integers(2))) // 2) % places
+    for place in sorted((first, second)):
+        order.insert(place, baseline(level))
+    return order

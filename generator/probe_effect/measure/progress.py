@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from probe_effect.measure.plan import Subject
-from probe_effect.stats.signed_rank import estimate
+from probe_effect.stats.paired import paired_estimate, ragged
 
 if TYPE_CHECKING:
     from probe_effect.measure.plan import PlannedRun
@@ -40,8 +37,10 @@ class Progress:
 class Tally:
     """Costs so far, estimated as the summary will: differences inside each block."""
 
-    baselines_ns: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Block to ns per operation of its baselines so far."""
+    baselines_ns: dict[tuple[int, str | None], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Block and level to ns per operation of its baselines so far."""
+    threads: dict[str | None, float] = field(default_factory=dict)
+    """Level to how many threads perform the operations at once: all their events over the operations of one."""
     traced_ns: dict[Subject, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, row: Sample) -> Interval | None:
@@ -50,16 +49,17 @@ class Tally:
             return None
         per_operation_ns = row.wall_ns / (row.operations or row.events)
         if row.arm == "baseline":
-            self.baselines_ns[row.block].append(per_operation_ns)
+            self.baselines_ns[row.block, row.level].append(per_operation_ns)
+            self.threads[row.level] = row.events / (row.operations or row.events)
             return None
-        subject = Subject(row.case, row.tracer)
+        subject = Subject(row.case, row.tracer, row.level)
         self.traced_ns[subject][row.block] = per_operation_ns
-        return self._cost(subject, row.events / (row.operations or row.events))
+        return self._cost(subject, row.events / (row.operations or row.events) / self.threads.get(row.level, 1.0))
 
     def _cost(self, subject: Subject, events_per_operation: float) -> Interval | None:
         differences_ns = [
-            (traced_ns - statistics.fmean(self.baselines_ns[block])) / events_per_operation
+            [(traced_ns - baseline_ns) / events_per_operation for baseline_ns in baselines_ns]
             for block, traced_ns in self.traced_ns[subject].items()
-            if self.baselines_ns.get(block)
+            if (baselines_ns := self.baselines_ns.get((block, subject.level)))
         ]
-        return estimate(np.array(differences_ns)) if differences_ns else None
+        return paired_estimate(ragged(differences_ns)) if differences_ns else None

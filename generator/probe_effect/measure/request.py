@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.measure.plan import Subject
-from probe_effect.store.suite_file import read_suite, script_path, workload_source
+from probe_effect.store.suite_file import own_headers, read_suite, script_path, workload_source
+from probe_effect.workloads.loop import NOT_PINNED, Load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,13 +57,35 @@ class Work:
             and script_path(self.folder, subject.case, self.tracers[subject.tracer].tool, check=True) is not None
         )
 
+    @property
+    def levels(self) -> tuple[str | None, ...]:
+        """The levels of which something is measured; (None,) where the suite has no factor."""
+        return tuple(dict.fromkeys(subject.level for subject in self.measured))
+
+    @property
+    def occupies_cpus(self) -> bool:
+        """Whether the workload has a CPU for each of its threads, and leaves none to the tracer."""
+        return self.suite.factor is not None and self.suite.factor.occupies_cpus
+
+    def load(self, subject: Subject, program: Path, operations: int, cpu: int) -> Load:
+        """What the workload is to do in a run of `subject`; `cpu` is for a workload that has one CPU."""
+        return Load(
+            program=program,
+            operations=operations,
+            cpu=NOT_PINNED if self.occupies_cpus else cpu,
+            level=subject.level,
+            variant=None if subject.is_baseline else self.case(subject).variant,
+            threads=int(subject.level) if self.occupies_cpus and subject.level else 1,
+        )
+
     def source(self) -> Path:
         """The workload's C source."""
         return workload_source(self.folder, self.suite)
 
     def digest(self) -> str:
-        """SHA-256 over the suite's files: its `suite.toml`, its scripts and its workload."""
-        files = {*(path for path in self.folder.iterdir() if path.is_file()), self.source()}
+        """SHA-256 over the suite's files: its `suite.toml`, its scripts, its workload and what that includes."""
+        source = self.source()
+        files = {*(path for path in self.folder.iterdir() if path.is_file()), source, *own_headers(source)}
         hashed = hashlib.sha256()
         for path in sorted(files):
             hashed.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
@@ -131,13 +154,22 @@ def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Se
         for tracer in tracers.values():
             if (cases and case.id not in cases) or script_path(folder, case.id, tracer.tool) is None:
                 continue
-            subject = Subject(case.id, tracer.id)
-            reason = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
-            if reason is None:
-                measured.append(subject)
-            else:
-                skipped[subject] = reason
+            missing = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
+            for level in suite.levels or (None,):
+                subject = Subject(case.id, tracer.id, level)
+                if reason := missing or _too_few_cpus(suite, level):
+                    skipped[subject] = reason
+                else:
+                    measured.append(subject)
     return Work(folder, suite, tracers, tuple(measured), skipped)
+
+
+def _too_few_cpus(suite: Suite, level: str | None) -> str | None:
+    """Why a level that is a number of threads cannot be run; None when it can."""
+    if suite.factor is None or not suite.factor.occupies_cpus or level is None:
+        return None
+    cpus = len(os.sched_getaffinity(0))
+    return f"{level} threads need a CPU each, and there are {cpus}" if int(level) > cpus else None
 
 
 def first_look(work: Work) -> Work:

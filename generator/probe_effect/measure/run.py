@@ -50,10 +50,15 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
         raise HostNotReady(msg)
     check_writable(settings.results)
     load_before = load_average()
-    cpus = choose_cpus()
+    cpus = cpus_for(work)
     with _bench(work, settings, cpus, tell) as bench:
         plan = bench.calibrate()
         return _run(bench, _open(bench, plan, cpus[1], load_before))
+
+
+def cpus_for(work: Work) -> tuple[int, int | None]:
+    """(CPU of the workload, or the first of several; CPU of the tracers, None where they have none of their own)."""
+    return (min(os.sched_getaffinity(0)), None) if work.occupies_cpus else choose_cpus()
 
 
 def resume(opened: OpenSubmission, work: Work, settings: Settings, tell: Callable[[Progress], None]) -> Submission:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
+from probe_effect.guidance import names
+from probe_effect.guidance.agreement import of_case, tool_of
+from probe_effect.guidance.comparison import Measurement, compare
 from probe_effect.model import Interval
-from probe_effect.pages import wording
+from probe_effect.pages import agreement, comparison, wording
+from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
+    from probe_effect.guidance.evidence import Evidence
     from probe_effect.model import CaseSummary
     from probe_effect.store.suite_file import Case, Suite
 
@@ -29,8 +34,8 @@ COUNTED_BY = {
 }
 
 
-def write(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> str:
-    """The page of `case`."""
+def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
+    """The page of `case`; `found` is what the catalogue offers to guidance."""
     scripts = [path.name for tracer in SCRIPT_SUFFIXES if (path := script_path(folder.folder, case.id, tracer))]
     measured = list(catalogue.measured(case.id))
     front = {
@@ -49,10 +54,24 @@ def write(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> str:
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
         answers=answers(measured),
+        **_compared([] if folder.suite.factor else measured, case),
+        tested=tested(found, case.id),
+        pairings=of_case(catalogue, case.id) if folder.suite.measures == "cost" else [],
+        agreement=agreement,
         published=list(catalogue.published(case.id)),
-        charts=[chart.name for chart in charts(catalogue, folder.suite, case)],
+        charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
         wording=wording,
     )
+
+
+def _compared(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], case: Case) -> dict[str, object]:
+    """What the page says of tracers, versions and machines against each other."""
+    return {
+        "rankings": rankings(measured),
+        "places": places(measured),
+        "between_machines": between_machines(measured, case.functions),
+        "between_versions": between_versions(measured),
+    }
 
 
 def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
@@ -60,23 +79,81 @@ def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[
     found = []
     for _, rows in groupby(measured, key=lambda one: one[0].summary.machine):
         own = list(rows)
-        name = wording.machine_name(own[0][0].document)
+        name = names.machine_name(own[0][0].document)
         costs = sorted((one.cost.value, place) for place, (_, one) in enumerate(own) if one.cost is not None)
         chosen = dict.fromkeys(place for _, place in (costs[:1] + costs[-1:])) or {0: None}
         found += [wording.answer(own[place][1], name) for place in chosen]
     return found
 
 
-def charts(catalogue: Catalogue, suite: Suite, case: Case) -> list[Chart]:
+def rankings(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
+    """For each machine with several tracers, which of them is the cheapest, as far as can be told."""
+    said = [comparison.ranking(own, comparison.place_of(own[0])) for own in _by_machine(measured)]
+    return [sentence for sentence in said if sentence is not None]
+
+
+def places(
+    measured: Sequence[tuple[MeasuredSubmission, CaseSummary]],
+) -> dict[tuple[str, str, str | None], str]:
+    """Submission, tracer and level to the place by cost among the tracers of that machine; empty without any."""
+    return {key: place for own in _by_machine(measured) for key, place in comparison.places(own).items()}
+
+
+def between_machines(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], functions: Sequence[str]) -> list[str]:
+    """Each tracer on the machine that ran last against every other machine of the same tier that has it."""
+    newest: dict[tuple[str, str | None, str], Measurement] = {}
+    found = []
+    ours = (Measurement(*one) for one in measured)
+    for one in sorted(ours, key=lambda one: one.submission.document.run.started, reverse=True):
+        document = one.submission.document
+        place = (one.case.tracer, one.case.level, names.tier(document.machine, document.run.metric))
+        other = newest.setdefault(place, one)
+        if other is not one and (compared := compare(one, other)):
+            remarks = comparison.instruction_remarks(compared, functions)
+            found.append(" ".join([comparison.between_machines(compared), *remarks]))
+    return found
+
+
+def between_versions(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
+    """Each two versions of one tool on one machine, the one with the shorter id first."""
+    pairs = [
+        pair
+        for own in _by_machine(measured)
+        for pair in combinations(sorted(own, key=lambda one: one.case.tracer), 2)
+        if len({tool_of(one.case.tracer) for one in pair}) == 1
+    ]
+    return [
+        f"On {comparison.place_of(found.first)}, {comparison.between_tracers(found)}"
+        for found in (compare(*pair) for pair in pairs)
+        if found is not None
+    ]
+
+
+def _by_machine(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[list[Measurement]]:
+    """What each machine measured, apart for each level: only that is ranked together."""
+    groups: dict[tuple[str, str | None], list[Measurement]] = {}
+    for one in measured:
+        found = Measurement(*one)
+        groups.setdefault((found.submission.summary.machine, found.case.level), []).append(found)
+    return list(groups.values())
+
+
+def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> list[Chart]:
     """Slowdown over rate where it was measured; published costs as dots where there are several."""
     measured = list(catalogue.measured(case.id))
-    machines = {submission.summary.machine: wording.machine_name(submission.document) for submission, _ in measured}
-    lines = [
-        Line(one.tracer if len(machines) == 1 else f"{one.tracer}, {submission.summary.machine}", one.cost)
+    machines = {submission.summary.machine: names.machine_name(submission.document) for submission, _ in measured}
+    labels = {
+        (submission.summary.machine, one.tracer): one.tracer
+        if len(machines) == 1
+        else f"{one.tracer}, {submission.summary.machine}"
         for submission, one in measured
-        if one.cost is not None and one.threshold_5 is not None and suite.measures == "cost"
+    }
+    lines = [
+        Line(labels[submission.summary.machine, one.tracer], one.cost)
+        for submission, one in measured
+        if one.cost is not None and one.threshold_5 is not None and suite.measures == "cost" and not suite.factor
     ]
-    dots = [
+    published = [
         Dot(_row(source), figure.tracer or "other", Interval(float(figure.cost_ns)))
         for source, figure in catalogue.published(case.id)
         if figure.cost_ns is not None
@@ -84,13 +161,15 @@ def charts(catalogue: Catalogue, suite: Suite, case: Case) -> list[Chart]:
     drawn = []
     if lines:
         where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
-        sentence = f"Slowdown of one busy thread by the rate of its events{where}, with 95 % intervals as bands."
-        drawn.append(
-            slowdown_chart(f"slowdown-{case.id}", f"{case.title}: events per second to slowdown", sentence, lines)
+        points = dots(tested(found, case.id), labels)
+        sentence = f"Slowdown of one busy thread by the rate of its events{where}, with 95 % intervals as bands" + (
+            "; dots are slowdowns that were measured at those rates." if points else "."
         )
-    if len(dots) > 1 and any(dot.cost.value for dot in dots):
+        title = f"{case.title}: events per second to slowdown"
+        drawn.append(slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points))
+    if len(published) > 1 and any(dot.cost.value for dot in published):
         sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
-        drawn.append(cost_chart(f"published-{case.id}", f"{case.title}: published costs", sentence, dots))
+        drawn.append(cost_chart(f"published-{case.id}", f"{case.title}: published costs", sentence, published))
     return drawn
 
 

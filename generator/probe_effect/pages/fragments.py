@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.slowdown import Line, slowdown_chart
-from probe_effect.guidance.grades import RULES
+from probe_effect.guidance import names
+from probe_effect.guidance.grades import OF_CASE, OF_SUBMISSION
+from probe_effect.guidance.tiers import tiers
+from probe_effect.pages import tiers as tier_wording
 from probe_effect.pages import wording
 from probe_effect.pages.machine_page import skipped_cases
 from probe_effect.pages.markdown import render
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
-    from probe_effect.model import Interval
+    from probe_effect.model import Interval, SubmissionSummary
     from probe_effect.store.suite_file import Case, Suite
 
 HOME_CHART = "events-to-slowdown"
@@ -37,11 +41,12 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "fragments/all-costs.md.j2", suites=_first_suite_first(catalogue), measured=measured, **shared
         ),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
+        "tiers.md": render("fragments/tiers.md.j2", tiers=tiers(catalogue), wording=tier_wording),
         "machines.md": render("fragments/machines.md.j2", representative=representative, **shared),
         "sources.md": render(
             "fragments/sources.md.j2", sources=best_known_first(catalogue), read=READ, baselines=baselines, **shared
         ),
-        "grades.md": render("fragments/grades.md.j2", rules=RULES),
+        "grades.md": render("fragments/grades.md.j2", rules={"a submission": OF_SUBMISSION, "a case": OF_CASE}),
         "files.md": render("fragments/files.md.j2", **shared),
         "dictionary.md": render("fragments/dictionary.md.j2", tables=TABLES, keys=document_keys()),
     }
@@ -59,11 +64,11 @@ def measured(catalogue: Catalogue, suite: Suite, case: Case) -> str:
         return found[0].status if found else "not yet"
     if suite.measures == "start":
         spans = [one.attach for one in timed if one.attach is not None]
-        return _range([units.milliseconds(span.value / units.NS_PER_MS) for span in sorted(spans, key=_value)])
+        return _range([units.duration(span.value) for span in sorted(spans, key=_value)])
     clear = [one.cost for one in timed if one.cost is not None and one.distinguishable]
     if len(timed) == 1 or not clear:
         return wording.cost(timed[0])
-    return _range([units.nanoseconds(cost.value) for cost in sorted(clear, key=_value)])
+    return _range([units.duration(cost.value) for cost in sorted(clear, key=_value)])
 
 
 def _value(found: Interval) -> float:
@@ -91,15 +96,17 @@ def reference_submission(catalogue: Catalogue) -> MeasuredSubmission | None:
 
 
 def representative(submissions: Sequence[MeasuredSubmission]) -> MeasuredSubmission:
-    """Of submissions, newest first, the one to show: of the first suite, best grade, most cases, newest."""
+    """Of submissions, newest first, the one to show: of the first suite, best grade, least noise, newest."""
     return min(  # of equals the first
         submissions,
-        key=lambda one: (
-            one.summary.suite != FIRST_SUITE,
-            one.summary.grade,
-            -sum(case.cost is not None for case in one.summary.cases),
-        ),
+        key=lambda one: (one.summary.suite != FIRST_SUITE, one.summary.grade, _noise_ratio(one.summary)),
     )
+
+
+def _noise_ratio(summary: SubmissionSummary) -> float:
+    if summary.noise_floor_ns is None or not summary.baseline_ns:
+        return math.inf
+    return summary.noise_floor_ns / summary.baseline_ns
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
@@ -119,8 +126,8 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     if not lines:
         return []
     lines.sort(key=lambda line: line.cost.value)
-    name = wording.machine_name(reference.document)
-    with_tool = wording.tool(tracer, reference.document.tools.get(tracer))
+    name = names.machine_name(reference.document)
+    with_tool = names.tool(tracer, reference.document.tools.get(tracer))
     where = f"{name} ({wording.tier(reference.document)}) with {with_tool}"
     sentence = f"Measured on {where}: slowdown of one busy thread by its event rate."
     return [slowdown_chart(HOME_CHART, "From events per second to slowdown", sentence, lines)]

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.costs import Dot, cost_chart
-from probe_effect.pages import wording
+from probe_effect.guidance import names
+from probe_effect.guidance.comparison import since
+from probe_effect.pages import comparison, wording
 from probe_effect.pages.markdown import page
 
 if TYPE_CHECKING:
@@ -22,10 +24,10 @@ def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Ca
     """The page of `machine`; `submissions` newest first."""
     newest = submissions[0].document
     front = {
-        "title": wording.machine_name(newest),
+        "title": names.machine_name(newest),
         "kind": "machine",
         "kicker": wording.tier(newest),
-        "description": f"What tracing costs on {wording.machine_name(newest)}: {len(submissions)} submission(s).",
+        "description": f"What tracing costs on {names.machine_name(newest)}: {len(submissions)} submission(s).",
     }
     return page(
         "machine.md.j2",
@@ -39,7 +41,10 @@ def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Ca
         charts=charts,
         measured=measured_cases,
         skipped=skipped_cases,
+        earlier=lambda submission: since(submission, submissions),
+        comparison=comparison,
         titles=catalogue.titles(),
+        factors={folder.suite.id: folder.suite.factor for folder in catalogue.suites},
         measures={folder.suite.id: folder.suite.measures for folder in catalogue.suites},
         wording=wording,
     )
@@ -62,10 +67,10 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Operating system": system.os,
         "Kernel": system.kernel_release,
         "Clock source": system.clocksource,
-        "Cost of a clock read": units.nanoseconds(system.clock_read_ns) if system.clock_read_ns else None,
+        "Cost of a clock read": units.duration(system.clock_read_ns) if system.clock_read_ns else None,
         "BPF compiler": system.bpf_jit,
         "Boot parameters": ", ".join(system.boot_flags) or None,
-        "Tracers": ", ".join(wording.tool(name, version) for name, version in document.tools.items()) or None,
+        "Tracers": ", ".join(names.tool(name, version) for name, version in document.tools.items()) or None,
     }
     return {label: value for label, value in shown.items() if value}
 
@@ -96,16 +101,16 @@ def skipped_cases(submission: MeasuredSubmission) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
     for case in submission.summary.cases:
         if case.cost is None:
-            names = reasons.setdefault(f"{case.status}: {case.note}", [])
-            if case.case not in names:  # with several tracers
-                names.append(case.case)
+            cases = reasons.setdefault(f"{case.status}: {case.note}", [])
+            if case.case not in cases:  # with several tracers
+                cases.append(case.case)
     return reasons
 
 
 def charts(submission: MeasuredSubmission) -> list[Chart]:
     """The costs of the submission with their intervals."""
     dots = [
-        Dot(case.case, case.tracer, case.cost)
+        Dot(case.case if case.level is None else f"{case.case}, {case.level}", case.tracer, case.cost)
         for case in measured_cases(submission)
         if case.cost is not None and case.distinguishable
     ]

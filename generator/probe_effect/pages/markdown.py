@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.guidance import names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +49,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["names"] = names
     made.filters |= {
         "duration": units.duration,
-        "nanoseconds": units.nanoseconds,
         "percent": units.percent,
         "rate": units.rate,
         "count": units.count,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect.guidance.evidence import evidence
 from probe_effect.pages import case_page, fragments, machine_page, source_page
 
 if TYPE_CHECKING:
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
 
 def content(catalogue: Catalogue) -> dict[str, str]:
     """Pages by path relative to Hugo's content folder."""
-    pages = {}
+    pages, found = {}, evidence(catalogue)
     for folder in catalogue.suites:
         for case in folder.suite.cases:
-            pages[f"costs/{case.id}.md"] = case_page.write(catalogue, folder, case)
+            pages[f"costs/{case.id}.md"] = case_page.write(catalogue, found, folder, case)
     for source in catalogue.sources:
-        pages[f"sources/{source.id}.md"] = source_page.write(source)
+        pages[f"sources/{source.id}.md"] = source_page.write(source, catalogue)
     for machine, submissions in catalogue.machines().items():
         pages[f"machines/{machine}.md"] = machine_page.write(machine, submissions, catalogue)
     return pages
@@ -31,6 +32,7 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
+    found = evidence(catalogue)
     drawn = [
         *fragments.charts(catalogue),
         *(chart for source in catalogue.sources for chart in source_page.charts(source)),
@@ -39,7 +41,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
             chart
             for folder in catalogue.suites
             for case in folder.suite.cases
-            for chart in case_page.charts(catalogue, folder.suite, case)
+            for chart in case_page.charts(catalogue, found, folder.suite, case)
         ),
     ]
     return list({chart.name: chart for chart in drawn}.values())

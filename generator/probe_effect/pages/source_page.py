@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.guidance.agreement import of_source, orders
 from probe_effect.guidance.published import with_unit
+from probe_effect.guidance.tiers import SOURCE, tiers
 from probe_effect.model import Interval
-from probe_effect.pages import wording
+from probe_effect.pages import agreement, wording
+from probe_effect.pages import tiers as tier_wording
 from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import PublishedSource
+    from probe_effect.guidance.catalogue import Catalogue, PublishedSource
     from probe_effect.guidance.published import Recomputed
     from probe_effect.store.source_file import Figure
 
@@ -67,9 +70,9 @@ class Group:
         return found.pop() if len(found) == 1 else None
 
 
-def write(source: PublishedSource) -> str:
-    """The page of `source`."""
-    document = source.document
+def write(source: PublishedSource, catalogue: Catalogue) -> str:
+    """The page of `source`, with what was measured of the same."""
+    document, pairings = source.document, of_source(catalogue, source)
     front = {
         "title": document.title,
         "kind": "source",
@@ -90,6 +93,11 @@ def write(source: PublishedSource) -> str:
         differing=sum(one.verdict == "differs" for one in source.recomputed.values()),
         wording=wording,
         charts=[chart.name for chart in charts(source)],
+        pairings=pairings,
+        orders=orders(source, pairings),
+        agreement=agreement,
+        tiers=tiers(catalogue) if source.id == SOURCE else None,
+        tier_wording=tier_wording,
     )
 
 

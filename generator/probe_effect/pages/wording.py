@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.guidance import names
 from probe_effect.guidance.slowdown import THRESHOLDS
-from probe_effect.model import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from probe_effect.model import CaseSummary
+    from probe_effect.model import CaseSummary, Interval
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.source_file import SourceFile
 
 NOT_STATED = "not stated"
-
-
-def interval(value: Interval | None, show: Callable[[float | None, int], str], digits: int | None = None) -> str:
-    """`591 ns (577 to 604)`, with as many digits as the interval supports; the value alone without one."""
-    if value is None:
-        return units.MISSING
-    if value.low is None or value.high is None:
-        return show(value.value, digits or 3)
-    places = digits or units.digits_for(value.value, value.low, value.high)
-    low, high = (show(end, places).split("\u00a0")[0] for end in (value.low, value.high))
-    return f"{show(value.value, places)} ({low} to {high})"
 
 
 def cost(case: CaseSummary) -> str:
@@ -35,31 +21,33 @@ def cost(case: CaseSummary) -> str:
     if case.cost is None:
         return case.status
     if case.distinguishable is False:
-        return f"not distinguishable from 0 (below {units.nanoseconds(case.noise_floor_ns, 2)})"
-    return interval(case.cost, units.nanoseconds)
+        return f"not distinguishable from 0 (below {units.duration(case.noise_floor_ns, 2)})"
+    return units.interval(case.cost, units.DURATION)
 
 
 def slowdown(case: CaseSummary) -> str:
     """Slowdown of the workload itself, which does nothing but fire the probe."""
-    return units.MISSING if case.distinguishable is False else interval(case.slowdown, units.percent)
+    return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
+
+
+def share(found: Interval) -> str:
+    """A ratio as per cent, with its interval."""
+    return units.interval(found, units.SHARE)
+
+
+def times(found: Interval) -> str:
+    """A factor, with its interval."""
+    return units.interval(found, units.TIMES)
 
 
 def thresholds(case: CaseSummary) -> list[str]:
     """The rates at which slowdown reaches 1, 5 and 30 %."""
-    found = (case.threshold_1, case.threshold_5, case.threshold_30)
-    return [units.MISSING if rate is None else units.rate(rate.value) for rate in found]
+    return [units.interval(rate, units.RATE) for rate in (case.threshold_1, case.threshold_5, case.threshold_30)]
 
 
 def start_and_stop(case: CaseSummary) -> list[str]:
     """How long the tracer takes to have its probes live, and to exit when asked."""
-    return [interval(_in_ms(time_ns), units.milliseconds) for time_ns in (case.attach, case.detach)]
-
-
-def _in_ms(time_ns: Interval | None) -> Interval | None:
-    if time_ns is None:
-        return None
-    low, high = (None if end is None else end / units.NS_PER_MS for end in (time_ns.low, time_ns.high))
-    return Interval(time_ns.value / units.NS_PER_MS, low, high)
+    return [units.interval(time_ns, units.DURATION) for time_ns in (case.attach, case.detach)]
 
 
 def answer(case: CaseSummary, machine: str) -> str:
@@ -77,43 +65,16 @@ def answer(case: CaseSummary, machine: str) -> str:
             THRESHOLDS.items(), (case.threshold_1, case.threshold_5, case.threshold_30), strict=True
         )
     )
-    each = interval(case.cost, units.nanoseconds)
+    each = units.interval(case.cost, units.DURATION)
     return f"{where} each event costs {each}, so a busy thread slows by {words}."
 
 
 def source_label(document: SourceFile) -> str:
     """Who and when, as a table or a caption calls a source; the title where no author is stated."""
     who = document.title if document.author == NOT_STATED else document.author
-    return who if document.date == NOT_STATED else f"{who}, {units.date_words(document.date)}"
-
-
-VERSION_IN_ID = re.compile(r"(-\d+)+$")
-"""What a second version has at the end of its id: `bpftrace-0-23-2`."""
-
-
-def tool(name: str, version: str | None) -> str:
-    """A tracer with its version, which many tools print with their own name in front: `bpftrace v0.17.0`."""
-    if version is None:
-        return name
-    own_name = VERSION_IN_ID.sub("", name)
-    return version if version.startswith(own_name) else f"{own_name} {version}"
+    return who if document.date == NOT_STATED else f"{who}, {names.date_words(document.date)}"
 
 
 def tier(document: MachineFile) -> str:
     """What kind of machine it is, because times of different kinds never share a ranking."""
-    machine = document.machine
-    if document.run.metric == "instructions":
-        return "emulated"
-    if machine.virtualization is None:
-        return "physical"
-    return "nested virtual machine" if machine.nested else "virtual machine"
-
-
-def machine_name(document: MachineFile) -> str:
-    """A machine as prose calls it: `AMD EPYC, 2 CPUs, kvm, Linux 6.18`."""
-    machine, system = document.machine, document.system
-    release = ".".join(system.kernel_release.split("-")[0].split(".")[:2])
-    parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPUs"]
-    if machine.virtualization:
-        parts.append(machine.virtualization)
-    return ", ".join([*parts, f"Linux {release}"])
+    return names.tier(document.machine, document.run.metric)

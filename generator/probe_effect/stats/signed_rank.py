@@ -6,6 +6,7 @@ It assumes that the differences are independent and symmetric about one value; i
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ def walsh_averages(differences: Floats) -> Floats:
     return np.sort((differences[first] + differences[second]) / 2)
 
 
+@cache
 def critical_rank(n: int, confidence: float = CONFIDENCE) -> int:
     """How many Walsh averages to leave out at each end, plus one; 0 when no interval reaches `confidence`.
 

@@ -24,6 +24,7 @@ class PlannedSubject(Document):
 
     case: Slug
     tracer: Slug
+    level: Text | None = Field(default=None, description="The level of the suite's factor; null where it has none.")
     operations: Annotated[int, Field(ge=1)] | None = Field(description="Operations of a run; null: not to be run.")
     is_counted_apart: bool = Field(description="Whether a counting twin runs once.")
     status: Status = "ok"
@@ -35,7 +36,12 @@ class PlanFile(Document):
 
     schema_version: Literal[1]
     digest: Text = Field(description="SHA-256 over the suite's files: another one, another plan.")
-    baseline_operations: Annotated[int, Field(ge=1)]
+    baseline_operations: Annotated[int, Field(ge=1)] | None = Field(
+        description="Operations of a baseline run; null where the suite has a factor."
+    )
+    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(
+        default={}, description="Level to the operations of its baseline runs."
+    )
     subjects: tuple[PlannedSubject, ...]
     programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
     is_quick: bool = Field(description="Whether runs are short.")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from probe_effect.store.documents import Document, Slug, Text, read_document
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Self
 
     from probe_effect.model import Problem
 
@@ -37,6 +39,9 @@ Need = Literal["kprobe", "uprobe", "tracepoint", "fentry", "raw-tracepoint"]
 
 FUNCTION = r"^[a-z0-9-]+:\w+$"
 
+OWN_HEADER = re.compile(r'^#include "((?:\.\./){0,2}[\w-]+\.h)"$', re.MULTILINE)
+"""How a workload names a header of ours, which lies no higher than beside the suites' folders."""
+
 
 class Workload(Document):
     """The program that performs the events."""
@@ -48,6 +53,48 @@ class Workload(Document):
         default=None, description="How long a run should take, where the suite wants shorter runs than usual."
     )
     operation: Text = Field(description="What one operation is, in words.")
+
+
+def _unlike(levels: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    if len({str(level) for level in levels}) < len(levels):
+        msg = "has a level twice"
+        raise ValueError(msg)
+    return levels
+
+
+Level = Annotated[int, Field(ge=0, le=2**53)] | Slug
+
+
+class Factor(Document):
+    """What a suite varies: every case runs at every level, in every block."""
+
+    name: Slug = Field(description="The factor's id.")
+    title: Text = Field(description="What varies, in words.")
+    unit: Text = Field(description="What a level counts.")
+    levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_unlike)] = Field(
+        description="The levels in the order shown; the workload takes one as the argument after its CPU."
+    )
+    occupies_cpus: bool = Field(
+        default=False,
+        description="Whether a level is how many threads perform the operations at once, each on a CPU of its own: the "
+        "workload is handed -1 for its CPU and takes the first that it may use, so that the tracer has none of its "
+        "own; levels above the number of CPUs are skipped.",
+    )
+
+    @model_validator(mode="after")
+    def _counts_threads(self) -> Self:
+        if self.occupies_cpus and not all(isinstance(level, int) and level > 0 for level in self.levels):
+            msg = "occupies_cpus: expected levels that are numbers of threads, 1 or more"
+            raise ValueError(msg)
+        return self
+
+
+class Composition(Document):
+    """Three measured cases from which the cost of a fourth can be predicted: probe + action - plain."""
+
+    probe: Slug = Field(description="The case with the same probe and the plain action.")
+    action: Slug = Field(description="The case with the same action on the plain probe.")
+    plain: Slug = Field(description="The case with the plain action on the plain probe.")
 
 
 class Case(Document):
@@ -71,6 +118,19 @@ class Case(Document):
         "(`<case>.check.<ending>`) run apart, the tool itself, or nothing (no event is expected). "
         "Tools that always count, such as perf, ftrace and strace, count in every case."
     )
+    like: Slug | None = Field(
+        default=None,
+        description="The case of another suite whose event this one is, measured here at levels of a factor.",
+    )
+    parts: tuple[Slug, ...] = Field(default=(), description="For several probes at once: the cases that have one each.")
+    composed: Composition | None = Field(
+        default=None, description="The cases from which this one's cost can be predicted."
+    )
+
+    def references(self) -> tuple[str, ...]:
+        """The ids of all cases that it refers to."""
+        composed = tuple(self.composed.model_dump().values()) if self.composed else ()
+        return (*([self.like] if self.like else []), *self.parts, *composed)
 
 
 class Suite(Document):
@@ -86,7 +146,13 @@ class Suite(Document):
         default="cost", description="What its pages show: the cost of an event, or the tracer's own start and stop."
     )
     workload: Workload
+    factor: Factor | None = Field(default=None, description="What the suite varies, where it does.")
     cases: tuple[Case, ...] = Field(min_length=1)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels of its factor as rows name them; empty where it has none."""
+        return tuple(map(str, self.factor.levels)) if self.factor else ()
 
     def case(self, case_id: str) -> Case | None:
         """The case with that id, or None."""
@@ -106,6 +172,15 @@ def workload_source(folder: Path, suite: Suite) -> Path:
     """The C source of the suite in `folder`, which may be another suite's."""
     owner = folder.parent / suite.workload.suite if suite.workload.suite else folder
     return owner / "workload" / suite.workload.program
+
+
+def own_headers(source: Path) -> tuple[Path, ...]:
+    """The headers of ours that a workload includes by a path from its own folder; those that are missing are left out.
+
+    What such a header includes in turn is not looked at: ours include the system's only.
+    """
+    named = OWN_HEADER.findall(source.read_text(encoding="utf-8", errors="replace"))
+    return tuple(path for name in named if (path := source.parent / name).is_file())
 
 
 def read_suite(folder: Path, file: str) -> tuple[Suite | None, list[Problem]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.compilers import Compiler, Program, cache_folder, compiled
+from probe_effect.store.suite_file import own_headers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ NO_COMPILER = "no C compiler: `cc` is not on the PATH. On Debian and Ubuntu: apt
 
 
 def build(source: Path, cache: Path | None = None, libraries: Sequence[str] = ()) -> Program:
-    """The program made of one C source.
+    """The program made of one C source and the headers of ours that it includes.
 
     Args:
         source: the `.c` file.
@@ -27,4 +28,4 @@ def build(source: Path, cache: Path | None = None, libraries: Sequence[str] = ()
     """
     compiler = Compiler(command=("cc", *FLAGS), link=tuple(f"-l{name}" for name in libraries), absent=NO_COMPILER)
     # The file keeps its plain name, because that is the name by which counting twins know the workload.
-    return compiled(source, compiler, f"workloads/{source.stem}", cache)
+    return compiled(source, compiler, f"workloads/{source.stem}", cache, own_headers(source))

@@ -35,8 +35,17 @@ class Load:
     program: Path
     operations: int
     cpu: int
+    level: str | None = None
+    """The level of the suite's factor, where it has one."""
     variant: str | None = None
     """Which of its loops, where it has several."""
+    threads: int = 1
+    """How many threads perform the operations, each of them all."""
+
+    def words(self) -> tuple[str, ...]:
+        """Its command. A level comes before a variant, because the baseline has the one without the other."""
+        more = (word for word in (self.level, self.variant) if word is not None)
+        return (str(self.program), str(self.operations), str(self.cpu), *more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +69,8 @@ class Workload:
     def __init__(self, load: Load, prefix: Sequence[str] = ()) -> None:
         self._operations = load.operations
         self._is_wrapped = bool(prefix)
-        words = (str(load.program), str(load.operations), str(load.cpu), *([load.variant] if load.variant else []))
         self._child = Child(
-            [*prefix, *words],
+            [*prefix, *load.words()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -14,29 +14,14 @@
  * Source: sys/sdt.h of SystemTap for the probes and the semaphores.
  */
 
-#define _GNU_SOURCE
-#include <errno.h>
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
-
-#if defined(__linux__)
-#include <sched.h>
-#elif defined(__FreeBSD__)
-#include <sys/param.h>
-#include <sys/cpuset.h>
-#endif
-
 #if !defined(__has_include)
 #error "usdt-loop: expected a compiler with __has_include: GCC 5, Clang, or a later version of either"
 #elif !__has_include(<sys/sdt.h>)
 #error "usdt-loop: expected the header sys/sdt.h, found none; on Debian and Ubuntu: apt install systemtap-sdt-dev"
 #endif
+
+#define PROGRAM "usdt-loop"
+#include "../../loop.h"
 
 /* What a probe's second argument is, for scripts that copy a string: 15 characters and the end. */
 static const char WORD[] = "fifteen letters";
@@ -84,108 +69,12 @@ static const struct {
 	{"usdt-semaphore", work_semaphore},
 };
 
-/* A CPU that waited for "go" has to leave its idle state first: it is kept busy, untimed, without a system call.
- * Baseline and traced runs wait for different times, and would start in different states without this. */
-#define WARM_UP_NS 10000000
-
-static void die(const char *what)
-{
-	fprintf(stderr, "usdt-loop: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-		die("clock_gettime");
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t in_ns(struct timeval time)
-{
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
-static void print_run(long operations, uint64_t wall_ns)
-{
-	struct rusage used;
-
-	if (getrusage(RUSAGE_SELF, &used) != 0)
-		die("getrusage");
-	printf("{\"operations\": %ld, \"wall_ns\": %" PRIu64 ", \"user_ns\": %" PRIu64 ", \"sys_ns\": %" PRIu64 "}\n",
-	       operations, wall_ns, in_ns(used.ru_utime), in_ns(used.ru_stime));
-	if (fflush(stdout) != 0)
-		die("standard output");
-}
-
-static long number(const char *text, long least)
-{
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (errno != 0 || *text == '\0' || *end != '\0' || value < least) {
-		fprintf(stderr, "usdt-loop: %s: expected a whole number of %ld or more\n", text, least);
-		exit(2);
-	}
-	return value;
-}
-
-static void pin(long cpu)
-{
-#if defined(__linux__)
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		die("sched_setaffinity");
-#elif defined(__FreeBSD__)
-	cpuset_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (cpuset_setaffinity(CPU_LEVEL_WHICH, CPU_WHICH_PID, -1, sizeof(set), &set) != 0)
-		die("cpuset_setaffinity");
-#else
-	(void)cpu; /* this system pins no process; machine.json says which system it was */
-#endif
-}
-
-static void wait_for_go(void)
-{
-	char go;
-	ssize_t got;
-
-	do
-		got = read(STDIN_FILENO, &go, 1);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		die("standard input");
-	if (got == 0) {
-		fprintf(stderr, "usdt-loop: standard input ended before the byte that starts the run\n");
-		exit(1);
-	}
-}
-
-static void warm_up(void)
-{
-	uint64_t start_ns = now_ns();
-
-	(void)*(volatile const char *)WORD; /* no probe can copy from a page that was never read */
-	while (now_ns() - start_ns < WARM_UP_NS)
-		continue;
-}
-
 static work_function *variant(const char *name)
 {
 	for (size_t place = 0; place < sizeof(VARIANTS) / sizeof(VARIANTS[0]); place++)
 		if (strcmp(name, VARIANTS[place].name) == 0)
 			return VARIANTS[place].work;
-	fprintf(stderr, "usdt-loop: %s: expected plain, usdt or usdt-semaphore\n", name);
+	fprintf(stderr, PROGRAM ": %s: expected plain, usdt or usdt-semaphore\n", name);
 	exit(2);
 }
 
@@ -198,39 +87,13 @@ static uint64_t time_operations(long operations, work_function *work)
 	return now_ns() - start_ns;
 }
 
-static uint64_t time_clock(long reads)
-{
-	uint64_t start_ns = now_ns();
-
-	for (long done = 1; done < reads; done++)
-		(void)now_ns();
-	return now_ns() - start_ns; /* this last read counts too */
-}
-
 int main(int argc, char **argv)
 {
-	int is_clock = argc == 4 && strcmp(argv[1], "--clock") == 0;
-	work_function *work;
-	long operations, cpu;
-	uint64_t wall_ns;
+	long operations = begin(argc, argv, " [VARIANT]");
+	work_function *work = variant(argc > 3 ? argv[3] : "plain");
 
-	if (argc != 3 && argc != 4) {
-		fprintf(stderr, "use: usdt-loop OPERATIONS CPU [VARIANT]\n     usdt-loop --clock READS CPU\n");
-		return 2;
-	}
-	operations = number(argv[1 + is_clock], 1);
-	cpu = number(argv[2 + is_clock], -1);
-	work = variant(argc == 4 && !is_clock ? argv[3] : "plain");
-	if (cpu >= 0)
-		pin(cpu);
-	if (is_clock) {
-		warm_up();
-		wall_ns = time_clock(operations);
-	} else {
-		wait_for_go();
-		warm_up();
-		wall_ns = time_operations(operations, work);
-	}
-	print_run(operations, wall_ns);
+	(void)*(volatile const char *)WORD; /* no probe can copy from a page that was never read */
+	wait_for_go();
+	print_run(operations, time_operations(operations, work));
 	return 0;
 }

@@ -1,0 +1,141 @@
+"""What `probe-effect compare` prints: a table and sentences for people, JSON for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from probe_effect import units
+from probe_effect.cli import output
+from probe_effect.cli.sections import show_section
+from probe_effect.guidance.comparison import counted, expected_by_chance
+from probe_effect.pages import comparison, traits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from probe_effect.guidance.comparison import Comparison, Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two sides by name, `second_words` as a sentence has the second (`on B`), and what was found.
+
+    `of`: whose two tracers are the sides; None where the sides are submissions or machines.
+    """
+
+    first: str
+    second: str
+    second_words: str
+    comparisons: tuple[Comparison, ...]
+    only_first: tuple[Measurement, ...]
+    only_second: tuple[Measurement, ...]
+    of: str | None = None
+
+    def differing(self) -> list[tuple[str, str, str]]:
+        """What else is not the same on both sides, of what was compared."""
+        ours, others = ([pair[side] for pair in self._pairs()] for side in (0, 1))
+        return traits.differing(ours, others)
+
+    def _pairs(self) -> list[tuple[Measurement, Measurement]]:
+        return [(one.first, one.second) for one in self.comparisons]
+
+
+def as_json(found: Compared) -> dict[str, Any]:
+    """The JSON of `compare`; differences are second less first, ratios second over first; null where there is none."""
+    return {
+        "first": found.first,
+        "second": found.second,
+        "of": found.of,
+        "comparisons": [_comparison_json(one) for one in found.comparisons],
+        "outcomes": counted(found.comparisons),
+        "expected_by_chance": expected_by_chance(found.comparisons),
+        "differing": [{"what": what, "first": first, "second": second} for what, first, second in found.differing()],
+        "only_first": [one.key._asdict() for one in found.only_first],
+        "only_second": [one.key._asdict() for one in found.only_second],
+    }
+
+
+def _comparison_json(found: Comparison) -> dict[str, Any]:
+    first, second = found.first, found.second
+    return {
+        "case": first.case.case,
+        "level": first.case.level,
+        "first_tracer": first.case.tracer,
+        "second_tracer": second.case.tracer,
+        "first_submission": first.submission.summary.id,
+        "second_submission": second.submission.summary.id,
+        **output.interval_json(first.case.cost, "first_cost", "ns"),
+        **output.interval_json(second.case.cost, "second_cost", "ns"),
+        **output.interval_json(found.difference, "difference", "ns"),
+        **output.interval_json(found.ratio, "cost", "ratio"),
+        "outcome": found.outcome,
+        "reason": found.reason,
+        "paired": found.is_paired,
+    }
+
+
+def show(found: Compared) -> None:
+    """The table, what it comes to, what differs besides, and what has no counterpart."""
+    console = output.tables
+    console.print(_table(found))
+    console.print()
+    for sentence in _sentences(found):
+        console.print(sentence, markup=False)
+    console.print()
+    show_section(f"What differs: {found.first} | {found.second}", _differing(found))
+    show_section(f"Only {found.first}", tracers_by_case(found.only_first))
+    show_section(f"Only {found.second}", tracers_by_case(found.only_second))
+
+
+def tracers_by_case(measurements: Iterable[Measurement]) -> list[tuple[str, str]]:
+    """Each case with its tracers, and levels where it has any, by case id."""
+    found: dict[str, list[str]] = {}
+    for one in sorted(measurements, key=lambda one: one.key.case):
+        level = "" if one.case.level is None else f" at {one.case.level}"
+        found.setdefault(one.case.case, []).append(f"{one.case.tracer}{level}")
+    return [(case, ", ".join(tracers)) for case, tracers in found.items()]
+
+
+def _sentences(found: Compared) -> Iterator[str]:
+    yield comparison.summary(found.comparisons, found.second_words)
+    yield comparison.chance(found.comparisons)
+    for what, first, second in found.differing():
+        if what == "tier":
+            yield f"The sides are of different tiers, {first} and {second}, which are never ranked against each other."
+    if found.of is not None:
+        paired = sum(one.is_paired for one in found.comparisons)
+        yield f"{paired} of {len(found.comparisons)} pairs were measured in the same blocks and share their baselines."
+    yield from (
+        f"{one.first.case.case}, {one.second.case.tracer}: {one.reason}" for one in found.comparisons if one.reason
+    )
+
+
+def _table(found: Compared) -> Table:
+    table = Table(box=None, pad_edge=False)
+    labels = list(_labels(found))
+    for title in labels:
+        table.add_column(title)
+    for title in (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)"):
+        table.add_column(title, justify="right")
+    table.add_column("outcome")
+    for one in found.comparisons:
+        key = one.first.key._asdict()
+        costs = (units.interval(side.case.cost, units.DURATION) for side in (one.first, one.second))
+        table.add_row(*(key[label] or "" for label in labels), *costs, *comparison.cells(one))
+    return table
+
+
+def _labels(found: Compared) -> Iterator[str]:
+    """Which columns tell the rows apart."""
+    yield "case"
+    if any(one.first.case.level is not None for one in found.comparisons):
+        yield "level"
+    if found.of is None:
+        yield "tracer"
+
+
+def _differing(found: Compared) -> list[tuple[str, str]]:
+    return [(what, f"{first or 'not known'} | {second or 'not known'}") for what, first, second in found.differing()]

@@ -1,0 +1,129 @@
+"""The JSON of `probe-effect predict`, which other programs rely on.
+
+It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
+`_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
+`rate_hz` (of all probes together, in each thread); `case` (null for a combination); `tracer`; `threads`; `busy_ratio`;
+`machine` (null where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `delay_ratio`; `event_hz`;
+`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only high ends have
+values); `loss_ratio`; `grade`; `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`, `composed`,
+`cases`; `sentence`; `assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`:
+`kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `comparable` and `others`: `machine`,
+`tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.cli.output import interval_json
+from probe_effect.guidance import sentences
+from probe_effect.guidance.answers import tried
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.answers import Answer, Forecast, Neighbour
+    from probe_effect.guidance.evidence import Evidence
+    from probe_effect.guidance.levels import Point
+    from probe_effect.guidance.parts import Part
+    from probe_effect.model import Interval
+
+
+def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
+    """An answer as JSON values."""
+    nearest = said.headline
+    forecast = nearest.forecast if nearest else said.neighbours[0].forecast
+    values = _forecast_json(found, forecast)
+    if nearest is None:
+        values = {key: [] if isinstance(value, list) else None for key, value in values.items()}
+    is_composed = any(part.is_composed for part in forecast.parts)
+    return {
+        "rate_hz": forecast.load.rate_hz,
+        "case": None if is_composed else "+".join(part.name for part in forecast.parts),
+        "tracer": forecast.tracer,
+        "threads": forecast.load.threads,
+        "busy_ratio": forecast.load.busy_ratio,
+        **values,
+        "composed": is_composed,
+        "comparable": [_neighbour_json(one) for one in said.comparable],
+        "others": [_neighbour_json(one) for one in said.neighbours if not one.likeness.comparable],
+    }
+
+
+def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
+    """What is known only where there is a machine."""
+    letter, reasons = one.grade
+    known = tried(found, one)
+    return {
+        "machine": one.facts.machine,
+        "tier": one.facts.tier,
+        "dates": sorted({source.date for source in one.sources}),
+        **_prediction_json(one),
+        "distinguishable": _distinguishable(one),
+        "loss_ratio": one.loss_ratio,
+        "grade": letter,
+        "grade_reasons": list(reasons),
+        "probes": [_part_json(part) for part in one.parts],
+        "sentence": sentences.headline(one),
+        "assumptions": sentences.assumptions(one, known),
+        "line": [_point_json(point) for point in known.line],
+        "combinations": [
+            {"kind": kind, **dataclasses.asdict(agreement)} for kind, agreement in known.combinations if agreement
+        ],
+    }
+
+
+def _prediction_json(one: Forecast) -> dict[str, float | None]:
+    found, thresholds = one.prediction, one.prediction.thresholds
+    return {
+        **_limited_json(found.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        **_limited_json(found.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
+        **_limited_json(found.delay, "delay", "ratio", is_clear=one.is_clear),
+        **interval_json(found.event_hz if one.is_clear else None, "event", "hz"),
+        **{
+            key: value
+            for percent, rate in thresholds.items()
+            for key, value in interval_json(rate if one.is_clear else None, f"threshold_{percent}", "hz").items()
+        },
+    }
+
+
+def _limited_json(value: Interval, name: str, unit: str, *, is_clear: bool) -> dict[str, float | None]:
+    """An interval; of one that does not tell a difference from none, only the end that says how large it may be."""
+    written = interval_json(value, name, unit)
+    kept = written.keys() if is_clear else {f"{name}_high_{unit}"}
+    return {key: number if key in kept else None for key, number in written.items()}
+
+
+def _distinguishable(one: Forecast) -> bool | None:
+    """Whether there is a slowdown at all; null without an interval that tells."""
+    return None if one.cost.low is None else one.is_clear
+
+
+def _part_json(part: Part) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "rate_hz": part.rate_hz,
+        **interval_json(part.cost, "cost", "ns"),
+        "composed": part.is_composed,
+        "cases": [source.case.case for source in part.sources],
+    }
+
+
+def _point_json(point: Point) -> dict[str, Any]:
+    return {
+        "rate_hz": point.rate_hz,
+        **interval_json(point.measured, "measured", "ratio"),
+        **interval_json(point.predicted, "predicted", "ratio"),
+        "holds": point.holds,
+    }
+
+
+def _neighbour_json(other: Neighbour) -> dict[str, Any]:
+    one = other.forecast
+    return {
+        "machine": one.facts.machine,
+        "tier": one.facts.tier,
+        **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        "distinguishable": _distinguishable(one),
+        "reasons": list(other.likeness.reasons),
+    }

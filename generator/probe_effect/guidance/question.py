@@ -1,0 +1,71 @@
+"""What is asked of guidance: which probes, how often, with which tracer, where; and how its figures are read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from probe_effect.errors import UsageError
+
+RATE = re.compile(r"([0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?) ?([kKMG]?)(?:/s)?")
+PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(%?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A case, and how many of its events happen per second in each thread."""
+
+    case: str
+    rate_hz: float
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """A kind of probe with an action, and how many events happen per second in each thread."""
+
+    probe: str
+    action: str
+    rate_hz: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Cases or one combination; None for a tracer or a machine that guidance is to choose."""
+
+    probes: tuple[Asked, ...] = ()
+    combination: Combination | None = None
+    tracer: str | None = None
+    machine: str | None = None
+    threads: int = 1
+    busy_ratio: float = 1.0
+
+
+def rate_from(text: str) -> float:
+    """Events per second as people write them: `50k`, `1.5M`, `200`, `1e5`, `50_000`, `20 k/s`. Raises: UsageError."""
+    found = RATE.fullmatch(text.strip())
+    if found is None:
+        msg = f"rate {text!r}: expected events per second, such as 50k, 1.5M, 200, 1e5 or 50_000"
+        raise UsageError(msg)
+    return float(found[1].replace("_", "")) * PREFIXES[found[2]]
+
+
+def share_from(text: str) -> float:
+    """A share of time as a ratio: `40%` and `0.4` are 0.4. Raises: UsageError, for a bare number above 1 too."""
+    found = SHARE.fullmatch(text.strip())
+    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0 < value <= 1:
+        msg = f"share {text!r}: expected more than 0 % and at most 100 %, such as 40% or 0.4"
+        raise UsageError(msg)
+    return value
+
+
+def asked_from(text: str, rate_hz: float | None) -> Asked:
+    """A case with its own rate after `@`, or else with `rate_hz`. Raises: UsageError where neither is given."""
+    case, has_own, own = text.partition("@")
+    if has_own:
+        return Asked(case, rate_from(own))
+    if rate_hz is None:
+        msg = f"case {case}: expected a rate, found none; give --rate 50k, or the case's own: --case {case}@50k"
+        raise UsageError(msg)
+    return Asked(case, rate_hz)

@@ -1,0 +1,48 @@
+"""The words of an answer: one set for the terminal, for pages, and for the script of the page that answers."""
+
+from __future__ import annotations
+
+from probe_effect.stats.signed_rank import MIN_BLOCKS
+
+WORDS = {
+    "slows": "At {rate}, {what} with {tool} slows {whom} by {slowdown} on {where}.",
+    "unclear": "At {rate}, the cost of {what} with {tool} is not distinguishable from 0 on {where}: it slows {whom} by "
+    "at most {most}.",
+    "unknown": "At {rate}, {what} with {tool} showed no slowdown of {whom} on {where}, in too few blocks to say more.",
+    "one": "a busy thread",
+    "each": "each of {threads} busy threads",
+    "one-waiting": "a thread that is busy {busy} of its time",
+    "each-waiting": "each of {threads} threads that are busy {busy} of their time",
+    "running": "{slowdown} while running",
+    "with": " together with ",
+    "whole": "{rate} in all ({parts})",
+    "of-whole": "{rate} of {part}",
+    "no-delay": "none: idle time pays",
+    "threshold": "at {rate}",
+    "no-threshold": "at no rate that can be told",
+    "no-loss": "none expected",
+    "some-loss": "{loss} of the events",
+    "unknown-loss": "not known: none was lost at the rate that was measured, which is lower",
+    "uncounted-loss": "not known: nobody counted them",
+    "no-interval": f"The cost has no interval: that takes {MIN_BLOCKS} blocks.",
+    "single": "One thread fires the probe: threads that fire it at once may contend, and then pay more.",
+    "apart": "The {threads} threads do not contend: nobody measured {what} with several threads on this machine.",
+    "contend": "With {level} threads that fire it at once, an event of {what} costs {factor} what it costs with "
+    "one, as measured on this machine.",
+    "nearest": "Of the numbers of threads that were measured, {level} stands for {threads}.",
+    "waits": "A thread that waits pays from its idle time first, so its work takes longer only when that is used up.",
+    "counted": "The rate was counted without the tracer.",
+    "hot": "Caches are hot, as in the measured loop: a probe that fires rarely finds them cold and costs more.",
+    "within": "{what} was measured at up to {highest} while traced.",
+    "beyond": "{what} was measured at up to {highest} while traced; beyond that the line is only drawn on.",
+    "line": "Rate × cost was checked from {lowest} to {highest}: it agrees with the slowdown measured at {holding} of "
+    "{count} rates.",
+    "no-line": "Rate × cost was not checked at other rates on this machine.",
+    "departs": "Measured at {rate}: {measured}, where rate × cost is {predicted}.",
+    "add": "The costs of several probes add.",
+    "composed": "Nobody measured {what}: its cost is composed, {probe} + {action} − {plain}.",
+    "checked": "Where such combinations were measured on this machine, they cost {median} what was predicted "
+    "({least} to {greatest}), and {holding} of {count} agree within the intervals.",
+    "unchecked": "That was not checked on this machine.",
+}
+"""Sentences and their parts, by key, with named places."""

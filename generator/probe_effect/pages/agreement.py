@@ -1,0 +1,65 @@
+"""Published costs beside measured ones, as readers see them; the two are never averaged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.guidance.agreement import Order, Pairing
+
+
+def published(pairing: Pairing) -> str:
+    """The cost that others printed, and that it was derived where it was."""
+    figure = pairing.figure
+    cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
+    return f"{cost} (derived)" if figure.cost_from == "derived" else cost
+
+
+def measured(pairing: Pairing) -> str:
+    """Our cost with its interval."""
+    return units.interval(pairing.measured.case.cost, units.DURATION)
+
+
+def ratio(pairing: Pairing) -> str:
+    """Measured over published, with the interval of the measured."""
+    return units.interval(pairing.ratio, units.TIMES)
+
+
+def coverage(pairings: Sequence[Pairing], published_figures: int) -> str:
+    """How many of the published figures of a case could be set against ours; those of other tools could not."""
+    found = len({(one.source.id, one.figure.figure) for one in pairings})
+    others = published_figures - found
+    apart = f"; {units.count(others)} of other tools, of none that is named, or of 0 stand apart" if others else ""
+    return f"{units.count(found)} of these figures {'is' if found == 1 else 'are'} of a tool measured here too{apart}."
+
+
+def extent(orders: Sequence[Order]) -> str:
+    """How many of the published costs could be measured at all, over the platforms and machines of `orders`."""
+    most = max(orders, key=lambda one: len(one.pairings))
+    fewest = min(orders, key=lambda one: len(one.pairings))
+    spread = "" if len(fewest.pairings) == len(most.pairings) else f"{len(fewest.pairings)} to "
+    measured_here = f"{spread}{len(most.pairings)} were measured here"
+    return f"Of the {most.published} costs above 0 that it prints for a platform, {measured_here}."
+
+
+def rank_correlation(order: Order) -> str:
+    """Kendall's tau with its interval, or why it has none."""
+    found = order.correlation
+    if found is None:
+        return "no order to compare"
+    tau = units.at_place(found.tau, -2)
+    if found.low is not None and found.high is not None:
+        return f"{tau} ({units.at_place(found.low, -2)} to {units.at_place(found.high, -2)})"
+    if order.missing:
+        needed = len(order.pairings) + order.missing
+        return f"{tau}; {len(order.pairings)} rows: too few for an interval, which needs {needed}"
+    return f"{tau}; no interval, because every pair is in one order"
+
+
+def chance(order: Order) -> str:
+    """How likely so much order would be if the two lists had nothing to do with each other."""
+    return units.percent(order.correlation.p_value if order.correlation else None)

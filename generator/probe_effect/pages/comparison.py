@@ -1,0 +1,156 @@
+"""Every sentence and table row that says cheaper, dearer or no difference: made here and nowhere else.
+
+Each is made from a `Comparison`, in words that swap with its sides, and with the interval that they stand on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.guidance.comparison import counted, expected_by_chance, ranked
+from probe_effect.guidance.names import machine_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.guidance.catalogue import MeasuredSubmission
+    from probe_effect.guidance.comparison import Comparison, Measurement, Outcome, Ranked
+
+BE, SHOW = ("is", "are"), ("shows", "show")
+VERBS = {"dearer": BE, "cheaper": BE, "no difference": SHOW, "not comparable": BE}
+"""The verb before each outcome: of one, and of several."""
+
+
+def between_machines(found: Comparison) -> str:
+    """One case and tracer on two machines."""
+    first, second = (machine_label(one.submission) for one in (found.first, found.second))
+    return sentence(found, _subject(found.second, with_tracer=True), "on", first, second)
+
+
+def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str]:
+    """For each probed user function, that it does not begin alike on both sides: its first instruction is dear or not.
+
+    Args:
+        functions: `file:symbol`, as the suite names them.
+    """
+    sides = [one.submission.document.run.functions for one in (found.first, found.second)]
+    remarks = []
+    for name in functions:
+        codes = {side.get(name) for side in sides}
+        if None in codes:
+            remarks.append(f"How {name} begins is not recorded for both, and the cost depends on it.")
+        elif len(codes) > 1:
+            remarks.append(f"{name} begins with other bytes on each, and the cost depends on its first instruction.")
+    return remarks
+
+
+def between_submissions(found: Comparison) -> str:
+    """One case and tracer in two submissions."""
+    first, second = (one.submission.summary.id for one in (found.first, found.second))
+    return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
+
+
+def between_tracers(found: Comparison) -> str:
+    """One case with two tracers, and whether they ran apart."""
+    subject = _subject(found.second, with_tracer=False)
+    said = sentence(found, subject, "with", found.first.case.tracer, found.second.case.tracer)
+    return said if found.is_paired else f"{said} They were measured in different runs."
+
+
+def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:
+    """`subject` is dearer `place` `second` than `place` `first`, by how much, and how sure that is."""
+    if found.reason:
+        return f"{subject} is not comparable between {first} and {second}: {found.reason}."
+    difference = units.interval(found.difference, units.DURATION)
+    if found.outcome == "no difference":
+        return f"{subject} shows no difference between {first} and {second}: {difference}."
+    times = f", {units.interval(found.ratio, units.TIMES)} the cost" if found.ratio else ""
+    return f"{subject} is {found.outcome} {place} {second} than {place} {first}: difference {difference}{times}."
+
+
+def cells(found: Comparison) -> tuple[str, str, str]:
+    """Difference, ratio and outcome of a row; second less first, and second over first."""
+    ratio = units.interval(found.ratio, units.TIMES)
+    return units.interval(found.difference, units.DURATION), ratio, found.outcome
+
+
+def summary(comparisons: Sequence[Comparison], second: str) -> str:
+    """`Of 21 comparisons, 3 are dearer on B, 1 is cheaper and 17 show no difference.`"""
+    parts = list(_counted(counted(comparisons), second))
+    words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+    return f"Of {_number(len(comparisons), 'comparison')}, {words}."
+
+
+def chance(comparisons: Sequence[Comparison]) -> str:
+    """How many of so many would come out different by chance alone."""
+    able = _number(len(comparisons) - counted(comparisons)["not comparable"], "independent comparison")
+    expected = units.significant(expected_by_chance(comparisons), 2)
+    return f"Of {able} of equal costs, at most about {expected} would come out unequal by chance."
+
+
+def ranking(measurements: Iterable[Measurement], where: str) -> str | None:
+    """Which tracer is the cheapest for a case on one machine, as far as the intervals tell; None for fewer than 2."""
+    found = ranked(measurements)
+    if len(found) < 2:
+        return None
+    first = [one.measurement.case.tracer for one in found if one.first == 1]
+    last = [one.measurement.case.tracer for one in found if one.last == len(found)]
+    if len(first) == len(found):
+        return f"On {where} the {len(found)} tracers cannot be told apart: all their intervals overlap."
+    return f"Of the {len(found)} tracers on {where}, {_among(first)} the cheapest, and {_among(last)} the dearest."
+
+
+def places(measurements: Iterable[Measurement]) -> dict[tuple[str, str, str | None], str]:
+    """Submission, tracer and level to the place, or the places, that each may hold; without those not ranked."""
+    found = ranked(measurements)
+    if len(found) < 2:
+        return {}
+    return {_key(one.measurement): _place(one) for one in found}
+
+
+def machine_label(submission: MeasuredSubmission) -> str:
+    """A machine in a sentence, told apart from others of its name by the end of its id."""
+    return f"{machine_name(submission.document)} ({submission.summary.machine.rpartition('-')[2]})"
+
+
+def place_of(one: Measurement) -> str:
+    """The machine, and the level where the suite has any, in a sentence."""
+    return f"{machine_label(one.submission)}{_at_level(one)}"
+
+
+def _subject(one: Measurement, *, with_tracer: bool) -> str:
+    return f"{one.case.case}{_at_level(one)}" + (f" with {one.case.tracer}" if with_tracer else "")
+
+
+def _at_level(one: Measurement) -> str:
+    return "" if one.case.level is None else f" at level {one.case.level}"
+
+
+def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
+    """Each outcome that came out; the first that takes a side says which side it speaks of."""
+    is_said = False
+    for outcome, times in counts.items():
+        if times:
+            takes_side = outcome in {"dearer", "cheaper"}
+            side = f" {second}" if takes_side and not is_said else ""
+            yield f"{units.count(times)} {VERBS[outcome][times != 1]} {outcome}{side}"
+            is_said = is_said or takes_side
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{units.count(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def _among(tracers: Sequence[str]) -> str:
+    if len(tracers) == 1:
+        return f"{tracers[0]} is"
+    return f"one of {', '.join(tracers[:-1])} and {tracers[-1]} (their intervals overlap) is"
+
+
+def _key(one: Measurement) -> tuple[str, str, str | None]:
+    return one.submission.summary.id, one.case.tracer, one.case.level
+
+
+def _place(one: Ranked) -> str:
+    return str(one.first) if one.first == one.last else f"{one.first} to {one.last}"

@@ -1,0 +1,72 @@
+"""The rate tiers of 2011 in words: as printed, and as they come out with each cost that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.guidance.names import tool
+from probe_effect.guidance.published import figure_text
+from probe_effect.pages.comparison import machine_label
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.tiers import TierCost, Tiers
+
+
+def label(one: TierCost) -> str:
+    """What a cost is of, and who found it."""
+    if one.measured is not None:
+        case, document = one.measured.case, one.measured.submission.document
+        return f"{case.case}, {tool(case.tracer, document.tools.get(case.tracer))}: measured here"
+    return f"{one.figure.what}: published" if one.figure is not None else "published"
+
+
+def rates(found: Tiers) -> list[str]:
+    """The tiers' rates, as printed."""
+    return [figure_text(rate) for rate in found.rates]
+
+
+def printed(found: Tiers) -> list[str]:
+    """The slowdowns as printed; in words where the source prints none."""
+    return [figure_text(one) if one.printed is not None else "none printed" for one in found.slowdowns]
+
+
+def cells(one: TierCost) -> list[str]:
+    """Cost, slowdown at each rate, the three thresholds, and the cost over the one that the tiers assume."""
+    return [
+        units.interval(one.cost, units.DURATION),
+        *(units.interval(slowdown, units.SHARE) for slowdown in one.slowdowns),
+        *(units.interval(rate, units.RATE) for rate in one.thresholds),
+        units.interval(one.of_assumed, units.TIMES),
+    ]
+
+
+def assumed(found: Tiers) -> str:
+    """The cost that the tiers are worked out with, as printed."""
+    figure = found.costs[0].figure
+    return units.MISSING if figure is None else figure_text(figure)
+
+
+def pessimism(found: Tiers) -> str:
+    """By which factor the tiers overstate what the source's own run times give."""
+    others = [one for one in found.costs[1:] if one.measured is None]
+    parts = [
+        f"{units.significant(1 / one.of_assumed.value, 3)} for “{one.figure.what}” ({units.duration(one.cost.value)})"
+        for one in others
+        if one.figure is not None
+    ]
+    return f"At {assumed(found)} a probe the tiers were too pessimistic, by a factor of {' and of '.join(parts)}."
+
+
+def against_ours(found: Tiers) -> str | None:
+    """How many of our user probes cost less than the tiers assume, and more; None where none was measured."""
+    ours = [one for one in found.costs if one.measured is not None]
+    if not ours or ours[0].measured is None:
+        return None
+    below = [one for one in ours if one.of_assumed.high is not None and one.of_assumed.high < 1]
+    above = [one for one in ours if one.of_assumed.low is not None and one.of_assumed.low > 1]
+    where = machine_label(ours[0].measured.submission)
+    return (
+        f"Of {len(ours)} plain user probes measured here, on {where}, {len(below)} cost less than the tiers assume "
+        f"and {len(above)} cost more."
+    )

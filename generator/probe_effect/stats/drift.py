@@ -1,0 +1,86 @@
+"""Whether the machine changed during a run: what its baselines say about the assumption that blocks are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.stats.correlation import discordance_distribution
+from probe_effect.stats.signed_rank import CONFIDENCE, estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """How much slower something became, as a share of its median: 0.04 is 4 % slower; with its 95 % interval.
+
+    The ends are None where there are too few blocks for an interval.
+    """
+
+    ratio: float
+    low_ratio: float | None
+    high_ratio: float | None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval leaves out 0: in at most 5 % of runs without drift, if their blocks are independent."""
+        return (
+            self.low_ratio is not None and self.high_ratio is not None and (self.low_ratio > 0 or self.high_ratio < 0)
+        )
+
+
+def trend(values_by_block: Floats) -> Trend | None:
+    """How much slower the machine became from the first block to the last; None below two blocks.
+
+    The Theil-Sen slope, the median of the slopes between all pairs of blocks, times the length of the run, over the
+    median; its interval is the exact one of Kendall's statistic and needs 5 blocks (Sen 1968, Journal of the American
+    Statistical Association 63(324); Hollander, Wolfe and Chicken 2014, sections 9.2 and 9.3).
+    A trend does not harm the costs, whose blocks each have their own baselines; it says why a run cannot be repeated.
+
+    Args:
+        values_by_block: (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
+    """
+    n = len(values_by_block)
+    if n < 2:
+        return None
+    before, after = np.triu_indices(n, k=1)
+    slopes = np.sort((values_by_block[after] - values_by_block[before]) / (after - before))
+    whole = slopes * (n - 1) / np.median(values_by_block)
+    rank = _critical_rank(n)
+    ends = (float(whole[rank - 1]), float(whole[-rank])) if rank else (None, None)
+    return Trend(float(np.median(whole)), *ends)
+
+
+@cache
+def _critical_rank(n: int) -> int:
+    """How many slopes to leave out at each end, plus one; 0 when no interval reaches the confidence."""
+    tail = np.cumsum(discordance_distribution(n))
+    return int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
+
+
+def within_blocks(first: Floats, second: Floats) -> Trend | None:
+    """How much slower the machine became from the first baseline of a block to its second; None without a block.
+
+    The Hodges-Lehmann estimate of the differences over the median of all; its interval needs 6 blocks.
+    Such drift widens the intervals of costs. Where it is not a straight line it may shift them too, because baselines
+    then stand at other places of the curve, on average, than traced runs.
+
+    Args:
+        first, second: (n,) float64 above 0, any unit: the earlier and the later baseline of each block.
+    """
+    if len(first) == 0:
+        return None
+    found = estimate(second - first)
+    middle = float(np.median(np.concatenate([first, second])))
+    return Trend(
+        found.value / middle,
+        None if found.low is None else found.low / middle,
+        None if found.high is None else found.high / middle,
+    )

@@ -1,0 +1,101 @@
+"""Sums, differences and ratios of estimates of which only the value and the 95 % interval are known.
+
+The method of variance estimates recovery (MOVER): the distance from a value to either end of its interval stands for
+the error on that side, so an interval that leans to one side leans in the result too.
+Sources: Zou and Donner (2008), Statistics in Medicine 27(10), for differences; Donner and Zou (2012), Statistical
+Methods in Medical Research 21(4), and Newcombe (2016), the same journal 25(5), for ratios.
+An estimate without both ends gives a result without ends: what is unknown does not become certain by arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from probe_effect.model import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Bounds = tuple[float, float, float]
+"""Low end, value, high end."""
+
+
+def total(intervals: Sequence[Interval]) -> Interval:
+    """The sum of estimates that may err together, such as costs of one submission, which share their baselines.
+
+    The ends add: the sum's interval is as wide as errors that all point the same way make it, and wider than needed
+    where they are independent. No estimates sum to 0.
+
+    Args:
+        intervals: in one unit.
+    """
+    value = math.fsum(interval.value for interval in intervals)
+    bounds = [_bounds(interval) for interval in intervals]
+    known = [one for one in bounds if one is not None]
+    if len(known) < len(bounds):
+        return Interval(value)
+    return Interval(value, math.fsum(low for low, _, _ in known), math.fsum(high for _, _, high in known))
+
+
+def difference(first: Interval, second: Interval) -> Interval:
+    """`first` less `second`, two independent estimates in one unit (Zou and Donner 2008)."""
+    value = first.value - second.value
+    a, b = _bounds(first), _bounds(second)
+    if a is None or b is None:
+        return Interval(value)
+    (a_low, a_value, a_high), (b_low, b_value, b_high) = a, b
+    down = math.hypot(a_value - a_low, b_high - b_value)
+    up = math.hypot(a_high - a_value, b_value - b_low)
+    return Interval(value, value - down, value + up)
+
+
+def ratio(first: Interval, second: Interval) -> Interval | None:
+    """`first` over `second`, two independent estimates (Donner and Zou 2012); a pure number where the units are equal.
+
+    None where the divisor may be 0: its interval holds 0, or it has no interval and is 0.
+    """
+    b = _bounds(second)
+    if (b is None and second.value == 0) or (b is not None and b[0] <= 0 <= b[2]):
+        return None
+    value = first.value / second.value
+    a = _bounds(first)
+    if a is None or b is None:
+        return Interval(value)
+    if b[1] < 0:
+        a, b = _opposite(a), _opposite(b)
+    unit_a, unit_b = max(map(abs, a)) or 1.0, b[2]  # so that no square of the ends is too small for a float
+    a, b = _divided(a, unit_a), _divided(b, unit_b)
+    low, high = _low_ratio(a, b), -_low_ratio(_opposite(a), b)
+    return Interval(value, low * (unit_a / unit_b), high * (unit_a / unit_b))
+
+
+def _bounds(interval: Interval) -> Bounds | None:
+    if interval.low is None or interval.high is None:
+        return None
+    return interval.low, interval.value, interval.high
+
+
+def _divided(bounds: Bounds, unit: float) -> Bounds:
+    low, value, high = bounds
+    return low / unit, value / unit, high / unit
+
+
+def _opposite(bounds: Bounds) -> Bounds:
+    low, value, high = bounds
+    return -high, -value, -low
+
+
+def _low_ratio(first: Bounds, second: Bounds) -> float:
+    """The ratio r at which the low end of `first - r * second` is 0; `second` lies above 0 as a whole.
+
+    The end solves r^2 * square - 2 * r * product + constant = 0. Which end of the divisor counts depends on the sign
+    of r, which is that of the dividend's low end.
+    """
+    a_low, a, _ = first
+    b_low, b, b_high = second
+    b_end = b_high if a_low > 0 else b_low
+    product, constant, square = a * b, a_low * (2 * a - a_low), b_end * (2 * b - b_end)
+    root = math.sqrt(max(product**2 - constant * square, 0.0))
+    # Two forms of one root: each is free of cancellation where it is used, and the first of a division by 0.
+    return constant / (product + root) if product > 0 else (product - root) / square

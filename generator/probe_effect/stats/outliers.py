@@ -1,0 +1,31 @@
+"""Values far from all others: named, so that somebody looks at them, and never removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+OUTER_FENCE = 3.0
+"""In interquartile ranges beyond the quartiles: Tukey (1977), Exploratory Data Analysis, section 2D: "far out"."""
+
+
+def far_out(values: Floats) -> tuple[int, ...]:
+    """The indices, in ascending order, of the values beyond Tukey's outer fences.
+
+    Of normal values about one in 400 000 lies there, and more of few: the quartiles vary. Below 5 values none can.
+    Quartiles are interpolated between order statistics, as numpy does by default.
+
+    Args:
+        values: (n,) float64, any unit.
+    """
+    if len(values) == 0:
+        return ()
+    first, third = np.quantile(values, [0.25, 0.75])
+    reach = OUTER_FENCE * (third - first)
+    return tuple(int(index) for index in np.flatnonzero((values < first - reach) | (values > third + reach)))

@@ -1,0 +1,56 @@
+"""The cost from traced runs and the baselines of their blocks, each baseline compared apart.
+
+Where disturbance only ever adds time, noise is skewed. One run less the mean of two is then skewed too, and the
+signed-rank interval is centred beside the cost: the more blocks, the less it covers. One run less one run is symmetric,
+whatever the noise, as long as it is the same in both (Hollander, Wolfe and Chicken 2014, section 3.1); it is symmetric
+as well where tracing changes the size of the noise and the noise is symmetric. So the signed-rank method takes each
+baseline apart, and its results are averaged, which keeps the precision that further baselines give.
+The averaged interval is wider than it must be; `benchmarks/coverage.py` measures what both ways cover.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.errors import TooFewBlocks
+from probe_effect.model import Interval
+from probe_effect.stats.signed_rank import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def ragged(lists: Iterable[Sequence[float]]) -> Floats:
+    """(n, m) float64 of n lists of at most m values; nan where one has fewer."""
+    return np.array(list(zip_longest(*lists, fillvalue=np.nan)), dtype=np.float64).T
+
+
+def paired_estimate(differences: Floats) -> Interval:
+    """The mean of the signed-rank estimates against each baseline, and the mean of the ends of their intervals.
+
+    The value lies within the interval, and a shift or another unit of the differences moves both alike. Where some of
+    the baselines have too few blocks for an interval, those that have one make the result; where all have, there is
+    none.
+
+    Args:
+        differences: (n, m) float64, any unit: one row per block, one column per baseline of a block in the order run,
+            nan where a block has fewer.
+    Raises: TooFewBlocks when there are no differences.
+    """
+    columns = [column[~np.isnan(column)] for column in differences.T]
+    found = [estimate(column) for column in columns if len(column)]
+    if not found:
+        msg = "no block has both a traced run and a baseline"
+        raise TooFewBlocks(msg)
+    ends = [(one.value, one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    if not ends:
+        return Interval(float(np.mean([one.value for one in found])))
+    value, low, high = np.mean(ends, axis=0)
+    return Interval(float(value), float(low), float(high))

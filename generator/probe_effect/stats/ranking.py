@@ -1,0 +1,45 @@
+"""Ranks that say no more than the intervals do: ties are ties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.model import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The places, counted from 1, that an estimate may hold: from `first` to `last`; equal where only one is left."""
+
+    first: int
+    last: int
+
+
+def ranks(intervals: Sequence[Interval | None]) -> list[Rank]:
+    """The rank of each estimate, the least value first, in the order given.
+
+    One is before another only where their 95 % intervals do not overlap; one without an interval may hold any place.
+    Of two equal estimates with normal errors of the same size, intervals of 95 % part in 0.6 % of pairs instead of 5 %
+    (Schenker and Gentleman 2001, The American Statistician 55(3)). That strictness pays for the number of pairs:
+    `benchmarks/coverage.py` measures how often it parts any two of 22 equal cases.
+
+    Args:
+        intervals: in one unit; None where there is no estimate.
+    """
+    return [
+        Rank(
+            1 + sum(_is_below(other, one) for other in intervals),
+            len(intervals) - sum(_is_below(one, other) for other in intervals),
+        )
+        for one in intervals
+    ]
+
+
+def _is_below(first: Interval | None, second: Interval | None) -> bool:
+    if first is None or second is None or first.high is None or second.low is None:
+        return False
+    return first.high < second.low

@@ -1,0 +1,68 @@
+// From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
+// guidance/prediction.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// An interval is {value, low, high}; an end that is not known is null.
+(() => {
+  const nsPerSecond = 1e9;
+  const percents = [1, 5, 30];
+
+  const mapped = ({ value, low, high }, change) => ({
+    value: change(value),
+    low: low === null ? null : change(low),
+    high: high === null ? null : change(high),
+  });
+  const turned = ({ value, low, high }) => ({ value, low: high, high: low });
+  const sum = (values) => values.reduce((whole, value) => whole + value, 0);
+
+  // The rate at which a busy thread slows by so many per cent; null for a cost that is not above 0.
+  const threshold = ({ value, low, high }, percent) => {
+    if (value <= 0) return null;
+    const budget = (percent / 100) * nsPerSecond;
+    const at = (cost) => (cost !== null && cost > 0 ? budget / cost : null);
+    return { value: budget / value, low: at(high), high: at(low) };
+  };
+
+  // What probes of `cost` ns an event do at `rate` events per second in each of `threads` threads, each busy `busy` of
+  // its time: ratios of slowdown and delay, CPU seconds per second, events per second, and thresholds by per cent.
+  const predict = (cost, { rate, threads, busy }) => {
+    const late = (used) => Math.max(0, used - (1 - busy));
+    const used = mapped(cost, (ns) => (rate * ns) / nsPerSecond);
+    const delay = mapped(used, late);
+    const limits = percents.map((percent) => [percent, threshold(cost, percent)]);
+    return {
+      slowdown: mapped(used, (ratio) => ratio / busy),
+      delay,
+      cpu: mapped(used, (ratio) => (threads * ratio) / (1 + late(ratio))),
+      events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + ratio))),
+      thresholds: new Map(limits.map(([percent, found]) => [percent, found && mapped(found, (hz) => hz * busy)])),
+    };
+  };
+
+  // One probe that stands for several in a thread: the rate of all their events, and what one costs on average.
+  const together = (probes) => {
+    if (probes.length === 1) return probes[0];
+    const rate = sum(probes.map((probe) => probe.rate));
+    const shares = probes.map((probe) => (rate ? probe.rate / rate : 1 / probes.length));
+    const whole = (end) => sum(probes.map((probe, index) => probe.cost[end] * shares[index]));
+    const isBounded = probes.every(({ cost }) => cost.low !== null && cost.high !== null);
+    const [low, high] = isBounded ? [whole("low"), whole("high")] : [null, null];
+    return { rate, cost: { value: whole("value"), low, high } };
+  };
+
+  // The product of two intervals, as wide as their ends make it.
+  const multiplied = (first, second) => {
+    const value = first.value * second.value;
+    const ends = [first.low, first.high, second.low, second.high];
+    if (ends.includes(null)) return { value, low: null, high: null };
+    const corners = [first.low, first.high].flatMap((end) => [end * second.low, end * second.high]);
+    return { value, low: Math.min(...corners), high: Math.max(...corners) };
+  };
+
+  // The share of events that will be lost, from the share lost at the highest rate measured; null where nothing tells.
+  const expectedLoss = (events, highest, loss) => {
+    const kept = (1 - loss) * highest;
+    if (events <= kept) return 0;
+    return loss > 0 ? 1 - kept / events : null;
+  };
+
+  probeEffect.prediction = { predict, together, multiplied, expectedLoss };
+})();

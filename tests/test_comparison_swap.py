@@ -1,0 +1,69 @@
+"""On the committed data: swapping the two sides of any comparison swaps its words and nothing else."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import REAL_DATA
+from probe_effect import units
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.guidance.comparison import Side, between, between_tracers, compare
+from probe_effect.model import Interval
+from probe_effect.pages import comparison
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probe_effect.guidance.comparison import Comparison
+
+SIDES = [Side(one.summary.id, (one,)) for one in read_catalogue(DataFolder(REAL_DATA)).submissions]
+PAIRS = [pytest.param(a, b, id=f"{a.name}, {b.name}") for a, b in combinations(SIDES, 2) if between(a, b)]
+MIRROR = {"dearer": "cheaper", "cheaper": "dearer"}
+
+
+def mirrored(found: Interval) -> Interval:
+    """The same difference seen from the other side."""
+    low, high = (None if end is None else -end for end in (found.high, found.low))
+    return Interval(-found.value, low, high)
+
+
+def swaps(there: Comparison, sentence: Callable[[Comparison], str]) -> None:
+    """Whether the comparison of the sides the other way round says the same of them."""
+    back = compare(there.second, there.first)
+    assert back is not None
+    assert back.outcome == MIRROR.get(there.outcome, there.outcome)
+    assert back.reason == there.reason
+    assert back.difference.value == pytest.approx(-there.difference.value)
+    assert comparison.cells(back)[0] == units.interval(mirrored(there.difference), units.DURATION)
+    if there.ratio is not None and back.ratio is not None:
+        assert back.ratio.value == pytest.approx(1 / there.ratio.value)
+    words, other = sentence(there), sentence(back)
+    for word in ("dearer", "cheaper", "no difference", "not comparable"):
+        assert (f" {MIRROR.get(word, word)} " in other) == (f" {word} " in words)
+        assert (f" {word} " in words) == (word == there.outcome)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_swapping_two_submissions_swaps_the_words(first: Side, second: Side) -> None:
+    for found in between(first, second):
+        swaps(found, comparison.between_submissions)
+        swaps(found, comparison.between_machines)
+
+
+@pytest.mark.parametrize("side", [pytest.param(side, id=side.name) for side in SIDES])
+def test_swapping_two_tracers_of_a_submission_swaps_the_words(side: Side) -> None:
+    tracers = sorted({key.tracer for key in side.measurements()})
+    for first, second in combinations(tracers, 2):
+        for found in between_tracers(side, first, second):
+            assert found.is_paired
+            swaps(found, comparison.between_tracers)
+
+
+def test_the_data_has_comparisons_with_and_without_a_difference() -> None:
+    outcomes = {one.outcome for pair in combinations(SIDES, 2) for one in between(*pair)}
+    assert "no difference" in outcomes
+    assert not outcomes.isdisjoint(MIRROR)

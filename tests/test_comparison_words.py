@@ -1,0 +1,101 @@
+"""Cheaper, dearer, faster, slower, no difference: no page says so but from a comparison, or to define the words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from builders import PROJECT, REAL_DATA, strings_of
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.pages import comparison, site
+from probe_effect.pages.markdown import escape
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from probe_effect.guidance.catalogue import Catalogue
+
+CLAIM = re.compile(r"\b(faster|slower|cheaper|cheapest|dearer|dearest|no difference)\b", re.IGNORECASE)
+
+MAKERS = ("sentence", "summary", "ranking")
+"""The functions of `pages.comparison` that return what a page prints."""
+
+DEFINITIONS = (
+    "that is the noise floor, and a cost below it is no difference",
+    "what “no difference” looks like",
+    "It is “no difference” when the interval of the difference holds 0",
+    "0.05 reads “5 % slower”",
+    "dearer, cheaper, no difference, or not comparable; always of the second against the first",
+    "such benchmarks where there is no difference",
+    "slower over the run",
+    "slower inside blocks",
+    "through a slower entry path",
+    "the loop of two system calls is 63 to 106 ns slower",
+)
+"""Fixed texts that define a word, name a simulated machine, or report a finding with its figures beside it."""
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return read_catalogue(DataFolder(REAL_DATA))
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the makers of sentences and rows return from now on, as pages print it."""
+    said: list[str] = []
+
+    def listened(maker: Callable[..., Any]) -> Callable[..., Any]:
+        def told(*arguments: object, **named: object) -> object:
+            found = maker(*arguments, **named)
+            if found is not None:
+                said.append(found if isinstance(found, str) else " | ".join(str(escape(cell)) for cell in found))
+            return found
+
+        return told
+
+    for name in (*MAKERS, "cells"):
+        monkeypatch.setattr(comparison, name, listened(getattr(comparison, name)))
+    return said
+
+
+def from_data(catalogue: Catalogue) -> Iterator[str]:
+    """What sources say, in their own words or in ours about them; `agrees_if` checks what of it can be checked."""
+    for source in catalogue.sources:
+        yield from (source.sentence(text) for text in strings_of(source.document.model_dump(mode="json")))
+        for figure in source.figures:
+            yield from (text for text in (figure.what, figure.note, figure.printed, figure.platform) if text)
+
+
+def claims(text: str, allowed: list[str]) -> list[str]:
+    """What is left of the claims in `text` once everything allowed is taken out, with some words around each."""
+    for one in sorted({form for said in allowed for form in (said, str(escape(said)))}, key=len, reverse=True):
+        if CLAIM.search(one):
+            text = text.replace(one, "")
+    return [text[max(0, found.start() - 40) : found.end() + 40] for found in CLAIM.finditer(text)]
+
+
+def test_generated_pages_claim_a_difference_only_from_a_comparison(catalogue: Catalogue, made: list[str]) -> None:
+    pages = site.content(catalogue) | site.fragment_files(catalogue)
+    assert any(CLAIM.search(said) for said in made)
+    allowed = [*made, *DEFINITIONS, *from_data(catalogue)]
+    assert {path: found for path, text in pages.items() if (found := claims(text, allowed))} == {}
+
+
+WRITTEN = [
+    *sorted((PROJECT / "content").rglob("*.md")),
+    *(PROJECT / name for name in ("METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md")),
+]
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.relative_to(PROJECT).as_posix()) for path in WRITTEN])
+def test_hand_written_pages_claim_no_difference_of_their_own(path: Path) -> None:
+    assert claims(path.read_text(encoding="utf-8"), list(DEFINITIONS)) == []
+
+
+def test_a_claim_that_no_comparison_made_is_found() -> None:
+    assert claims("bpftrace is faster than DTrace", list(DEFINITIONS)) == ["bpftrace is faster than DTrace"]

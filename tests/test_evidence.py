@@ -1,0 +1,89 @@
+"""Which costs guidance may use."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import MACHINE, REAL_DATA, changed, machine_values, write_submission
+from evidence_builder import measured, rows_of
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.guidance.evidence import Evidence, evidence
+from probe_effect.model import Interval
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.model import Sample
+
+
+def found(data: Path) -> Evidence:
+    return evidence(read_catalogue(DataFolder(data)))
+
+
+def submit(data: Path, rows: list[Sample], suite: str = "per-event") -> None:
+    """A later submission of a suite."""
+    folder = write_submission(data, rows, folder=f"2026-11-22-{suite}")
+    values = changed(changed(machine_values(), "run.started", "2026-11-22T10:00:00Z"), "run.suite", suite)
+    (folder / "machine.json").write_text(json.dumps(values), encoding="utf-8")
+
+
+def test_the_newest_measurement_of_a_case_counts(data: Path) -> None:
+    submit(data, rows_of("02-kprobe", 70))
+    assert found(data).costs[MACHINE, "bpftrace", "02-kprobe"].cost.value == pytest.approx(70)
+
+
+def test_a_measurement_whose_events_do_not_add_up_is_refused_even_where_an_older_one_is_sound(data: Path) -> None:
+    submit(data, rows_of("02-kprobe", 70, seen=10))
+    known = found(data)
+    assert (MACHINE, "bpftrace", "02-kprobe") not in known.costs
+    assert known.refused[MACHINE, "bpftrace", "02-kprobe"] == "its events do not add up"
+
+
+def test_a_case_that_was_skipped_says_why(data: Path) -> None:
+    assert found(data).refused[MACHINE, "bpftrace", "06-uprobe"] == "skipped: this kernel has no uprobes"
+
+
+def test_a_suite_of_starts_and_stops_gives_no_costs(data: Path) -> None:
+    (data / "suites" / "startup").symlink_to(REAL_DATA / "suites" / "startup")
+    submit(data, rows_of("02-one-probe"), "startup")
+    known = found(data)
+    assert known.refused[MACHINE, "bpftrace", "02-one-probe"] == "its suite measures starting and stopping, not costs"
+
+
+def test_costs_at_levels_stand_apart(data: Path) -> None:
+    submit(data, rows_of("04-tracepoint-entry", 70, level="2"))
+    known = found(data)
+    assert set(known.by_level[MACHINE, "bpftrace", "04-tracepoint-entry"]) == {"2"}
+    assert (MACHINE, "bpftrace", "04-tracepoint-entry") not in known.costs
+
+
+def test_tracers_with_most_cases_come_first() -> None:
+    known = Evidence(())
+    for case, tracer in (("a", "strace"), ("a", "perf"), ("b", "perf")):
+        known.costs[MACHINE, tracer, case] = measured(case, Interval(5.0), tracer=tracer)
+    assert known.tracers() == ["perf", "strace"]
+    assert known.machines() == [MACHINE]
+
+
+@pytest.mark.parametrize(
+    ("cost", "distinguishable", "bounded"),
+    [
+        (Interval(50.0, 40.0, 60.0), True, Interval(50.0, 40.0, 60.0)),
+        (Interval(1.0, -2.0, 3.0), False, Interval(1.0, -2.0, 4.0)),
+        (Interval(1.0, -2.0, 5.0), False, Interval(1.0, -2.0, 5.0)),
+        (Interval(1.0), None, Interval(1.0)),
+    ],
+)
+def test_noise_may_be_a_cost_up_to_the_noise_floor(
+    cost: Interval, distinguishable: bool | None, bounded: Interval
+) -> None:
+    assert measured("a", cost, distinguishable=distinguishable, noise_floor_ns=4.0).bounded == bounded
+
+
+def test_a_case_without_a_grade_of_its_own_has_that_of_its_submission() -> None:
+    assert measured("a", Interval(5.0)).grade == ("B", ("fewer than 20 blocks",))
+    assert measured("a", Interval(5.0), grade="C", grade_reasons=("lost",)).grade == ("C", ("lost",))

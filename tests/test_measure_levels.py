@@ -1,0 +1,150 @@
+"""A suite with a factor: every case at every level, each level with baselines, lengths and counts of its own."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import baseline_row, traced_row
+from fakes.project import FakeProject, document, on_the_path
+from probe_effect.checks.run import check
+from probe_effect.measure.diagnosis import _suite
+from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.progress import Tally
+from probe_effect.model import Interval
+from probe_effect.workloads.build import Program
+
+if TYPE_CHECKING:
+    from probe_effect.measure.progress import Progress
+    from probe_effect.model import Sample
+
+TWIN = 'print: {"type": "map", "data": {"@": 41}}'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
+    on_the_path(monkeypatch)
+    return FakeProject(tmp_path)
+
+
+@pytest.fixture
+def two_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
+
+
+def places(found: list[Sample]) -> list[tuple[int, int, str, str | None, str]]:
+    return [(row.block, row.position, row.case, row.level, row.arm) for row in found]
+
+
+def test_every_block_holds_each_case_at_each_level_between_two_baselines_of_that_level(project: FakeProject) -> None:
+    project.factor(0, 2000)
+    project.case("a")
+    project.case("b")
+    rows = project.measure(blocks=3)
+    assert Counter((row.block, row.level, row.case) for row in rows) == Counter(
+        {
+            (block, level, case): number
+            for block in range(3)
+            for level in ("0", "2000")
+            for case, number in (("a", 1), ("b", 1), ("baseline", 2))
+        }
+    )
+    assert {(row.level, (row.wall_ns or 0) / (row.events or 1)) for row in rows} == {("0", 1000.0), ("2000", 3000.0)}
+
+
+def test_what_is_measured_at_levels_is_a_sound_submission(project: FakeProject) -> None:
+    project.factor(0, 2000)
+    project.case("a", counted_by="twin", twin=TWIN)
+    project.measure()
+    (submission,) = project.data.submissions()
+    assert [one for one in check([submission.folder], project.data) if one.severity == "error"] == []
+
+
+def test_a_run_is_as_long_at_a_level_whose_operation_takes_long(project: FakeProject) -> None:
+    project.factor(0, 9_999_000)
+    project.case("a")
+    rows = project.measure(blocks=1)
+    operations = {(row.level, row.case): row.events for row in rows}
+    assert operations["0", "baseline"] == 100_000
+    assert operations["9999000", "baseline"] == operations["9999000", "a"] == 10
+
+
+def test_a_twin_counts_once_at_each_level_in_a_run_of_the_usual_length(project: FakeProject) -> None:
+    project.factor(0, 9_999_000)
+    project.case("a", counted_by="twin", twin=TWIN)
+    rows = project.measure(blocks=2)
+    traced = {row.level: row.events for row in rows if row.arm == "traced"}
+    assert {row.level: row.events for row in rows if row.arm == "check"} == traced
+    assert [row.level for row in rows if row.arm == "check"] == ["0", "9999000"]
+
+
+def test_a_run_at_levels_goes_on_where_it_was_cut_short(project: FakeProject) -> None:
+    project.factor(0, 2000, 4000)
+    project.case("a")
+    project.case("b", needs="kprobe")
+    whole = project.measure()
+
+    def stop(progress: Progress) -> None:
+        if progress.phase == "measuring" and progress.done == 7:
+            msg = "stopped by the test"
+            raise Interrupted(msg)
+
+    with pytest.raises(Interrupted):
+        project.measure(tell=stop)
+    assert places(project.resume()) == places(whole)
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_more_threads_than_cpus_are_skipped_with_the_reason_and_have_no_baseline(project: FakeProject) -> None:
+    project.factor(1, 2, 4, occupies_cpus=True)
+    project.case("a")
+    rows = project.measure()
+    assert {row.level for row in rows if row.status == "ok"} == {"1", "2"}
+    (skipped,) = (row for row in rows if row.level == "4")
+    assert (skipped.case, skipped.status) == ("a", "skipped")
+    assert skipped.note == "4 threads need a CPU each, and there are 2"
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_events_are_those_of_all_threads_and_operations_those_of_one(project: FakeProject) -> None:
+    project.factor(1, 2, occupies_cpus=True)
+    project.case("a", 'print: {"type": "map", "data": {"@": 41}}', counted_by="maps")
+    for row in project.measure(blocks=1):
+        operations = row.operations or row.events or 0
+        assert row.wall_ns == operations * (1000 + int(row.level or 0))
+        assert row.events == operations * int(row.level or 0)
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_where_the_workload_occupies_the_cpus_the_tracer_has_none_of_its_own(project: FakeProject) -> None:
+    project.factor(1, 2, occupies_cpus=True)
+    project.case("a")
+    project.measure(blocks=1)
+    (submission,) = project.data.submissions()
+    run = document(submission).run
+    assert (run.workload_cpu, run.tracer_cpu) == (0, None)
+
+
+def test_the_cost_so_far_is_against_the_baselines_of_the_level_and_for_the_thread_that_fires_the_event() -> None:
+    tally = Tally()
+    for level, threads, baseline_ns in (("1", 1, 100.0), ("2", 2, 300.0)):
+        row = baseline_row(0, 0, baseline_ns, level=level)
+        tally.add(replace(row, events=1000 * threads, operations=1000))
+    costs = []
+    for level, threads, traced_ns in (("1", 1, 150.0), ("2", 2, 420.0)):
+        row = traced_row(0, 1, traced_ns, level=level)
+        costs.append(tally.add(replace(row, events=1000 * threads, operations=1000)))
+    assert costs == [Interval(50.0), Interval(120.0)]
+
+
+def test_a_case_counts_once_among_those_that_can_be_measured_here(project: FakeProject) -> None:
+    project.factor(0, 2000)
+    project.case("a")
+    state = _suite(project.work(), project.tracers, Program(Path("loop"), "cc"))
+    assert state.measurable == {"bpftrace": 1}

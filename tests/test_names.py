@@ -1,0 +1,43 @@
+"""How machines, tools and dates are called in prose."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders import machine_document
+from probe_effect import units
+from probe_effect.guidance import names
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "called"),
+    [
+        ("bpftrace", "bpftrace v0.17.0", "bpftrace v0.17.0"),
+        ("bpftrace-0-23-2", "bpftrace v0.23.2", "bpftrace v0.23.2"),
+        ("dtrace-2-0-7", "D 2.0.7", "dtrace D 2.0.7"),
+        ("dormant", None, "dormant"),
+    ],
+)
+def test_a_tool_is_called_with_its_version_and_its_name_once(name: str, version: str | None, called: str) -> None:
+    assert names.tool(name, version) == called
+
+
+def test_a_machine_is_called_by_what_decides_its_times() -> None:
+    assert names.machine_name(machine_document()) == "Example CPU 9000, 8 CPUs, Linux 6.12"
+    nameless = machine_document(machine__cpu_model=None, machine__virtualization="KVM")
+    assert names.machine_name(nameless) == "x86_64, 8 CPUs, KVM, Linux 6.12"
+
+
+@pytest.mark.parametrize(
+    ("release", "series"), [("6.18.44-fc-v669", "6.18"), ("6.12.1-amd64", "6.12"), ("7.0", "7.0"), ("14-RELEASE", "14")]
+)
+def test_a_kernels_series_is_its_first_two_numbers(release: str, series: str) -> None:
+    assert names.release_series(release) == series
+
+
+@pytest.mark.parametrize(
+    ("date", "words"),
+    [("2023-05-19", "19 May 2023"), ("2023-12", "December 2023"), ("2023", "2023"), ("not stated", "not stated")],
+)
+def test_dates_read_as_prose(date: str, words: str) -> None:
+    assert names.date_words(date).replace(units.GAP, " ") == words

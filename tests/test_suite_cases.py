@@ -1,0 +1,75 @@
+"""Cases that refer to others: what is predicted from them or compared with them is the same probe and action."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import Suite, read_suite
+
+DATA = DataFolder(Path(__file__).parent.parent / "data")
+
+
+def read(folder: Path) -> Suite:
+    suite, problems = read_suite(folder, folder.name)
+    assert problems == []
+    assert suite is not None
+    return suite
+
+
+SUITES = {folder: read(folder) for folder in DATA.suites()}
+CASES = {case.id: case for suite in SUITES.values() for case in suite.cases}
+
+
+def those(key: str) -> list[str]:
+    """The ids of the cases that have such a reference."""
+    return [case.id for case in CASES.values() if getattr(case, key)]
+
+
+@pytest.mark.parametrize("name", those("composed"))
+def test_a_prediction_takes_the_probe_from_one_case_and_the_action_from_another(name: str) -> None:
+    case, composed = CASES[name], CASES[name].composed
+    assert composed is not None
+    probe, action, plain = CASES[composed.probe], CASES[composed.action], CASES[composed.plain]
+    assert (probe.probe, action.action) == (case.probe, case.action)
+    assert (plain.probe, plain.action) == (action.probe, probe.action)
+
+
+@pytest.mark.parametrize("name", those("like"))
+def test_a_case_is_like_one_with_the_same_probe_and_action(name: str) -> None:
+    other = CASES[CASES[name].like or ""]
+    assert (other.probe, other.action) == (CASES[name].probe, CASES[name].action)
+
+
+@pytest.mark.parametrize("name", those("parts"))
+def test_several_probes_make_as_many_events_as_their_parts(name: str) -> None:
+    parts = [CASES[part] for part in CASES[name].parts]
+    assert CASES[name].events_per_operation == sum(part.events_per_operation for part in parts)
+    assert {part.action for part in parts} == {CASES[name].action}
+
+
+TWINS = [path for folder in SUITES for ending in (".bt", ".bpf.c") for path in sorted(folder.glob(f"*.check{ending}"))]
+
+
+@pytest.mark.parametrize("twin", [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in TWINS])
+def test_a_counting_twin_counts_the_events_of_the_workload_of_its_suite(twin: Path) -> None:
+    name = SUITES[twin.parent].workload.program.removesuffix(".c")
+    text = twin.read_text(encoding="utf-8")
+    if "uprobe:./" not in text:  # that function is in the workload alone
+        assert re.search(rf'"{name}"|is_{name.replace("-", "_")}\b', text)
+
+
+@pytest.mark.parametrize("folder", [pytest.param(folder, id=folder.name) for folder in SUITES])
+def test_a_case_that_a_twin_counts_has_one_beside_each_script_for_bpf(folder: Path) -> None:
+    counted = [case.id for case in SUITES[folder].cases if case.counted_by == "twin"]
+    scripts = [folder / f"{name}{ending}" for name in counted for ending in (".bt", ".bpf.c")]
+    lacking = [path.name for path in scripts if path.exists() and not twin_of(path).exists()]
+    assert lacking == []
+
+
+def twin_of(script: Path) -> Path:
+    name, _, ending = script.name.partition(".")
+    return script.with_name(f"{name}.check.{ending}")
