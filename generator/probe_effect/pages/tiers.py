@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.guidance.names import tool
-from probe_effect.guidance.published import figure_text
+from probe_effect.guidance.published import figure_text, with_unit
 from probe_effect.pages.comparison import machine_label
 
 if TYPE_CHECKING:
@@ -34,11 +34,16 @@ def printed(found: Tiers) -> list[str]:
 def cells(one: TierCost) -> list[str]:
     """Cost, slowdown at each rate, the three thresholds, and the cost over the one that the tiers assume."""
     return [
-        units.interval(one.cost, units.DURATION),
+        _cost(one),
         *(units.interval(slowdown, units.SHARE) for slowdown in one.slowdowns),
         *(units.interval(rate, units.RATE) for rate in one.thresholds),
         units.interval(one.of_assumed, units.TIMES),
     ]
+
+
+def _cost(one: TierCost) -> str:
+    """Ours as its interval allows; one without an interval as its source's run times give it, to four digits."""
+    return with_unit(one.cost.value, "ns") if one.measured is None else units.interval(one.cost, units.DURATION)
 
 
 def assumed(found: Tiers) -> str:
@@ -51,7 +56,7 @@ def pessimism(found: Tiers) -> str:
     """By which factor the tiers overstate what the source's own run times give."""
     others = [one for one in found.costs[1:] if one.measured is None]
     parts = [
-        f"{units.significant(1 / one.of_assumed.value, 3)} for “{one.figure.what}” ({units.duration(one.cost.value)})"
+        f"{units.significant(1 / one.of_assumed.value, 3)} for “{one.figure.what}” ({_cost(one)})"
         for one in others
         if one.figure is not None
     ]
