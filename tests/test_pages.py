@@ -330,3 +330,32 @@ def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:
     }
     assert named
     assert named <= {chart.name for chart in site.charts(catalogue)}
+
+
+@pytest.fixture(scope="module")
+def real() -> dict[str, str]:
+    """The pages of the committed data."""
+    return site.content(read_catalogue(DataFolder(REAL_DATA)))
+
+
+def test_the_cases_of_a_suite_follow_each_other_in_its_order(real: dict[str, str]) -> None:
+    catalogue = read_catalogue(DataFolder(REAL_DATA))
+    pages = [f"costs/{case.id}.md" for folder in catalogue.suites for case in folder.suite.cases]
+    weights = [json.JSONDecoder().raw_decode(real[page])[0]["weight"] for page in pages]
+    assert weights == sorted(set(weights))
+
+
+@pytest.mark.parametrize("case", ["09-return-count", "23-read-and-write"])
+def test_the_page_of_a_combination_has_what_its_parts_predict_beside_what_was_measured(
+    real: dict[str, str], case: str
+) -> None:
+    assert "## What its parts predict" in real[f"costs/{case}.md"]
+
+
+def test_the_page_of_a_single_probe_predicts_nothing_of_itself(real: dict[str, str]) -> None:
+    assert "## What its parts predict" not in real["costs/01-entry-nothing.md"]
+
+
+def test_the_page_of_a_case_shows_at_which_rates_its_line_was_tried(real: dict[str, str]) -> None:
+    assert "## Does the line hold?" in real["costs/06-uprobe.md"]
+    assert "## Does the line hold?" not in real["costs/07-uretprobe.md"]

@@ -10,6 +10,7 @@ from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.guidance import names
 from probe_effect.guidance.agreement import of_case, tool_of
 from probe_effect.guidance.comparison import Measurement, compare
+from probe_effect.guidance.composition import checked
 from probe_effect.model import Interval
 from probe_effect.pages import agreement, comparison, wording
 from probe_effect.pages.factors import dots, tested
@@ -21,14 +22,18 @@ if TYPE_CHECKING:
 
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
+    from probe_effect.guidance.composition import Checked
     from probe_effect.guidance.evidence import Evidence
     from probe_effect.model import CaseSummary
     from probe_effect.store.suite_file import Case, Suite
 
+MOST_CASES = 1000
+"""Of one suite, for the order of pages."""
+
 COUNTED_BY = {
     "maps": "The script counts its own events.",
     "lines": "Events are the lines that the script prints.",
-    "twin": "The action counts nothing, so a twin of the script with a counter runs once, untimed.",
+    "twin": "A twin of the script counts the events of the workload alone, in a run of its own that is not timed.",
     "tool": "The tool counts events itself.",
     "nothing": "No event is expected.",
 }
@@ -43,7 +48,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "kind": "case",
         "kicker": case.id,
         "description": case.what,
-        "weight": [one.id for one in folder.suite.cases].index(case.id) + 1,
+        "weight": _weight(catalogue, folder, case),
     }
     return page(
         "case.md.j2",
@@ -56,12 +61,18 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         answers=answers(measured),
         **_compared([] if folder.suite.factor else measured, case),
         tested=tested(found, case.id),
+        put_together=put_together(found, case),
         pairings=of_case(catalogue, case.id) if folder.suite.measures == "cost" else [],
         agreement=agreement,
         published=list(catalogue.published(case.id)),
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
         wording=wording,
     )
+
+
+def _weight(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> int:
+    """The page's place among all, which keeps the cases of a suite together, in its order."""
+    return catalogue.suites.index(folder) * MOST_CASES + folder.suite.cases.index(case) + 1
 
 
 def _compared(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], case: Case) -> dict[str, object]:
@@ -72,6 +83,13 @@ def _compared(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], case: 
         "between_machines": between_machines(measured, case.functions),
         "between_versions": between_versions(measured),
     }
+
+
+def put_together(found: Evidence, case: Case) -> list[tuple[str, Checked]]:
+    """Machine and what the parts of a combination predict there, for a case that is one."""
+    if not case.parts and case.composed is None:
+        return []
+    return [(machine, one) for machine in found.machines() for one in checked(found, machine) if one.case == case.id]
 
 
 def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:

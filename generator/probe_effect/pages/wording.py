@@ -30,6 +30,11 @@ def slowdown(case: CaseSummary) -> str:
     return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
 
 
+def time(found_ns: Interval) -> str:
+    """A time in ns, with its interval."""
+    return units.interval(found_ns, units.DURATION)
+
+
 def share(found: Interval) -> str:
     """A ratio as per cent, with its interval."""
     return units.interval(found, units.SHARE)
