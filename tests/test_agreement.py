@@ -17,8 +17,9 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.guidance.agreement import of_case, of_source, orders, tool_of
+from probe_effect.guidance.agreement import of_case, of_source, orders
 from probe_effect.guidance.catalogue import Catalogue, read_catalogue
+from probe_effect.guidance.names import tool_of
 from probe_effect.pages import agreement, site
 from probe_effect.store.places import DataFolder
 

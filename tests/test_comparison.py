@@ -26,6 +26,7 @@ from probe_effect.guidance.comparison import (
     since,
     without_counterpart,
 )
+from probe_effect.guidance.rows import CaseKey
 from probe_effect.model import CaseSummary, Interval, SubmissionSummary
 from probe_effect.pages import comparison
 from probe_effect.store.places import DataFolder, Submission
@@ -342,3 +343,8 @@ def test_a_probed_function_that_does_not_begin_alike_is_said(code: dict[str, str
     second = measurement(Interval(200, 199, 201), submission(run__functions=code))
     remarks = comparison.instruction_remarks(compared(first, second), ["libc:read"])
     assert [words in remark for remark in remarks if words] == ([True] if words else [])
+
+
+def test_levels_of_a_case_come_in_the_order_of_their_numbers() -> None:
+    keys = [CaseKey("01-sweep", "bpftrace", level) for level in ("1000", "0", "30")]
+    assert [key.level for key in sorted(keys, key=lambda key: key.order)] == ["0", "30", "1000"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.guidance.comparison import Measurement
-from probe_effect.guidance.names import VERSION_IN_ID
+from probe_effect.guidance.names import tool_of
 from probe_effect.model import Interval
 from probe_effect.stats.correlation import MIN_PAIRS, Correlation, kendall
 
@@ -46,11 +46,6 @@ class Order:
     def missing(self) -> int:
         """How many more cases an interval needs; 0 where there are enough."""
         return max(0, MIN_PAIRS - len(self.pairings))
-
-
-def tool_of(tracer: str) -> str:
-    """The tool that a tracer is a version of: `bpftrace` for `bpftrace-0-23-2`."""
-    return VERSION_IN_ID.sub("", tracer)
 
 
 def of_case(catalogue: Catalogue, case_id: str) -> list[Pairing]:

@@ -126,7 +126,7 @@ def block_difference(first: Measurement, second: Measurement) -> Interval | None
 def between(first: Side, second: Side) -> list[Comparison]:
     """Every case, tracer and level that both have a cost of, by case id; a measurement is never set against itself."""
     ours, others = first.measurements(), second.measurements()
-    pairs = ((ours[key], others[key]) for key in sorted(ours.keys() & others.keys(), key=_order))
+    pairs = ((ours[key], others[key]) for key in sorted(ours.keys() & others.keys(), key=lambda key: key.order))
     return [found for one, other in pairs if one != other and (found := compare(one, other))]
 
 
@@ -138,15 +138,17 @@ def between_tracers(side: Side, first: str, second: str) -> list[Comparison]:
             other = known.get(key._replace(tracer=second))
             if key.tracer == first and other is not None:
                 pairs.setdefault((key.case, key.level), (one, other))
-    return [found for one, other in sorted(pairs.values(), key=_first_key) if (found := compare(one, other))]
+    return [
+        found
+        for one, other in sorted(pairs.values(), key=lambda pair: pair[0].key.order)
+        if (found := compare(one, other))
+    ]
 
 
 def without_counterpart(side: Side, compared: Collection[Measurement]) -> list[Measurement]:
     """What `side` has a cost of, and the other side has not."""
     taken = {one.key for one in compared}
-    return [
-        one for key, one in sorted(side.measurements().items(), key=lambda item: _order(item[0])) if key not in taken
-    ]
+    return [one for key, one in sorted(side.measurements().items(), key=lambda item: item[0].order) if key not in taken]
 
 
 def since(submission: MeasuredSubmission, others: Iterable[MeasuredSubmission]) -> list[Comparison]:
@@ -223,11 +225,3 @@ def _faults(one: Measurement) -> Iterator[str]:
         yield "too few blocks for an interval"
     elif one.case.noise_floor_ns is None:
         yield "no noise floor"
-
-
-def _first_key(pair: tuple[Measurement, Measurement]) -> tuple[str, str, str]:
-    return _order(pair[0].key)
-
-
-def _order(key: CaseKey) -> tuple[str, str, str]:
-    return key.case, key.tracer, key.level or ""

@@ -17,11 +17,16 @@ VERSION_IN_ID = re.compile(r"(-\d+)+$")
 MONTHS = "January February March April May June July August September October November December".split()
 
 
+def tool_of(tracer: str) -> str:
+    """The tool that a tracer is a version of: `bpftrace` for `bpftrace-0-23-2`."""
+    return VERSION_IN_ID.sub("", tracer)
+
+
 def tool(name: str, version: str | None) -> str:
     """A tracer with its version, which many tools print with their own name in front: `bpftrace v0.17.0`."""
     if version is None:
         return name
-    own_name = VERSION_IN_ID.sub("", name)
+    own_name = tool_of(name)
     return version if version.startswith(own_name) else f"{own_name} {version}"
 
 

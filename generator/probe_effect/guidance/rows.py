@@ -31,6 +31,11 @@ class CaseKey(NamedTuple):
     tracer: str
     level: str | None
 
+    @property
+    def order(self) -> tuple[str, str, tuple[float, str]]:
+        """By which they are sorted: case, tracer, level."""
+        return self.case, self.tracer, level_order(self.level)
+
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -106,7 +111,7 @@ def by_case(samples: Iterable[Sample]) -> dict[CaseKey, list[Sample]]:
     for sample in samples:
         if sample.arm != "baseline":
             groups[CaseKey(sample.case, sample.tracer, sample.level)].append(sample)
-    return dict(sorted(groups.items(), key=lambda item: (item[0].case, item[0].tracer, level_order(item[0].level))))
+    return dict(sorted(groups.items(), key=lambda item: item[0].order))
 
 
 def traced_ns(rows: Iterable[Sample]) -> dict[int, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.guidance import names
-from probe_effect.guidance.agreement import of_case, tool_of
+from probe_effect.guidance.agreement import of_case
 from probe_effect.guidance.comparison import Measurement, compare
 from probe_effect.guidance.composition import checked
 from probe_effect.model import Interval
@@ -138,7 +138,7 @@ def between_versions(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]])
         pair
         for own in _by_machine(measured)
         for pair in combinations(sorted(own, key=lambda one: one.case.tracer), 2)
-        if len({tool_of(one.case.tracer) for one in pair}) == 1
+        if len({names.tool_of(one.case.tracer) for one in pair}) == 1
     ]
     return [
         f"On {comparison.place_of(found.first)}, {comparison.between_tracers(found)}"
