@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.guidance.catalogue import read_submission
+from probe_effect.guidance.catalogue import MeasuredSubmission, read_submission
 from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import rounded
 from probe_effect.measure.one_run import Limits
 from probe_effect.measure.run import measure
+from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Interval
 from probe_effect.processes import Child
 from probe_effect.stats.signed_rank import MIN_BLOCKS
@@ -124,11 +125,11 @@ class Contest:
             lengths=self.lengths,
         )
         start_s = time.monotonic()
-        place = measure(self.work, settings, tell)
+        place = measure(self.work, settings, ThisMachine(), tell)
         seconds = time.monotonic() - start_s
         problems: list[Problem] = []
         submission = read_submission(place, DATA, problems)
-        if submission is None:
+        if not isinstance(submission, MeasuredSubmission):
             raise BadData(problems)
         (case,) = submission.summary.cases
         if case.cost is None or case.cost.low is None or case.baseline_ns is None or case.fastest_ns is None:

@@ -17,7 +17,7 @@ from probe_effect.store.tables import csv_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from probe_effect.model import Problem, Status
+    from probe_effect.model import Arm, Problem, Status
 
 PROJECT = Path(__file__).resolve().parents[1]
 REAL_DATA = PROJECT / "data"
@@ -164,6 +164,77 @@ def write_submission(
     (target / "machine.json").write_text(json.dumps(document, indent=2), encoding="utf-8")
     write_samples(target / "samples.csv", many_blocks() if samples is None else samples)
     return target
+
+
+UNTRACED_INSTRUCTIONS = 1500
+COUNTED_MACHINE = "qemu-tcg-6-1-0-50"
+COUNTED_FOLDER = "2026-11-21-per-event"
+COUNTED_COSTS = {"02-kprobe bpftrace": 640.0, "19-fentry bpftrace": 110.0, "19-fentry libbpf": 95.0}
+"""Case and tracer, with a blank between as in `run.mechanisms`, to instructions per event."""
+
+
+def counted_row(block: int, position: int, instructions: float, subject: str = "baseline none") -> Sample:
+    """A run of `EVENTS` operations in an emulated machine; `subject` is case and tracer, with a blank between."""
+    case, tracer = subject.split(" ")
+    arm: Arm = "baseline" if tracer == "none" else "traced"
+    row = Sample(block=block, position=position, case=case, tracer=tracer, arm=arm, events=EVENTS)
+    return replace(row, instructions=round(instructions * EVENTS))
+
+
+def counted_rows(
+    costs: Mapping[str, float] = COUNTED_COSTS, blocks: int = 3, jitter_instructions: float = 0.5
+) -> list[Sample]:
+    """`blocks` blocks in which each of `costs` is met in the middle, and missed by the jitter in some blocks."""
+    rows: list[Sample] = []
+    for block in range(blocks):
+        missed = (block % 3 - 1) * jitter_instructions
+        last = len(costs) + 1
+        rows.append(counted_row(block, 0, UNTRACED_INSTRUCTIONS))
+        rows += [
+            counted_row(block, place, UNTRACED_INSTRUCTIONS + cost + missed, subject)
+            for place, (subject, cost) in enumerate(costs.items(), start=1)
+        ]
+        rows.append(counted_row(block, last, UNTRACED_INSTRUCTIONS))
+    return rows
+
+
+def counted_values(kernel_release: str = "6.1.0-50-amd64", machine: str = COUNTED_MACHINE) -> dict[str, Any]:
+    """A valid `machine.json` of an emulated machine as JSON values."""
+    values = machine_values()
+    values["machine"] |= {
+        "id": machine,
+        "cpu_model": "QEMU TCG CPU version 2.5+",
+        "sockets": 1,
+        "cores": 1,
+        "threads": 1,
+        "smt": False,
+        "governor": None,
+        "turbo": None,
+        "virtualization": "QEMU TCG",
+    }
+    values["system"] |= {"os": "Debian 12", "kernel_release": kernel_release}
+    values["tools"] = {"bpftrace": "v0.17.0", "libbpf": "libbpf 1.1"}
+    values["run"] |= {
+        "metric": "instructions",
+        "started": f"{COUNTED_FOLDER[:10]}T10:00:00Z",
+        "ended": f"{COUNTED_FOLDER[:10]}T10:30:00Z",
+        "blocks": 3,
+        "tracer_cpu": None,
+        "mechanisms": {"02-kprobe bpftrace": "ftrace"},
+        "packages": {"kernel": f"linux-image-{kernel_release} 6.1.176-1", "bpftrace": "bpftrace 0.17.0-1 (bookworm)"},
+    }
+    return values
+
+
+def write_counted_submission(
+    data: Path,
+    samples: Iterable[Sample] | None = None,
+    values: dict[str, Any] | None = None,
+    folder: str = COUNTED_FOLDER,
+) -> Path:
+    """A submission of counted instructions under `data`; its folder."""
+    found = counted_values() if values is None else values
+    return write_submission(data, counted_rows() if samples is None else samples, found, folder)
 
 
 FIGURES: tuple[dict[str, str], ...] = (

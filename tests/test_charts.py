@@ -13,11 +13,12 @@ import pytest
 from builders import REAL_DATA, strings_of, write_data
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.draw import draw_svg, live_script
+from probe_effect.charts.instructions import Count, instruction_chart
 from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
 from probe_effect.charts.theme import SERIES, WIDTHS, Chart, Layout
 from probe_effect.exports.assemble import assemble, safe_cell
 from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.model import Interval
+from probe_effect.model import Interval, Spread
 from probe_effect.pages import site
 from probe_effect.store.places import DataFolder
 
@@ -44,6 +45,14 @@ def slowdowns(*lines: Line) -> Chart:
     return slowdown_chart("slowdown-x", "Slowdown", "A sentence.", lines)
 
 
+def counts(*found: Count, series: tuple[str, ...] = ("Linux 6.1", "Linux 6.12")) -> Chart:
+    return instruction_chart("instructions-x", "Instructions", "A sentence.", found, series=series)
+
+
+def count(label: str, median: float, series: str = "Linux 6.1") -> Count:
+    return Count(label, series, Spread(median, median - 1, median + 1))
+
+
 BOTH = [
     pytest.param(costs(dot("02-kprobe", 50), dot("09-map", 80)), id="costs"),
     pytest.param(costs(dot("a", 50), dot("b", 5000, "dtrace")), id="costs over decades"),
@@ -53,6 +62,7 @@ BOTH = [
         slowdown_chart("m", "M", "A sentence.", [line("a", 50)], [Point("a", 1e4, Interval(0.01, 0.009, 0.02))]),
         id="measured slowdown",
     ),
+    pytest.param(counts(count("a", 340), count("a", 310, "Linux 6.12"), count("b", 5000)), id="instructions"),
 ]
 
 
@@ -132,6 +142,38 @@ def test_each_series_has_its_own_colour_and_shape() -> None:
         scale = encoding[channel]["scale"]
         assert scale["domain"] == ["x", "y"]
         assert len(set(scale["range"])) == 2
+
+
+def test_an_instruction_chart_has_a_row_per_count_with_the_range_of_its_runs() -> None:
+    chart = counts(count("a", 340))
+    assert chart.rows == (
+        {
+            "label": "a",
+            "series": "Linux 6.1",
+            "cost_instructions": 340,
+            "cost_least_instructions": 339,
+            "cost_greatest_instructions": 341,
+        },
+    )
+    assert parsed(chart, "wide")["data"]["values"][0]["cost"] == "340.0 (339.0\u00a0to\u00a0341.0)"
+
+
+def test_the_series_of_an_instruction_chart_stand_in_the_order_asked_for_without_unused_ones() -> None:
+    chart = counts(count("a", 310, "new"), count("a", 340, "old"), series=("old", "none", "new"))
+    encoding = parsed(chart, "wide")["layer"][-1]["encoding"]
+    assert encoding["color"]["scale"]["domain"] == encoding["shape"]["scale"]["domain"] == ["old", "new"]
+
+
+def test_a_line_joins_the_dots_of_a_row_of_several_series_only() -> None:
+    joined = [
+        "aggregate" in parsed(chart, "wide")["layer"][0]["encoding"]["x"]
+        for chart in (
+            counts(count("a", 340), count("a", 310, "Linux 6.12")),
+            counts(count("a", 340)),
+            costs(dot("a", 5)),
+        )
+    ]
+    assert joined == [True, False, False]
 
 
 def test_a_slowdown_chart_has_the_line_of_each_cost_over_all_rates() -> None:
@@ -240,6 +282,7 @@ def test_hostile_labels_are_drawn_as_text(hostile: str) -> None:
     for chart in (
         costs(dot(hostile, 50, hostile), dot("b", 60, "other")),
         slowdowns(line(hostile, 50), line("other", 500)),
+        counts(count(hostile, 50, hostile), count("b", 60, "other"), series=(hostile, "other")),
     ):
         drawing = root(chart)
         texts = {text for element in drawing.iter(f"{SVG}text") if (text := element.text)}

@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import (
+    COUNTED_FOLDER,
+    COUNTED_MACHINE,
     FIGURES,
     FINDING,
     FOLDER,
     REAL_DATA,
     baseline_row,
     changed,
+    counted_rows,
     machine_values,
     many_blocks,
     rules,
     skipped_row,
     source_toml,
     traced_row,
+    write_counted_submission,
     write_source,
     write_submission,
 )
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Problem, Sample
 
 SUBMISSION = f"results/test-machine/{FOLDER}"
+COUNTED = f"results/{COUNTED_MACHINE}/{COUNTED_FOLDER}"
 
 
 def problems(data: Path, *folders: Path) -> list[Problem]:
@@ -120,6 +125,60 @@ def resubmit(data: Path, samples: list[Sample] | None = None, folder: str = FOLD
         file.unlink()
     (data / SUBMISSION).rmdir()
     write_submission(data, samples, values, folder)
+
+
+def resubmit_counted(data: Path, **changes: object) -> None:
+    """Put a submission of counted instructions in the place of the sound one, its traced rows changed."""
+    shutil.rmtree(data / "results")
+    rows = counted_rows({"02-kprobe bpftrace": 640})
+    changed_rows = [replace(row, **changes) for row in rows if row.arm == "traced"]  # type: ignore[arg-type]
+    sound = [row for row in rows if row.arm == "baseline"]
+    write_counted_submission(data, sorted([*sound, *changed_rows], key=lambda row: (row.block, row.position)))
+
+
+def test_a_submission_of_counted_instructions_has_no_problem(data: Path) -> None:
+    resubmit_counted(data)
+    assert problems(data) == []
+
+
+@pytest.mark.parametrize("name", ["wall_ns", "user_ns", "tracer_cpu_ns", "attach_ns"])
+def test_a_time_in_a_row_of_counted_instructions_is_told(data: Path, name: str) -> None:
+    resubmit_counted(data, **{name: 5000})
+    assert len(problems(data)) == 3
+    found = problems(data)[0]
+    assert (found.rule, found.file, found.line) == ("metric", f"data/{COUNTED}/samples.csv", 3)
+    assert f"a row with {name}" in found.message
+
+
+def test_a_run_that_was_timed_where_instructions_are_counted_is_told(data: Path) -> None:
+    resubmit_counted(data, instructions=None, wall_ns=5000)
+    found = [one.message for one in problems(data) if one.line == 3]
+    assert found == [
+        "metric `instructions`, but a row with wall_ns",
+        "metric `instructions`, but an `ok` run without `instructions`",
+    ]
+
+
+def test_a_run_that_failed_needs_no_instructions(data: Path) -> None:
+    resubmit_counted(data, instructions=None, status="failed", note="it died")
+    assert problems(data) == []
+
+
+def test_a_run_that_was_counted_where_times_are_taken_is_told(data: Path) -> None:
+    samples = many_blocks()
+    samples[1] = replace(samples[1], wall_ns=None, instructions=5000)
+    resubmit(data, samples)
+    only_rule(data, "metric", f"{SUBMISSION}/samples.csv", 3, "metric `time`, but an `ok` run without `wall_ns`")
+
+
+def test_a_timed_run_may_have_its_instructions_counted_too(data: Path) -> None:
+    resubmit(data, [replace(row, instructions=5000) for row in many_blocks()])
+    assert problems(data) == []
+
+
+def test_events_of_counted_runs_that_do_not_add_up_are_told(data: Path) -> None:
+    resubmit_counted(data, seen=900)
+    assert [(one.rule, one.severity) for one in problems(data)] == [("reconciled", "warning")] * 3
 
 
 @pytest.mark.parametrize("folder", [FOLDER, f"{FOLDER}-2", f"{FOLDER}-13"])

@@ -103,6 +103,7 @@ def test_json_has_the_keys_that_programs_rely_on(two: Path) -> None:
         "first",
         "second",
         "of",
+        "metric",
         "comparisons",
         "outcomes",
         "expected_by_chance",

@@ -98,7 +98,10 @@ def test_a_tracer_is_shown_with_its_version_and_what_it_lacks(project: FakeProje
 
 def test_the_kernel_is_asked_for_each_facility(project: FakeProject) -> None:
     kernel = found(project).kernel
-    assert set(kernel) == {"kprobe", "uprobe", "tracepoint", "fentry", "raw-tracepoint"}
+    assert set(kernel) == {
+        *("kprobe", "uprobe", "tracepoint", "fentry", "raw-tracepoint"),
+        *("kprobe-multi", "function-tracer", "function-graph"),
+    }
     assert kernel["tracepoint"] is None
     assert "no kprobes" in str(kernel["kprobe"])
 

@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "tracers": GROUND | HOST | {"store"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
+    "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},
 }
 """Each layer to those below it; `cli` may import all."""
 
@@ -114,6 +115,7 @@ def test_the_order_of_layers_has_no_circle() -> None:
         pytest.param({"tracers"}, {"machine", "workloads", "measure"}, id="tracers"),
         pytest.param({"workloads"}, {"machine", "tracers", "measure"}, id="workloads"),
         pytest.param({"measure"}, {"pages", "charts", "exports", "checks"}, id="measuring knows no pages"),
+        pytest.param({"measure", "tracers", "machine"}, {"emulated"}, id="measuring knows no emulated machine"),
         pytest.param(
             {"pages", "charts", "exports"}, {"measure", "machine", "tracers", "workloads"}, id="pages know no measuring"
         ),

@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     made = FakeProject(tmp_path)
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
-    monkeypatch.setattr("probe_effect.cli.measure.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_ground.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
@@ -164,7 +164,7 @@ def test_a_dry_run_of_a_suite_without_a_case_for_this_machine_says_so(project: F
 
 
 def test_a_continued_run_has_its_plan_already(project: FakeProject) -> None:
-    with pytest.raises(click.UsageError, match="--resume takes suites and --out only"):
+    with pytest.raises(click.UsageError, match="--resume takes suites, --vm and --out only"):
         run(project, "--dry-run", "--resume")
 
 

@@ -22,7 +22,7 @@ from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.journal import GIVE_UP_AFTER, written_rows
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.plan import PlannedRun, Subject, baseline
+from probe_effect.measure.planned import PlannedRun, Subject, baseline
 from probe_effect.measure.progress import Progress
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import SampleWriter, as_note, read_samples

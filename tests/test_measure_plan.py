@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.measure.plan import PlannedRun, Subject, baseline, plan
+from probe_effect.measure.plan import plan
+from probe_effect.measure.planned import PlannedRun, Subject, baseline
 from probe_effect.store.plan_file import PlannedSubject
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.measure.plan import BASELINE_CASE
+from probe_effect.measure.planned import BASELINE_CASE
 from probe_effect.model import Interval
 from probe_effect.tracers.bpftrace import BpftraceSession
 from probe_effect.tracers.proc import state

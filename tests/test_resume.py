@@ -93,7 +93,7 @@ def run(project: FakeProject, *arguments: str) -> Result:
 @pytest.fixture
 def machine_of_fakes(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     """The project, with the command asking the fakes only, and tidying up after nobody."""
-    monkeypatch.setattr("probe_effect.cli.measure.known_tracers", lambda: project.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_ground.known_tracers", lambda: project.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return project
 
@@ -389,7 +389,7 @@ def test_to_go_on_and_to_say_anew_how_is_wrong_usage(machine_of_fakes: FakeProje
     cut_short(machine_of_fakes)
     outcome = CliRunner().invoke(command, ["--data", str(machine_of_fakes.data.root), "--resume", *arguments])
     assert outcome.exit_code == 2
-    assert "--resume takes suites and --out only" in outcome.output
+    assert "--resume takes suites, --vm and --out only" in outcome.output
 
 
 def test_the_command_goes_on_with_the_suites_that_are_named_or_with_all(machine_of_fakes: FakeProject) -> None:

@@ -329,10 +329,6 @@ def test_cases_come_in_the_order_of_their_ids() -> None:
     assert [one.case for one in summary(rows).cases] == ["01-control", "02-kprobe"]
 
 
-def test_times_are_not_drawn_from_a_submission_that_counts_instructions() -> None:
-    assert only_case(many_blocks(), run__metric="instructions").cost is None
-
-
 def test_no_rows_give_an_empty_summary_of_the_lowest_grade() -> None:
     found = summary([])
     assert (found.cases, found.baseline_ns, found.noise_floor_ns, found.grade) == ((), None, None, "D")

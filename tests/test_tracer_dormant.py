@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun, Subject
 from probe_effect.tracers.dormant import Dormant
 from probe_effect.tracers.protocol import Report
 from probe_effect.workloads.loop import NOT_PINNED, Load

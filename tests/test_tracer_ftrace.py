@@ -81,7 +81,7 @@ def test_a_script_without_an_event_is_one_that_watches_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("evnt a/b", "2: `evnt a/b`: expected event, filter, buffer_size_kb, set_event_pid or probe"),
+        ("evnt a/b", "2: `evnt a/b`: expected event, filter, buffer_size_kb, set_event_pid, current_tracer, "),
         ("event", "2: `event `: expected `event GROUP/NAME`"),
         ("event a:b", "2: `event a:b`: expected `event GROUP/NAME`"),
         ("event ../../a", "2: `event ../../a`: expected `event GROUP/NAME`"),
@@ -90,12 +90,31 @@ def test_a_script_without_an_event_is_one_that_watches_nothing() -> None:
         ("buffer_size_kb 4M", "2: `buffer_size_kb 4M`: expected `buffer_size_kb KIB`, a whole number above 0"),
         ("buffer_size_kb 0", "a whole number above 0"),
         ("set_event_pid 1", "2: `set_event_pid 1`: expected `set_event_pid workload`"),
+        ("current_tracer blk", "2: `current_tracer blk`: expected `current_tracer function` or `current_tracer func"),
+        ("set_ftrace_filter vfs_*", "2: `set_ftrace_filter vfs_*`: expected `set_ftrace_filter FUNCTION`"),
+        ("current_tracer function", "expected current_tracer and set_ftrace_filter together"),
+        ("set_ftrace_filter vfs_read", "expected current_tracer and set_ftrace_filter together"),
         ("probe q:a b", "2: `probe q:a b`: expected `probe KIND:NAME"),
     ],
 )
 def test_a_faulty_line_is_refused_with_script_line_and_what_was_expected(text: str, words: str) -> None:
     with pytest.raises(TracerFailed, match=rf"^a\.ftrace:.*{re.escape(words)}"):
         parse_script(f"# first\n{text}\n", "a.ftrace")
+
+
+TRACED = "set_ftrace_filter vfs_read\ncurrent_tracer {tracer}\n"
+
+
+@pytest.mark.parametrize(("tracer", "records"), [("function", 1), ("function_graph", 2)])
+def test_a_script_may_name_a_tracer_and_its_function_in_place_of_events(tracer: str, records: int) -> None:
+    script = parse_script(TRACED.format(tracer=tracer), "24.ftrace")
+    assert (script.tracer, script.function, script.records_per_event) == (tracer, "vfs_read", records)
+
+
+@pytest.mark.parametrize("line", ["event a/b", "set_event_pid workload"])
+def test_a_tracer_of_functions_stands_alone(line: str) -> None:
+    with pytest.raises(TracerFailed, match="expected no event and no set_event_pid beside current_tracer"):
+        parse_script(TRACED.format(tracer="function") + line, "a.ftrace")
 
 
 def refusal(text: str) -> str | None:
@@ -107,12 +126,12 @@ def refusal(text: str) -> str | None:
     return None
 
 
-WORDS = st.sampled_from(["event", "filter", "buffer_size_kb", "set_event_pid", "probe", "#"])
+WORDS = st.sampled_from(["event", "filter", "buffer_size_kb", "set_event_pid", "current_tracer", "probe", "#"])
 
 
 @given(lines=st.lists(st.tuples(WORDS, st.text(max_size=12)).map(" ".join)))
 def test_any_text_is_read_or_refused_with_its_line(lines: list[str]) -> None:
-    assert re.match(r"a\.ftrace:\d+: ", refusal("\n".join(lines)) or "a.ftrace:1: ")
+    assert re.match(r"a\.ftrace:(\d+:)? ", refusal("\n".join(lines)) or "a.ftrace: ")
 
 
 EVENTS = st.from_regex(r"[a-z_]{1,9}/[a-z_]{1,9}", fullmatch=True)
@@ -131,7 +150,7 @@ def test_every_script_of_the_suites_can_be_read() -> None:
     assert scripts
     for path in scripts:
         script = parse_script(path.read_text(encoding="utf-8"), path.name)
-        assert bool(script.events) == (path.stem not in {"01-control", "01-nothing"})
+        assert (script.records_per_event is None) == (path.stem in {"01-control", "01-nothing"})
 
 
 # --- a kernel that is a folder
@@ -145,6 +164,8 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).mkdir(parents=True)
     for name in ("uprobe_events", "kprobe_events"):
         (folder / name).touch()
+    (folder / "available_tracers").write_text("blk function_graph function nop\n", encoding="utf-8")
+    (folder / "available_filter_functions").write_text("vfs_read\n", encoding="utf-8")
     (tmp_path / "proc" / str(os.getpid())).mkdir(parents=True)
     make = Path.mkdir
 
@@ -158,7 +179,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             make(instance / "events" / event, parents=True)
             for name in ("enable", "filter"):
                 (instance / "events" / event / name).write_text("0\n", encoding="utf-8")
-        for name, text in (("tracing_on", "1\n"), ("set_event_pid", ""), ("set_event", "")):
+        for name, text in (("tracing_on", "1\n"), ("set_event_pid", ""), ("set_event", ""), *FUNCTIONS):
             (instance / name).write_text(text, encoding="utf-8")
         for cpu in range(os.cpu_count() or 1):
             make(instance / f"per_cpu/cpu{cpu}", parents=True)
@@ -171,6 +192,9 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return tmp_path
 
+
+FUNCTIONS = (("available_tracers", "function nop\n"), ("current_tracer", "nop\n"), ("set_ftrace_filter", ""))
+"""What an instance of Linux 6.1 has to trace functions with."""
 
 ONE_CPU = {min(os.sched_getaffinity(0))}
 
@@ -226,6 +250,42 @@ def test_a_session_writes_what_the_script_says_and_counts_where_the_workload_ran
     assert not instance.exists()
     assert (kernel / "sys/kernel/tracing/uprobe_events").read_text(encoding="utf-8").endswith(f"-:{GROUP}/read\n")
     session.end()
+
+
+@pytest.mark.parametrize(("tracer", "counts"), [("function", (75, 33)), ("function_graph", (37, 16))])
+def test_a_call_that_has_two_records_is_one_event(
+    tracer: str, counts: tuple[int, int], kernel: Path, workload: Workload, tmp_path: Path
+) -> None:
+    script = written(tmp_path / "a.ftrace", TRACED.format(tracer=tracer))
+    session = Ftrace(root=kernel).session(script, "nothing", tmp_path / "p")
+    session.attach(workload.pid)
+    session.ready(LONG_S)
+    instance = kernel / "sys/kernel/tracing/instances" / NAME
+    assert (instance / "set_ftrace_filter").read_text(encoding="utf-8") == "vfs_read"
+    report = session.stop(LONG_S)
+    assert (report.seen, report.lost) == counts
+
+
+def test_a_tracer_that_is_not_the_current_one_is_a_failure(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+    script = written(tmp_path / "a.ftrace", TRACED.format(tracer="function"))
+    session = Ftrace(root=kernel).session(script, "nothing", tmp_path / "p")
+    session.attach(workload.pid)
+    (kernel / "sys/kernel/tracing/instances" / NAME / "current_tracer").write_text("nop\n", encoding="utf-8")
+    with pytest.raises(TracerFailed, match="current_tracer reads 'nop' after it was switched on, expected 'function'"):
+        session.ready(LONG_S)
+    session.end()
+
+
+def test_a_tracer_that_instances_do_not_have_is_missing_and_the_question_leaves_no_instance(kernel: Path) -> None:
+    tracer = Ftrace(root=kernel)
+    assert tracer.missing("function-tracer") is None
+    assert "function_graph only for the whole system" in str(tracer.missing("function-graph"))
+    assert list((kernel / "sys/kernel/tracing/instances").iterdir()) == []
+
+
+def test_where_no_instance_can_be_made_the_question_has_the_kernels_answer(kernel: Path) -> None:
+    shutil.rmtree(kernel / "sys/kernel/tracing/instances")
+    assert "cannot be made: No such file or directory" in str(Ftrace(root=kernel).missing("function-tracer"))
 
 
 def test_an_instance_without_an_event_counts_nothing(kernel: Path, workload: Workload, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from probe_effect.compilers import compiled
-from probe_effect.tracers.libbpf import BPF_COMPILER, INCLUDE, LIBRARY, Libbpf, LibbpfSession
+from probe_effect.tracers.libbpf import BPF_COMPILER, INCLUDE, LIBRARY, Libbpf, LibbpfSession, prebuild
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
@@ -149,6 +150,47 @@ def test_each_thing_missing_is_named_with_what_to_do(monkeypatch: pytest.MonkeyP
     assert "mount -t tracefs" in str(tracer.available())
     (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
     assert tracer.available() is None
+
+
+@pytest.fixture
+def prebuilt(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Libbpf:
+    """What a machine without compilers was given: one script of each of two suites, of one name."""
+    request.getfixturevalue("fakes")
+    for suite, seen in (("one", 1), ("two", 2)):
+        script = tmp_path / suite / "case.bpf.c"
+        script.parent.mkdir()
+        script.write_text(f'start: ready 1\nend: {{"seen": {seen}, "lost": 0}}\n', encoding="utf-8")
+    prebuild(sorted(tmp_path.glob("*/*.bpf.c")), tmp_path / "made", tmp_path / "cache")
+    python_only = tmp_path / "python"
+    python_only.mkdir()
+    (python_only / "python3").symlink_to(sys.executable)  # the fake loader is a script
+    monkeypatch.setenv("PATH", str(python_only))
+    return Libbpf(prebuilt=tmp_path / "made", root=tmp_path)
+
+
+def test_what_was_prebuilt_needs_no_compiler_and_no_headers(
+    prebuilt: Libbpf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
+    assert prebuilt.available() is None
+    assert prebuilt.version() == "libbpf v0.0, fake clang 1.0"
+
+
+@pytest.mark.parametrize(("suite", "seen"), [("one", 1), ("two", 2)])
+def test_a_prebuilt_script_is_that_of_its_suite(prebuilt: Libbpf, suite: str, seen: int, tmp_path: Path) -> None:
+    session = prebuilt.session(tmp_path / suite / "case.bpf.c", "maps", tmp_path / "workload")
+    try:
+        session.attach(PID)
+        session.ready(LONG_S)
+        assert session.stop(LONG_S).seen == seen
+    finally:
+        session.end()
+
+
+def test_a_script_that_was_not_prebuilt_is_named(prebuilt: Libbpf, tmp_path: Path) -> None:
+    with pytest.raises(TracerFailed, match=r"made/one/other\.bpf\.o is absent"):
+        prebuilt.session(tmp_path / "one" / "other.bpf.c", "maps", tmp_path / "workload")
 
 
 KNOWN_TO_LIBBPF = "LINUX_HAS_BPF_COOKIE"

@@ -13,7 +13,7 @@ import pytest
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun, Subject
 from probe_effect.tracers.lttng_ust import LttngSession, LttngUst, count_recorded, read_commands
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun, Subject
 from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls

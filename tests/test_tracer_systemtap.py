@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun, Subject
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.systemtap import Systemtap, SystemtapSession
 from probe_effect.workloads.build import build

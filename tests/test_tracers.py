@@ -18,6 +18,7 @@ from probe_effect.tracers.registry import known_tracers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
 
@@ -210,9 +211,71 @@ def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
     ):
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / debug / "available_filter_functions").write_text("vfs_read", encoding="utf-8")
+    (tmp_path / debug / "available_tracers").write_text("blk function_graph function nop\n", encoding="utf-8")
+    (tmp_path / kernel.BTF).parent.mkdir(parents=True)
+    (tmp_path / kernel.BTF).write_bytes(b"\0bpf_kprobe_multi_link_attach" + kernel.MULTI_LINK)
     (tmp_path / "sys/kernel/tracing").mkdir()
     (tmp_path / "sys/kernel/tracing/uprobe_events").touch()
     assert [kernel.missing(need, tmp_path) for need in kernel.OPTIONS] == [None] * len(kernel.OPTIONS)
+
+
+def kernel_with(root: Path, tracers: str, options: bytes = b"") -> Path:
+    """A kernel that lists these tracers and one function, with these build options, its types not told."""
+    folder = root / "sys/kernel/tracing"
+    folder.mkdir(parents=True)
+    (folder / "available_tracers").write_text(tracers, encoding="utf-8")
+    (folder / "available_filter_functions").write_text("vfs_read", encoding="utf-8")
+    (root / "proc").mkdir()
+    (root / "proc/config.gz").write_bytes(gzip.compress(options))
+    return root
+
+
+def test_a_tracer_of_functions_is_offered_when_tracefs_lists_it_by_its_whole_name(tmp_path: Path) -> None:
+    root = kernel_with(tmp_path, "function_graph nop", b"# CONFIG_FUNCTION_TRACER is not set\n")
+    assert kernel.missing("function-graph", root) is None
+    assert "no function tracer: CONFIG_FUNCTION_TRACER is not set" in str(kernel.missing("function-tracer", root))
+
+
+def test_what_stands_on_ftrace_is_missing_where_the_kernel_lists_no_function(tmp_path: Path) -> None:
+    root = kernel_with(tmp_path, "function nop")
+    (root / "sys/kernel/tracing/available_filter_functions").write_text("", encoding="utf-8")
+    assert "lists no function that can be traced" in str(kernel.missing("function-tracer", root))
+    assert "lists no function that can be traced" in str(kernel.missing("fentry", root))
+
+
+def test_a_kernel_that_only_refuses_multi_links_by_name_has_none(tmp_path: Path) -> None:
+    """bpf_kprobe_multi_link_attach is there without CONFIG_FPROBE too, and refuses."""
+    root = kernel_with(tmp_path, "function nop", b"# CONFIG_FPROBE is not set\n")
+    (root / kernel.BTF).parent.mkdir(parents=True)
+    (root / kernel.BTF).write_bytes(b"\0bpf_kprobe_multi_link_attach\0")
+    assert "CONFIG_FPROBE is not set" in str(kernel.missing("kprobe-multi", root))
+
+
+def test_a_kernel_that_does_not_tell_its_types_is_taken_by_its_options(tmp_path: Path) -> None:
+    assert kernel.missing("kprobe-multi", kernel_with(tmp_path, "function nop", b"CONFIG_FPROBE=y\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("info", "need", "words"),
+    [
+        pytest.param("  kfunc: yes\n  kprobe_multi: yes", "kprobe-multi", None, id="0.17"),
+        pytest.param("kprobe_multi: yes                  uprobe_multi: no", "kprobe-multi", None, id="0.23"),
+        pytest.param("  kprobe_multi: no", "kprobe-multi", "--info` says kprobe_multi: no", id="built without"),
+        pytest.param("  kprobe: yes", "kprobe-multi", "--info` says nothing of it", id="before 0.16"),
+        pytest.param("  kfunc: no", "fentry", "--info` says kfunc: no", id="0.17 on Linux 5.10"),
+        pytest.param("perf_event: yes                  fentry: yes", "fentry", None, id="fentry in 0.23"),
+    ],
+)
+def test_a_bpftrace_is_asked_itself_for_what_depends_on_its_version(
+    info: str, need: Need, words: str | None, tmp_path: Path
+) -> None:
+    program = tmp_path / "bpftrace"
+    program.write_text(f"#!/bin/sh\necho '{info}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    root = kernel_with(tmp_path, "function nop", b"CONFIG_FPROBE=y\n")
+    reason = Bpftrace(program=str(program), root=root).missing(need)
+    assert (words is None) == (reason is None)
+    assert (words or "") in str(reason)
 
 
 def test_a_kernel_that_hides_its_options_is_said_to(tmp_path: Path) -> None:

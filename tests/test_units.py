@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect import units
-from probe_effect.model import Interval
+from probe_effect.model import Interval, Spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,6 +158,46 @@ def test_value_and_ends_read_back_within_a_fifth_of_the_half_width(value: float,
     for read, true in zip(shown, (found.value, found.low, found.high), strict=True):
         assert true is not None
         assert abs(read - true) <= max(0.15 * half_width, 0.51e-4 * value)
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        pytest.param(Spread(1924.2, 1920.9, 1929.8), "1 924 (1 921 to 1 930)", id="half a range of 4: ones are shown"),
+        pytest.param(Spread(1523.41, 1523.2, 1523.6), "1 523.4 (1 523.2 to 1 523.6)", id="tenths where they differ"),
+        pytest.param(Spread(1523.41, 1523.405, 1523.412), "1 523", id="a range that does not show is left out"),
+        pytest.param(Spread(43_210, 43_210, 43_210), "43 210", id="no range at all"),
+        pytest.param(Spread(400, 250, 2600), "400 (250 to 2 600)", id="three digits, however wide the range"),
+        pytest.param(Spread(-0.3, -2.04, 3.06), "-0.30 (-2.04 to 3.06)", id="around zero, to the digits of its ends"),
+        pytest.param(Spread(0, -12, 5), "0.0 (-12.0 to 5.0)", id="a median of zero"),
+        pytest.param(Spread(0, 0, 0), "0", id="nothing but zeros"),
+        pytest.param(Spread(123_456.7, 123_441, 123_463), "123 460 (123 440 to 123 460)", id="five digits at most"),
+        pytest.param(None, "—", id="no value"),
+    ],
+)
+def test_the_range_of_repeated_counts_decides_how_many_digits_are_shown(found: Spread | None, shown: str) -> None:
+    assert plain(units.spread(found, units.INSTRUCTIONS)) == shown
+
+
+def test_a_spread_has_the_unit_of_its_median_where_there_is_one() -> None:
+    assert plain(units.spread(Spread(12_340, 12_000, 12_690), units.DURATION)) == "12.34 µs (12.00 to 12.69)"
+
+
+def test_a_number_without_a_unit_ends_in_its_digits() -> None:
+    assert plain(units.quantity(1924.2, units.INSTRUCTIONS)) == "1 924"
+    assert plain(units.interval(Interval(1924.2, 1920.9, 1929.8), units.INSTRUCTIONS)) == "1 924 (1 921 to 1 930)"
+    assert plain(units.stated(1500, units.INSTRUCTIONS)) == "1 500"
+
+
+@given(st.floats(1e-3, 1e9), st.floats(1e-3, 0.9), st.floats(1e-3, 0.9))
+def test_median_and_range_read_back_within_a_hundredth_of_the_greatest(
+    median: float, below: float, above: float
+) -> None:
+    found = Spread(median, median * (1 - below), median * (1 + above))
+    text = plain(units.spread(found, units.INSTRUCTIONS))
+    shown = [float(part.replace(" ", "")) for part in re.findall(r"[0-9 ]+(?:\.[0-9]+)?(?= to|\)| \()", text)]
+    for read, true in zip(shown, (found.median, found.least, found.greatest), strict=True):
+        assert abs(read - true) <= 0.00501 * found.greatest
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.plan import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun, Subject
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build

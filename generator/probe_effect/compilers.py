@@ -39,6 +39,8 @@ class Compiler:
     link: tuple[str, ...] = ()
     absent: str
     """What to say when it is not on the PATH, and what to do then."""
+    sysroot: Path | None = None
+    """Root of another system, whose headers and libraries are taken instead of this one's."""
 
 
 def compiled(
@@ -55,13 +57,16 @@ def compiled(
     program = shutil.which(compiler.command[0])
     if program is None:
         raise HostNotReady(compiler.absent)
-    made_by = " ".join([_version(program), *compiler.command[1:], *compiler.link])
-    parts = (source.read_bytes(), made_by.encode(), *(path.read_bytes() for path in includes))
+    root = compiler.sysroot.absolute() if compiler.sysroot else None
+    # The record names the other system, not where it lies here.
+    system = [f"--sysroot={root.name}"] if root else []
+    made_by = " ".join([_version(program), *system, *compiler.command[1:], *compiler.link])
+    parts = (source.read_bytes(), f"{made_by} {root}".encode(), *(path.read_bytes() for path in includes))
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     kind, name = target.split("/")
     path = (folder or cache_folder()) / kind / digest / name
     if not path.is_file():
-        _compile([program, *compiler.command[1:]], source, path, compiler.link)
+        _compile([program, *_other_system(root), *compiler.command[1:]], source, path, compiler.link)
     return Program(path, made_by)
 
 
@@ -69,6 +74,15 @@ def cache_folder() -> Path:
     """`$XDG_CACHE_HOME/probe-effect`, or `~/.cache/probe-effect`."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "probe-effect"
+
+
+def _other_system(root: Path | None) -> list[str]:
+    """Words that turn a compiler to the Debian system at `root`; none for the system on which it runs.
+
+    Source: the manual of gcc, `--sysroot` and `-B`: a compiler finds its own system's libraries by a path from its own
+    place, which `--sysroot` leaves first (`cc --sysroot=.. -print-search-dirs`), and `-B` comes before them.
+    """
+    return [f"--sysroot={root}", f"-B{root}/usr/lib/{os.uname().machine}-linux-gnu"] if root else []
 
 
 @cache

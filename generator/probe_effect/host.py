@@ -40,6 +40,6 @@ def _config_text(root: Path) -> str | None:
     try:
         return gzip.decompress((root / "proc/config.gz").read_bytes()).decode("utf-8", errors="replace")
     except OSError:
-        release = os.uname().release
+        release = read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
         # Debian and Ubuntu keep the file in /boot, Fedora beside the modules.
         return read_text(root, f"boot/config-{release}") or read_text(root, f"lib/modules/{release}/config")

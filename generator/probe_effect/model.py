@@ -109,3 +109,44 @@ class SubmissionSummary:
     noise_floor_ns: float | None
     baseline_ns: float | None
     cases: tuple[CaseSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The middle of repeated runs, with the least and the greatest of them."""
+
+    median: float
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionCase:
+    """What one submission says about one case, tracer and level in instructions per event, counted and not timed.
+
+    `faults` are the reasons why it is not to be ranked or compared; empty for a sound one.
+    """
+
+    case: str
+    tracer: str
+    level: str | None
+    status: Status
+    blocks: int
+    baseline_instructions: Spread | None = None
+    cost_instructions: Spread | None = None
+    loss_ratio: float | None = None
+    reconciled: bool | None = None
+    mechanism: str | None = None
+    faults: tuple[str, ...] = ()
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionSummary:
+    """What one submission of counted instructions says; `baseline_instructions` are those of an untraced operation."""
+
+    id: str
+    machine: str
+    suite: str
+    baseline_instructions: Spread | None
+    cases: tuple[InstructionCase, ...]

@@ -92,6 +92,14 @@ class Child:
         if self._ended is None:
             os.kill(self.pid, number)  # not yet waited for, so the id cannot belong to anybody else
 
+    @property
+    def stdout(self) -> int:
+        """The descriptor of its standard output, which must be a pipe."""
+        if self._popen.stdout is None:
+            msg = "its standard output is no pipe"
+            raise ValueError(msg)
+        return self._popen.stdout.fileno()
+
     def close_stdin(self) -> None:
         """Let its standard input end."""
         if self._popen.stdin is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from probe_effect.model import Interval
+    from probe_effect.model import Interval, Spread
 
 MISSING = "—"
 
@@ -27,13 +27,16 @@ NS_PER_SECOND = 1e9
 MAX_DIGITS = 5
 """However narrow its interval: more are not read."""
 
+MIN_SPREAD_DIGITS = 3
+"""However wide the range of repeated counts: its ends are runs that were made, and not estimates."""
+
 STATED_DIGITS = 4
 """What is kept of a value that a reader has given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit for values below `below`, which are divided by `scale`."""
+    """A unit for values below `below`, which are divided by `scale`; without a name where a column's title has it."""
 
     below: float
     scale: float
@@ -64,6 +67,7 @@ EVENTS = Scale(
 SHARE = Scale((Unit(math.inf, 0.01, "%"),), 2)
 TIMES = Scale((Unit(math.inf, 1, "times"),), 3)
 CPUS = Scale((Unit(math.inf, 1, "CPUs"),), 2)
+INSTRUCTIONS = Scale((Unit(math.inf, 1, ""),), 4)
 SIZE = Scale(
     (
         Unit(1 << 10, 1, "B"),
@@ -81,7 +85,7 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
         return MISSING
     wanted = digits or scale.digits
     unit = _unit(value, scale, wanted)
-    return f"{significant(value / unit.scale, wanted)}{GAP}{unit.name}"
+    return _named(significant(value / unit.scale, wanted), unit)
 
 
 def interval(found: Interval | None, scale: Scale) -> str:
@@ -103,13 +107,33 @@ def interval(found: Interval | None, scale: Scale) -> str:
         within = f"{written[0]} to {written[1]}"
     else:
         within = f"{written[0]} or {'less' if found.low is None else 'more'}"
-    return f"{value}{GAP}{unit.name} ({within.replace(' ', GAP)})"
+    return f"{_named(value, unit)} ({within.replace(' ', GAP)})"
+
+
+def spread(found: Spread | None, scale: Scale) -> str:
+    """`1 924 (1 921 to 1 930)`: the median with the range of the runs, to the place that the range supports.
+
+    A range too narrow to show at that place is left out, and the median has the digits of its scale. A line breaks
+    before the bracket and nowhere else.
+    """
+    if found is None:
+        return MISSING
+    unit = _unit(found.median, scale, scale.digits)
+    runs = [one / unit.scale for one in (found.median, found.least, found.greatest)]
+    if runs[1] == runs[2]:
+        return quantity(found.median, scale)
+    place = _place(runs[0], (runs[2] - runs[1]) / 2)
+    place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
+    median, least, greatest = (at_place(run, place) for run in runs)
+    if least == greatest:
+        return quantity(found.median, scale)
+    return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
 
 
 def stated(value: float, scale: Scale) -> str:
     """A value that was given and not measured, without zeros that say nothing: `50 k events/s`, `40 %`."""
     unit = _unit(value, scale, STATED_DIGITS)
-    return f"{trimmed(value / unit.scale, STATED_DIGITS)}{GAP}{unit.name}"
+    return _named(trimmed(value / unit.scale, STATED_DIGITS), unit)
 
 
 def duration(value_ns: float | None, digits: int | None = None) -> str:
@@ -174,6 +198,11 @@ def exponent(value: float) -> int:
     if abs(value) < float(f"1e{found}"):  # a logarithm may be off by its last digit
         return found - 1
     return found + (abs(value) >= float(f"1e{found + 1}"))
+
+
+def _named(text: str, unit: Unit) -> str:
+    """A number with its unit behind it."""
+    return f"{text}{GAP}{unit.name}" if unit.name else text
 
 
 def _unit(value: float, scale: Scale, digits: int) -> Unit:

@@ -26,6 +26,7 @@ KINDS = {
     "source": "sources/gregg-2011-pid-provider/",
     "machines": "machines/",
     "machine": f"machines/{MACHINE}/",
+    "kernels": "kernels/",
     "method": "method/",
     "glossary": "glossary/",
     "data": "data/",

@@ -17,6 +17,7 @@ from probe_effect.measure.one_run import Limits
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure, resume
+from probe_effect.measure.testbed import ThisMachine
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, Submission
@@ -132,18 +133,23 @@ class FakeProject:
             command=("probe-effect", "measure", self.name),
             lengths=QUICK,
             limits=self.limits,
-            cache=self.root / "cache",
         )
+
+    @property
+    def testbed(self) -> ThisMachine:
+        """The machine that we run on, with a cache of our own."""
+        return ThisMachine(self.root / "cache")
 
     def measure(self, blocks: int = 2, tell: Callable[[Progress], None] = lambda _: None) -> list[Sample]:
         """The rows of a run."""
-        return rows(measure(self.work(), self.settings(blocks), tell))
+        return rows(measure(self.work(), self.settings(blocks), self.testbed, tell))
 
     def resume(self, tell: Callable[[Progress], None] = lambda _: None) -> list[Sample]:
         """The rows of the run that was cut short, once it is complete."""
-        (one,) = unfinished(self.results, [])
+        testbed = self.testbed
+        (one,) = unfinished(self.results, [], testbed.machine().id)
         work = work_of(one, choose_suites(self.data, []), self.tracers)
-        return rows(resume(reopen(one, work), work, self.settings(one.document.run.blocks), tell))
+        return rows(resume(reopen(one, work, testbed), work, self.settings(one.document.run.blocks), testbed, tell))
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command `probe-effect measure`, in a process of its own."""

@@ -9,6 +9,7 @@ from probe_effect.checks import (
     folder_name,
     known_cases,
     known_files,
+    metric,
     reconciled,
     row_order,
     standing_findings,
@@ -35,6 +36,7 @@ SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     known_files.IN_SUBMISSION,
     folder_name.RULE,
     known_cases.RULE,
+    metric.RULE,
     row_order.RULE,
     reconciled.RULE,
 )

@@ -1,26 +1,24 @@
-"""`probe-effect compare`: two submissions, two machines, or two tracers, with intervals, and what differs besides."""
+"""`probe-effect compare`: two submissions, two machines, or two tracers, and what differs besides."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.cli import output
-from probe_effect.cli.compare_output import Compared, as_json, show, tracers_by_case
+from probe_effect.cli import compare_instructions, compare_instructions_output, compare_output, compare_times, output
+from probe_effect.cli.compare_gate import PERCENT, exit_status, show_verdict
+from probe_effect.cli.compare_sides import common_metric, read_side, told_apart
 from probe_effect.cli.places import data_folder, data_option
-from probe_effect.errors import BadData, ProbeEffectError, UsageError
-from probe_effect.guidance.catalogue import read_submission
-from probe_effect.guidance.comparison import Side, between, between_tracers, without_counterpart
-from probe_effect.measure.request import unknown
-from probe_effect.store.places import DataFolder, Submission
+from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
-    from probe_effect.guidance.comparison import Measurement
-    from probe_effect.model import Problem
+    from probe_effect.cli.compare_instructions_output import CountsCompared
+    from probe_effect.cli.compare_output import Compared
+    from probe_effect.cli.compare_sides import Given
 
 
 @click.command()
@@ -29,133 +27,91 @@ if TYPE_CHECKING:
 @click.option("--tracers", nargs=2, metavar="T U", help="Compare two tracers of A with each other.")
 @click.option("--case", "cases", multiple=True, help="Only this case; may be repeated.")
 @click.option("--tracer", "only", multiple=True, help="Only this tracer; may be repeated.")
+@click.option(
+    "--fail-above",
+    "fail_above_ratio",
+    type=PERCENT,
+    help="Of counted instructions: exit with 1 when a case takes more than PERCENT more in B than in A, or when a case "
+    "of A has no sound count in B; --case and --tracer narrow what is looked at.",
+)
 @data_option
 @output.format_option
+@click.pass_context
 def compare(
+    context: click.Context,
     *,
     first: str,
     second: str | None,
     tracers: tuple[str, str] | None,
     cases: tuple[str, ...],
     only: tuple[str, ...],
+    fail_above_ratio: float | None,
     data_path: Path | None,
     form: str,
 ) -> None:
     """Say where B costs more or less than A, and where no difference can be seen.
 
-    A and B are folders of submissions, or machines by id or folder: of a machine the newest measurements count.
+    A and B are folders of submissions, or machines by id or folder: of a machine the newest measurements count. Both
+    hold times, or both hold instructions counted in an emulated machine.
 
     \b
     Example: probe-effect compare data/results/*/2026-11-20-per-event-{2,3}
     Example: probe-effect compare amd-epyc-2t-kvm-d4f3 --tracers bpftrace libbpf
+    Example: probe-effect compare base/per-event head/per-event --fail-above 2%
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path)
     if tracers and second is None and not only:
-        found = _tracers(_side(first, data), tracers, cases)
+        found = _tracers(read_side(first, data), tracers, cases, fail_above_ratio)
     elif second is not None and not tracers:
-        found = _sides(_side(first, data), _side(second, data), cases, only)
+        found = _sides(*told_apart(read_side(first, data), read_side(second, data)), cases, only, fail_above_ratio)
     else:
         msg = "expected A and B, or A and `--tracers T U` without `--tracer`"
         raise UsageError(msg)
+    context.exit(_show_times(found, form) if isinstance(found, compare_output.Compared) else _show_counts(found, form))
+
+
+def _sides(
+    first: Given, second: Given, cases: Sequence[str], tracers: Sequence[str], fail_above_ratio: float | None
+) -> Compared | CountsCompared:
+    if common_metric(first, second) == "instructions":
+        return compare_instructions.of_sides(first, second, cases, tracers, fail_above_ratio)
+    _refuse_gate(fail_above_ratio)
+    return compare_times.of_sides(first, second, cases, tracers)
+
+
+def _tracers(
+    side: Given, tracers: tuple[str, str], cases: Sequence[str], fail_above_ratio: float | None
+) -> Compared | CountsCompared:
+    if side.metrics == ["instructions"]:
+        return compare_instructions.of_tracers(side, *tracers, cases, fail_above_ratio)
+    _refuse_gate(fail_above_ratio)
+    return compare_times.of_tracers(side, *tracers, cases)
+
+
+def _refuse_gate(fail_above_ratio: float | None) -> None:
+    """Raises: UsageError when a gate was asked for."""
+    if fail_above_ratio is not None:
+        msg = (
+            "--fail-above: these are times, which do not repeat closely enough on a shared machine to decide so. "
+            "Expected instructions, as `probe-effect measure SUITE --vm KERNEL` counts them."
+        )
+        raise UsageError(msg)
+
+
+def _show_times(found: Compared, form: str) -> int:
+    """The comparison on stdout, and the exit status."""
     if form == "json":
-        output.product_json(as_json(found))
+        output.product_json(compare_output.as_json(found))
     else:
-        show(found)
+        compare_output.show(found)
+    return 0
 
 
-def _side(text: str, data: DataFolder) -> Side:
-    """A submission or a machine. Raises: UsageError where `text` is neither, BadData where its files are unsound."""
-    folder = Path(text) if Path(text).is_dir() else data.results / text
-    files = _submissions(folder.resolve())
-    if not files:
-        known = ", ".join(sorted({one.machine for one in data.submissions()})) or "none"
-        msg = f"{text}: neither the folder of a submission nor a machine with any; known machines: {known}"
-        raise UsageError(msg)
-    problems: list[Problem] = []
-    read = [read_submission(one, data, problems) for one in files]
-    if problems:
-        raise BadData(problems)
-    newest_first = sorted(filter(None, read), key=lambda one: one.document.run.started, reverse=True)
-    is_one = files[0].folder == folder.resolve()
-    return Side(files[0].id if is_one else folder.resolve().name, tuple(newest_first))
-
-
-def _submissions(folder: Path) -> list[Submission]:
-    """The submission that `folder` is, or those that lie in it."""
-    own = Submission(folder)
-    if own.machine_file.is_file() or own.samples.is_file():
-        return [own]
-    inside = (Submission(path) for path in sorted(folder.glob("*")))
-    return [one for one in inside if one.machine_file.is_file()]
-
-
-def _sides(first: Side, second: Side, cases: Sequence[str], tracers: Sequence[str]) -> Compared:
-    """Raises: UsageError for one side twice, or times against instructions; ProbeEffectError without a common case."""
-    _may_be_compared(first, second)
-    known = [*first.measurements().values(), *second.measurements().values()]
-    wanted = _filter(known, cases, tracers)
-    found = [one for one in between(first, second) if wanted(one.first)]
-    if not found:
-        ours, others = (_names(filter(wanted, side.measurements().values())) for side in (first, second))
-        msg = f"no case with the same tracer on both sides. {first.name}: {ours}. {second.name}: {others}."
-        raise ProbeEffectError(msg)
-    only_first = without_counterpart(first, [one.first for one in found])
-    only_second = without_counterpart(second, [one.second for one in found])
-    return Compared(
-        first.name,
-        second.name,
-        f"on {second.name}" if _is_machine(second) else f"in {second.name}",
-        tuple(found),
-        tuple(filter(wanted, only_first)),
-        tuple(filter(wanted, only_second)),
-    )
-
-
-def _tracers(side: Side, tracers: tuple[str, str], cases: Sequence[str]) -> Compared:
-    """Raises: UsageError for one tracer twice or an unknown one; ProbeEffectError where no case has both."""
-    first, second = tracers
-    if first == second:
-        msg = f"{first}: the same tracer twice. Expected two tracers, such as --tracers bpftrace libbpf."
-        raise UsageError(msg)
-    known = list(side.measurements().values())
-    _filter(known, (), tracers)
-    wanted = _filter(known, cases, ())
-    found = [one for one in between_tracers(side, first, second) if wanted(one.first)]
-    ours, others = (tuple(one for one in known if wanted(one) and one.case.tracer == tracer) for tracer in tracers)
-    if not found:
-        msg = f"{side.name}: no case with both tracers. {first}: {_names(ours)}. {second}: {_names(others)}."
-        raise ProbeEffectError(msg)
-    compared = {(one.first.case.case, one.first.case.level) for one in found}
-    only_first, only_second = (
-        tuple(one for one in known_of if (one.case.case, one.case.level) not in compared) for known_of in (ours, others)
-    )
-    return Compared(first, second, f"with {second}", tuple(found), only_first, only_second, of=side.name)
-
-
-def _may_be_compared(first: Side, second: Side) -> None:
-    if [one.files.folder for one in first.submissions] == [one.files.folder for one in second.submissions]:
-        msg = f"{first.name}: the same twice. Expected two submissions or machines that are not one and the same."
-        raise UsageError(msg)
-    metrics = [{one.summary.metric for one in side.submissions} for side in (first, second)]
-    if metrics[0].isdisjoint(metrics[1]):
-        words = " against ".join(", ".join(sorted(found)) for found in metrics)
-        msg = f"{first.name}, {second.name}: {words}. Times and instruction counts are never compared."
-        raise UsageError(msg)
-
-
-def _filter(
-    known: Iterable[Measurement], cases: Sequence[str], tracers: Sequence[str]
-) -> Callable[[Measurement], bool]:
-    """Whether one is asked for; none named means all. Raises: UsageError for a name that nothing known has."""
-    keys = [one.key for one in known]
-    unknown(cases, sorted({key.case for key in keys}), "case here")
-    unknown(tracers, sorted({key.tracer for key in keys}), "tracer here")
-    return lambda one: (not cases or one.case.case in cases) and (not tracers or one.case.tracer in tracers)
-
-
-def _names(measurements: Iterable[Measurement]) -> str:
-    return "; ".join(f"{case} ({tracers})" for case, tracers in tracers_by_case(measurements)) or "none"
-
-
-def _is_machine(side: Side) -> bool:
-    return "/" not in side.name
+def _show_counts(found: CountsCompared, form: str) -> int:
+    """The comparison on stdout, the gate's verdict on stderr, and the exit status."""
+    if form == "json":
+        output.product_json(compare_instructions_output.as_json(found))
+    else:
+        compare_instructions_output.show(found)
+    show_verdict(found)
+    return exit_status(found)

@@ -1,4 +1,4 @@
-"""What `probe-effect compare` prints: a table and sentences for people, JSON for programs."""
+"""What `probe-effect compare` prints of times: a table and sentences for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from rich.table import Table
 
 from probe_effect import units
 from probe_effect.cli import output
+from probe_effect.cli.compare_sides import tracers_by_case
 from probe_effect.cli.sections import show_section
 from probe_effect.guidance.comparison import counted, expected_by_chance
 from probe_effect.pages import comparison, traits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from probe_effect.guidance.comparison import Comparison, Measurement
 
@@ -49,6 +50,7 @@ def as_json(found: Compared) -> dict[str, Any]:
         "first": found.first,
         "second": found.second,
         "of": found.of,
+        "metric": "time",
         "comparisons": [_comparison_json(one) for one in found.comparisons],
         "outcomes": counted(found.comparisons),
         "expected_by_chance": expected_by_chance(found.comparisons),
@@ -86,17 +88,8 @@ def show(found: Compared) -> None:
         console.print(sentence, markup=False)
     console.print()
     show_section(f"What differs: {found.first} | {found.second}", _differing(found))
-    show_section(f"Only {found.first}", tracers_by_case(found.only_first))
-    show_section(f"Only {found.second}", tracers_by_case(found.only_second))
-
-
-def tracers_by_case(measurements: Iterable[Measurement]) -> list[tuple[str, str]]:
-    """Each case with its tracers, and levels where it has any, by case id."""
-    found: dict[str, list[str]] = {}
-    for one in sorted(measurements, key=lambda one: one.key.case):
-        level = "" if one.case.level is None else f" at {one.case.level}"
-        found.setdefault(one.case.case, []).append(f"{one.case.tracer}{level}")
-    return [(case, ", ".join(tracers)) for case, tracers in found.items()]
+    show_section(f"Only {found.first}", tracers_by_case(one.key for one in found.only_first))
+    show_section(f"Only {found.second}", tracers_by_case(one.key for one in found.only_second))
 
 
 def _sentences(found: Compared) -> Iterator[str]:

@@ -20,6 +20,10 @@ from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.places import data_folder, data_option
 from probe_effect.cli.sections import show_commands, show_section
+from probe_effect.emulated.assembly import HOST_PROGRAMS
+from probe_effect.emulated.debian import check_programs
+from probe_effect.emulated.qemu import version
+from probe_effect.errors import HostNotReady
 from probe_effect.measure.diagnosis import CLOSED, NEEDS, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.tracers.packages import install_line
@@ -60,6 +64,7 @@ def _json(found: Diagnosis) -> dict[str, Any]:
         "system": found.system.model_dump(),
         "compiler": dataclasses.asdict(found.compiler),
         "tracefs": dataclasses.asdict(found.tracefs),
+        "emulator": version(),
         "install": install_line(found.packages),
     }
 
@@ -88,6 +93,16 @@ def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "load", f"{units.MISSING if found.load is None else found.load} (average of a minute)"
     yield "steal", f"{units.percent(found.steal_ratio)} of CPU {found.workload_cpu}'s time since the machine started"
     yield "ASLR", found.aslr or "not known"
+    yield "any kernel", _any_kernel()
+
+
+def _any_kernel() -> str:
+    """Whether machines can be emulated here, which need neither root nor anything of this kernel."""
+    try:
+        check_programs(HOST_PROGRAMS)
+    except HostNotReady as missing:
+        return f"no: {missing}"
+    return f"instructions can be counted in an emulated machine ({version()}): probe-effect measure --vm bookworm"
 
 
 def _answer(answer: Answer) -> str:

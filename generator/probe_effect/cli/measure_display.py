@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from probe_effect.measure.plan import Subject
+    from probe_effect.measure.planned import Subject
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
@@ -124,7 +124,8 @@ def _left(progress: Progress) -> str:
 def _last_cost(progress: Progress) -> str:
     if progress.finished is None or progress.cost is None:
         return ""
-    return f" · {_named(progress.finished)} so far {units.interval(progress.cost, units.DURATION)} an event"
+    scale = units.DURATION if progress.finished.instructions is None else units.INSTRUCTIONS
+    return f" · {_named(progress.finished)} so far {units.interval(progress.cost, scale)} an event"
 
 
 def _notice(progress: Progress) -> str | None:

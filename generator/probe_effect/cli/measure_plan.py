@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.cli.sections import show_section
 from probe_effect.measure.plan import plan
-from probe_effect.measure.run import cpus_for
+from probe_effect.measure.testbed import ThisMachine
 from probe_effect.store.plan_file import PlannedSubject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from probe_effect.measure.bench import Settings
-    from probe_effect.measure.plan import Subject
+    from probe_effect.measure.planned import Subject
     from probe_effect.measure.request import Work
 
 TWO_MINUTES_S = 120
@@ -49,7 +49,7 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
 def _cpus(work: Work) -> str:
     if work.occupies_cpus:
         return "one for each thread of the workload, tracers on the same"
-    workload, tracer = cpus_for(work)
+    workload, tracer = ThisMachine().cpus(work)
     return f"workload on CPU {workload}, tracers on {'the same' if tracer is None else f'CPU {tracer}'}"
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probe_effect.model import Interval, Problem
+    from probe_effect.model import Interval, Problem, Spread
 
 MIN_TABLE_WIDTH = 210
 
@@ -48,6 +48,15 @@ def interval_json(value: Interval | None, name: str, unit: str) -> dict[str, flo
         f"{name}_{unit}": value.value if value else None,
         f"{name}_low_{unit}": value.low if value else None,
         f"{name}_high_{unit}": value.high if value else None,
+    }
+
+
+def spread_json(value: Spread | None, name: str, unit: str) -> dict[str, float | None]:
+    """A spread as three keys, `x_unit`, `x_least_unit` and `x_greatest_unit` of name x; null where there is none."""
+    return {
+        f"{name}_{unit}": value.median if value else None,
+        f"{name}_least_{unit}": value.least if value else None,
+        f"{name}_greatest_{unit}": value.greatest if value else None,
     }
 
 

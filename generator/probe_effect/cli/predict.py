@@ -18,6 +18,7 @@ from probe_effect.guidance.catalogue import read_catalogue
 from probe_effect.guidance.evidence import evidence
 from probe_effect.guidance.likeness import facts_of
 from probe_effect.guidance.question import Combination, Question, asked_from, rate_from, share_from
+from probe_effect.host import ROOT
 from probe_effect.machine.collect import collect_machine
 from probe_effect.machine.kernel import kernel_release
 from probe_effect.measure.request import unknown
@@ -54,7 +55,7 @@ def predict(context: click.Context, /, data_path: Path | None, form: str, **word
     found = evidence(read_catalogue(data_folder(data_path)))
     question = _question(words)
     _check_names(found, question)
-    here = facts_of(collect_machine(), kernel_release())
+    here = facts_of(collect_machine(), kernel_release(ROOT))
     said = answer(found, question, here)
     if form == "json":
         output.product_json(answer_json(found, said))

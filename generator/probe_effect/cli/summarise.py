@@ -1,9 +1,9 @@
-"""`probe-effect summarise`: cost, interval, slowdown, thresholds, loss, noise floor and grade per case."""
+"""`probe-effect summarise`: what submissions measured; here the table of times."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -11,15 +11,16 @@ from rich.table import Table
 from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.places import data_folder, data_option, given_folders
+from probe_effect.cli.summarise_instructions import show_counts
+from probe_effect.cli.summarise_json import as_json
 from probe_effect.errors import BadData
 from probe_effect.guidance import names
-from probe_effect.guidance.catalogue import read_submission
+from probe_effect.guidance.catalogue import MeasuredSubmission, read_submission
 from probe_effect.pages import wording
 from probe_effect.store.places import Submission
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import MeasuredSubmission
-    from probe_effect.model import CaseSummary, Problem, SubmissionSummary
+    from probe_effect.model import CaseSummary, Problem
 
 
 @click.command()
@@ -39,56 +40,18 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, form: str) -> N
         raise BadData(problems)
     submissions = [one for one in read if one is not None]
     if form == "json":
-        output.product_json({"submissions": [_submission_json(one.summary) for one in submissions]})
+        output.product_json({"submissions": [as_json(one.summary) for one in submissions]})
         return
-    for one in submissions:
-        _print_submission(one)
+    for place, one in enumerate(submissions):
+        if place:
+            output.tables.print()
+        if isinstance(one, MeasuredSubmission):
+            _show_times(one)
+        else:
+            show_counts(one)
 
 
-def _submission_json(summary: SubmissionSummary) -> dict[str, Any]:
-    """The JSON contract of `summarise`; null where there is no value."""
-    return {
-        "id": summary.id,
-        "machine": summary.machine,
-        "suite": summary.suite,
-        "metric": summary.metric,
-        "grade": summary.grade,
-        "grade_reasons": list(summary.grade_reasons),
-        "noise_floor_ns": summary.noise_floor_ns,
-        "baseline_ns": summary.baseline_ns,
-        "cases": [_case_json(case) for case in summary.cases],
-    }
-
-
-def _case_json(case: CaseSummary) -> dict[str, Any]:
-    return {
-        "case": case.case,
-        "tracer": case.tracer,
-        "level": case.level,
-        "status": case.status,
-        "blocks": case.blocks,
-        "baseline_ns": case.baseline_ns,
-        **output.interval_json(case.cost, "cost", "ns"),
-        "fastest_ns": case.fastest_ns,
-        "noise_floor_ns": case.noise_floor_ns,
-        **output.interval_json(case.slowdown, "slowdown", "ratio"),
-        **output.interval_json(case.threshold_1, "threshold_1", "hz"),
-        **output.interval_json(case.threshold_5, "threshold_5", "hz"),
-        **output.interval_json(case.threshold_30, "threshold_30", "hz"),
-        **output.interval_json(case.attach, "attach", "ns"),
-        **output.interval_json(case.detach, "detach", "ns"),
-        "loss_ratio": case.loss_ratio,
-        "reconciled": case.reconciled,
-        "distinguishable": case.distinguishable,
-        "grade": case.grade,
-        "grade_reasons": list(case.grade_reasons),
-        "rate_hz": case.rate_hz,
-        "far_out_blocks": list(case.far_out_blocks),
-        "note": case.note,
-    }
-
-
-def _print_submission(submission: MeasuredSubmission) -> None:
+def _show_times(submission: MeasuredSubmission) -> None:
     console, summary = output.tables, submission.summary
     reasons = f" ({'; '.join(summary.grade_reasons)})" if summary.grade_reasons else ""
     console.print(f"{summary.id}: {names.machine_name(submission.document)}", markup=False)

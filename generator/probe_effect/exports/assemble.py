@@ -92,9 +92,9 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
     published = work / "static" / "data" / "published"
     for source in catalogue.sources:
         _copy(source.folder, published / source.id, ("source.toml", "figures.csv"))
-    for submission in catalogue.submissions:
-        target = work / "static" / "data" / "results" / submission.files.machine / submission.files.folder.name
-        _copy(submission.files.folder, target, ("samples.csv", "machine.json"))
+    for files in (*(one.files for one in catalogue.submissions), *(one.files for one in catalogue.counted)):
+        target = work / "static" / "data" / "results" / files.machine / files.folder.name
+        _copy(files.folder, target, ("samples.csv", "machine.json"))
 
 
 def _copy(folder: Path, target: Path, names: tuple[str, ...]) -> None:

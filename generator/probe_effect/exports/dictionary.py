@@ -50,7 +50,8 @@ def _field(column: Column) -> dict[str, Any]:
 
 def data_package(catalogue: Catalogue) -> str:
     """The Data Package of everything that the site publishes, with paths relative to its `/data/`."""
-    submissions = [f"results/{one.files.id}/samples.csv" for one in catalogue.submissions]
+    runs = [*(one.files for one in catalogue.submissions), *(one.files for one in catalogue.counted)]
+    submissions = [f"results/{files.id}/samples.csv" for files in runs]
     sources = [f"published/{one.id}/figures.csv" for one in catalogue.sources]
     resources = [
         {"name": name, "path": paths, "format": "csv", "encoding": "utf-8", "schema": table_schema(TABLES[table])}

@@ -34,6 +34,8 @@ def mounts(project: Path, work: Path) -> list[dict[str, str]]:
         (project / "site" / "assets", "assets"),
         (work / "assets", "assets"),
         (project / "site" / "static", "static"),
+        (project / ".github" / "examples", "assets/scripts/examples"),
+        (project / ".github" / "examples", "static/scripts/examples"),
         (work / "static", "static"),
     ]
     return [{"source": str(source.resolve()), "target": target} for source, target in pairs]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData
+from probe_effect.guidance.instructions import summarise_instructions
 from probe_effect.guidance.published import figure_values, fill, recompute
 from probe_effect.guidance.summary import summarise
 from probe_effect.store.machine_file import read_machine_file
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.guidance.published import Recomputed
-    from probe_effect.model import CaseSummary, Problem, SubmissionSummary
+    from probe_effect.model import CaseSummary, InstructionSummary, Problem, SubmissionSummary
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import DataFolder, Submission
     from probe_effect.store.source_file import Figure, SourceFile
@@ -27,11 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSubmission:
-    """A submission, what its machine was, and what its rows say."""
+    """A submission of times, what its machine was, and what its rows say."""
 
     files: Submission
     document: MachineFile
     summary: SubmissionSummary
+
+
+@dataclass(frozen=True, slots=True)
+class CountedSubmission:
+    """A submission of instructions counted in an emulated machine. A type of its own: the two are never mixed."""
+
+    files: Submission
+    document: MachineFile
+    summary: InstructionSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +83,12 @@ class SuiteFolder:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All data, each list in a stable order."""
+    """All data, each list in a stable order: `submissions` are of times, `counted` of instructions."""
 
     suites: tuple[SuiteFolder, ...]
     submissions: tuple[MeasuredSubmission, ...]
     sources: tuple[PublishedSource, ...]
+    counted: tuple[CountedSubmission, ...] = ()
 
     def cases(self) -> list[Case]:
         """Every case, in the order of its suite."""
@@ -130,16 +141,25 @@ def read_catalogue(data: DataFolder) -> Catalogue:
     sources = [_source(folder, data, problems) for folder in data.sources()]
     if problems:
         raise BadData(problems)
-    return Catalogue(tuple(filter(None, suites)), tuple(filter(None, submissions)), tuple(filter(None, sources)))
+    return Catalogue(
+        tuple(filter(None, suites)),
+        tuple(one for one in submissions if isinstance(one, MeasuredSubmission)),
+        tuple(filter(None, sources)),
+        tuple(one for one in submissions if isinstance(one, CountedSubmission)),
+    )
 
 
-def read_submission(files: Submission, data: DataFolder, problems: list[Problem]) -> MeasuredSubmission | None:
+def read_submission(
+    files: Submission, data: DataFolder, problems: list[Problem]
+) -> MeasuredSubmission | CountedSubmission | None:
     """One submission; None, with its problems added to `problems`, when its files are unsound."""
     document, faults = read_machine_file(files.machine_file, data.relative(files.machine_file))
     samples, more = read_samples(files.samples, data.relative(files.samples))
     problems += [*faults, *more]
     if document is None or more:
         return None
+    if document.run.metric == "instructions":
+        return CountedSubmission(files, document, summarise_instructions(files.id, document, samples))
     return MeasuredSubmission(files, document, summarise(files.id, document, samples))
 
 

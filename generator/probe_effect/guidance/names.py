@@ -47,7 +47,7 @@ def release_series(kernel_release: str) -> str:
 def machine_name(document: MachineFile) -> str:
     """A machine as prose calls it: `AMD EPYC, 2 CPUs, KVM, Linux 6.18`."""
     machine, system = document.machine, document.system
-    parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPUs"]
+    parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
     if machine.virtualization:
         parts.append(machine.virtualization)
     return ", ".join([*parts, f"Linux {release_series(system.kernel_release)}"])

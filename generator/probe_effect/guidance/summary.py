@@ -38,7 +38,7 @@ NO_RUNS = Baseline({})
 
 
 def summarise(identity: str, document: MachineFile, samples: Sequence[Sample]) -> SubmissionSummary:
-    """Everything that the rows of one submission say.
+    """Everything that the rows of one submission of times say; `guidance.instructions` has the other kind.
 
     Where its suite has a factor, its baseline and noise floor are those of the first level.
 
@@ -47,10 +47,8 @@ def summarise(identity: str, document: MachineFile, samples: Sequence[Sample]) -
         samples: its rows in the order run; unsound ones already left out.
     """
     levels = baselines(samples)
-    is_timed = document.run.metric == "time"
     cases = [
-        _case(key, rows, levels.get(key.level) or levels.get(None) or NO_RUNS) if is_timed else _unmeasured(key, rows)
-        for key, rows in by_case(samples).items()
+        _case(key, rows, levels.get(key.level) or levels.get(None) or NO_RUNS) for key, rows in by_case(samples).items()
     ]
     letter, reasons = grade(OF_SUBMISSION, _submission_facts(document, levels, cases))
     first = next(iter(levels.values()), NO_RUNS)
@@ -115,7 +113,7 @@ def _case(key: CaseKey, rows: Sequence[Sample], baseline: Baseline) -> CaseSumma
     baseline_event_ns = baseline.each_ns(blocks) / events
     floor_ns = baseline.floor_ns()
     timed = [row for row in rows if row.arm == "traced"]
-    reconciled, loss_ratio = _account(rows)
+    reconciled, loss_ratio = account(rows)
     case = CaseSummary(
         case=key.case,
         tracer=key.tracer,
@@ -186,8 +184,15 @@ def _unmeasured(key: CaseKey, rows: Sequence[Sample]) -> CaseSummary:
     return CaseSummary(case=key.case, tracer=key.tracer, level=key.level, status=status, blocks=0, note=note)
 
 
-def _account(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
-    """(whether all counted runs reconcile, share of events lost); None where nothing was counted."""
+def account(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
+    """Whether the events of every counted run of a case add up, and the share of all events that was lost.
+
+    A run is counted where the tracer said how many events it saw; lost are those that it said it dropped. Both are
+    None where no run was counted.
+
+    Args:
+        rows: traced and check runs of one case, tracer and level.
+    """
     counted = [(row.events, row.seen, row.lost or 0) for row in rows if row.events and row.seen is not None]
     if not counted:
         return None, None

@@ -41,9 +41,10 @@ def microcode(root: Path) -> str | None:
     return cpuinfo(root).get("microcode")
 
 
-def threads() -> int:
+def threads(root: Path) -> int:
     """Logical CPUs online."""
-    return os.cpu_count() or 1
+    online = read_text(root, f"{CPU_FOLDER}/online")
+    return len(_numbered(online)) if online else os.cpu_count() or 1
 
 
 def sockets(root: Path) -> int | None:
@@ -99,7 +100,11 @@ def turbo(root: Path) -> bool | None:
 
 def siblings(root: Path, cpu: int) -> frozenset[int]:
     """Logical CPUs that share a core with `cpu`, itself among them."""
-    text = read_text(root, f"{CPU_FOLDER}/cpu{cpu}/topology/thread_siblings_list") or str(cpu)
+    return _numbered(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/topology/thread_siblings_list") or str(cpu))
+
+
+def _numbered(text: str) -> frozenset[int]:
+    """The numbers of a list such as `0-3,8` (Documentation/admin-guide/cputopology.rst)."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")

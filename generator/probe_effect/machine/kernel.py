@@ -25,9 +25,9 @@ def os_name(root: Path) -> str | None:
     return None
 
 
-def kernel_release() -> str:
+def kernel_release(root: Path) -> str:
     """As `uname -r` gives it."""
-    return os.uname().release
+    return read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
 
 
 def architecture() -> str:

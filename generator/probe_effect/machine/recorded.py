@@ -26,7 +26,7 @@ CLOCK_FLAGS = """
 """Clocks, frequency and idle states."""
 
 OTHER_FLAGS = """
-    nested_pvm kvm-intel.nested kvm-amd.nested no-kvmclock no-steal-acc
+    nokaslr nested_pvm kvm-intel.nested kvm-amd.nested no-kvmclock no-steal-acc
     nomodule lockdown audit selinux apparmor
     transparent_hugepage numa_balancing init_on_alloc init_on_free slub_debug page_poison kasan psi
 """

@@ -72,7 +72,7 @@ def warnings(
         turbo_on(root),
         sibling_is_busy(root, cpu, sibling_busy),
         smt_on(root, cpu),
-        high_load(load, cpus.threads()),
+        high_load(load, cpus.threads(root)),
         high_steal(steal),
         slow_clock(root, clock_read_ns),
         is_virtual(root),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.calibrate import (
+    COUNTED_QUICK,
     FIRST_AT_A_LEVEL,
     FIRST_OPERATIONS,
     QUICK,
@@ -18,8 +19,9 @@ from probe_effect.measure.calibrate import (
     operations_for,
 )
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
-from probe_effect.measure.one_run import Limits, Watch, empty_row, run_once
-from probe_effect.measure.plan import PlannedRun, Subject, baseline, plan
+from probe_effect.measure.one_run import Limits, Watch, empty_row
+from probe_effect.measure.plan import plan
+from probe_effect.measure.planned import PlannedRun, Subject, baseline
 from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import Author
+    from probe_effect.measure.testbed import Testbed
     from probe_effect.model import Sample
     from probe_effect.tracers.protocol import Counting
     from probe_effect.workloads.build import Program
@@ -48,7 +51,6 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     submitter: Submitter = field(default_factory=lambda: Submitter(name=None, url=None))
     author: Author = "third-party"
-    cache: Path | None = None
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ class Bench:
 
     work: Work
     settings: Settings
+    testbed: Testbed
     program: Program
     cpu: int
     tell: Callable[[Progress], None]
@@ -82,7 +85,7 @@ class Bench:
                 *(_skipped(subject, reason) for subject, reason in self.work.skipped.items()),
             ),
             programs=self.work.programs(),
-            is_quick=self.settings.lengths == QUICK,
+            is_quick=self.settings.lengths in {QUICK, COUNTED_QUICK},
         )
 
     def run(self, document: PlanFile, samples: Path) -> Progress:
@@ -139,12 +142,12 @@ class Bench:
         operations = journal.operations(planned.subject)
         if planned.arm == "check" and planned.subject.level is None:
             operations = check_operations(operations, self._target_s(planned.subject))
-        return self._make(planned, operations)
+        return self.testbed.recorded(self._make(planned, operations))
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
         subject = planned.subject
         load = self.work.load(subject, self.program.path, operations, self.cpu)
-        row = run_once(planned, load, self._watch(planned), self.settings.limits)
+        row = self.testbed.run(planned, load, self._watch(planned), self.settings.limits)
         if not subject.is_baseline and self.work.case(subject).counted_by == "nothing":
             return replace(row, seen=None, lost=None)  # a tool's 0 where no event is expected is no loss
         return row

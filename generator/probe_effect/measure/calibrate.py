@@ -36,6 +36,11 @@ THOROUGH = Lengths(baseline_s=0.4, traced_s=0.5)
 QUICK = Lengths(baseline_s=0.1, traced_s=0.05)
 """Starting and ending the tracer takes longer than that: 18 cases in 6 blocks are a minute."""
 
+COUNTED = Lengths(baseline_s=0.2, traced_s=0.2)
+COUNTED_QUICK = Lengths(baseline_s=0.1, traced_s=0.1)
+"""Of an emulated clock, where 0.2 s are 200 million instructions, with 50 ticks of the kernel's clock among them. A
+shorter run would not do: some ten events of other programs must stay below 0.1 % of its own."""
+
 
 def operations_for(target_s: float, run: Callable[[int], Sample], first: int = FIRST_OPERATIONS) -> tuple[int, Sample]:
     """(operations that take about `target_s`, the last trial's row).

@@ -8,24 +8,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.measure.plan import baseline
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.symbols import find_function, library_of
 from probe_effect.workloads.loop import Workload
 
 if TYPE_CHECKING:
-    from probe_effect.measure.request import Work
+    from collections.abc import Sequence
+
+    from probe_effect.workloads.loop import Load
 
 
-def probed_functions(work: Work, program: Path, cpu: int) -> dict[str, str]:
-    """`file:symbol` to its first bytes in hexadecimal digits; what cannot be found is left out."""
-    names = sorted({name for subject in work.measured for name in work.case(subject).functions})
+def probed_functions(names: Sequence[str], load: Load) -> dict[str, str]:
+    """`file:symbol` to its first bytes in hexadecimal digits; what cannot be found is left out.
+
+    Args:
+        names: `file:symbol` each; a file is the workload's, or a library's stem (`libc`).
+        load: a workload that has mapped those libraries once it waits.
+    """
     if not names:
         return {}
-    workload = Workload(work.load(baseline(work.levels[0]), program, 1, cpu))
+    workload = Workload(load)
     try:
         wait_for_workload(workload.pid)
-        found = {name: _first_bytes(name, program, workload.pid) for name in names}
+        found = {name: _first_bytes(name, load.program, workload.pid) for name in names}
     finally:
         workload.end()
     return {name: text for name, text in found.items() if text is not None}

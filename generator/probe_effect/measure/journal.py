@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.measure.plan import Subject
+from probe_effect.measure.planned import Subject
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from probe_effect.measure.plan import PlannedRun
+    from probe_effect.measure.planned import PlannedRun
     from probe_effect.model import Sample
     from probe_effect.store.plan_file import PlanFile, PlannedSubject
 

@@ -16,10 +16,10 @@ from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.loop import Workload, WorkloadFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from probe_effect.measure.plan import PlannedRun
+    from probe_effect.measure.planned import PlannedRun
     from probe_effect.tracers.protocol import Counting, Report, Tracer
     from probe_effect.workloads.loop import Load, Run
 
@@ -49,7 +49,28 @@ class Watch:
     events_per_operation: int = 1
 
 
-def run_once(planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+def _nothing() -> None:
+    """Nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What else is done in a run: when all is ready and the workload waits, and when it has ended, still traced."""
+
+    before_go: Callable[[], None] = _nothing
+    after_run: Callable[[], None] = _nothing
+
+
+NO_HOOKS = Hooks()
+
+
+def run_once(
+    planned: PlannedRun,
+    load: Load,
+    watch: Watch | None,
+    limits: Limits,
+    hooks: Hooks = NO_HOOKS,
+) -> Sample:
     """The row of one run, whatever becomes of it. Nothing that it started is left, also when it is interrupted.
 
     Raises: HostNotReady when the host refuses what every run needs: a process, or room in memory for a tool's output.
@@ -57,7 +78,9 @@ def run_once(planned: PlannedRun, load: Load, watch: Watch | None, limits: Limit
     row = empty_row(planned)
     with _tidied() as leftovers:
         try:
-            return _timed(row, load, watch, limits, leftovers)
+            if watch is None:
+                return _untraced(row, load, limits, leftovers, hooks=hooks)
+            return _traced(row, load, watch, limits, leftovers, hooks=hooks)
         except (TracerFailed, WorkloadFailed) as error:
             return replace(row, events=None, operations=None, status=error.status, note=as_note(str(error)))
         except OSError as error:
@@ -88,11 +111,14 @@ def empty_row(planned: PlannedRun) -> Sample:
     )
 
 
-def _timed(row: Sample, load: Load, watch: Watch | None, limits: Limits, leftovers: ExitStack) -> Sample:
-    if watch is None:
-        workload = Workload(load)
-        leftovers.callback(workload.end)
-        return _with_run(row, workload.go(limits.run_s), load.threads)
+def _untraced(row: Sample, load: Load, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
+    workload = Workload(load)
+    leftovers.callback(workload.end)
+    hooks.before_go()
+    return _with_run(row, workload.go(limits.run_s), load.threads)
+
+
+def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
     session = watch.tracer.session(watch.script, watch.counting, load.program)
     leftovers.callback(session.end)
     workload = Workload(load, session.prefix)
@@ -101,7 +127,9 @@ def _timed(row: Sample, load: Load, watch: Watch | None, limits: Limits, leftove
         _let_it_load(workload)
     session.attach(workload.pid)
     session.ready(limits.start_s)
+    hooks.before_go()
     run = workload.go(limits.run_s)
+    hooks.after_run()
     events = watch.events_per_operation * load.threads
     return _with_report(_with_run(row, run, events), session.stop(limits.stop_s), run)
 

@@ -6,12 +6,11 @@ interleaving in Google Benchmark.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.model import NO_TRACER
+from probe_effect.measure.planned import PlannedRun, Subject, baseline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,38 +18,8 @@ if TYPE_CHECKING:
     from probe_effect.model import Arm
     from probe_effect.store.plan_file import PlannedSubject
 
-BASELINE_CASE = "baseline"
 BASELINES = 2
 """In each block."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A case with a tracer, or the baseline; at a level, where the suite has a factor."""
-
-    case: str
-    tracer: str
-    level: str | None = None
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether nothing is traced."""
-        return self.tracer == NO_TRACER
-
-
-def baseline(level: str | None = None) -> Subject:
-    """The baseline of a level."""
-    return Subject(BASELINE_CASE, NO_TRACER, level)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """One run to make, with its place."""
-
-    block: int
-    position: int
-    subject: Subject
-    arm: Arm
 
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:

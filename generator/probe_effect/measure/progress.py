@@ -6,11 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.measure.plan import Subject
+from probe_effect.measure.planned import Subject
 from probe_effect.stats.paired import paired_estimate, ragged
 
 if TYPE_CHECKING:
-    from probe_effect.measure.plan import PlannedRun
+    from probe_effect.measure.planned import PlannedRun
     from probe_effect.model import Interval, Sample
 
 
@@ -28,7 +28,7 @@ class Progress:
     finished: Sample | None = None
     """The row of the run that has just ended."""
     cost: Interval | None = None
-    """Cost so far of that row's case, ns per event."""
+    """Cost so far of that row's case, ns or instructions per event."""
     clock_jumped_s: float = 0.0
     """By how much somebody set the time of day while the run went on; known when it is done."""
 
@@ -37,29 +37,30 @@ class Progress:
 class Tally:
     """Costs so far, estimated as the summary will: differences inside each block."""
 
-    baselines_ns: dict[tuple[int, str | None], list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Block and level to ns per operation of its baselines so far."""
+    baselines: dict[tuple[int, str | None], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Block and level to ns, or instructions, per operation of its baselines so far."""
     threads: dict[str | None, float] = field(default_factory=dict)
     """Level to how many threads perform the operations at once: all their events over the operations of one."""
-    traced_ns: dict[Subject, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    traced: dict[Subject, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, row: Sample) -> Interval | None:
         """Take in a row; the cost so far of its case, None where it has none yet."""
-        if row.status != "ok" or not row.wall_ns or not row.events:
+        amount = row.wall_ns or row.instructions
+        if row.status != "ok" or not amount or not row.events:
             return None
-        per_operation_ns = row.wall_ns / (row.operations or row.events)
+        per_operation = amount / (row.operations or row.events)
         if row.arm == "baseline":
-            self.baselines_ns[row.block, row.level].append(per_operation_ns)
+            self.baselines[row.block, row.level].append(per_operation)
             self.threads[row.level] = row.events / (row.operations or row.events)
             return None
         subject = Subject(row.case, row.tracer, row.level)
-        self.traced_ns[subject][row.block] = per_operation_ns
+        self.traced[subject][row.block] = per_operation
         return self._cost(subject, row.events / (row.operations or row.events) / self.threads.get(row.level, 1.0))
 
     def _cost(self, subject: Subject, events_per_operation: float) -> Interval | None:
-        differences_ns = [
-            [(traced_ns - baseline_ns) / events_per_operation for baseline_ns in baselines_ns]
-            for block, traced_ns in self.traced_ns[subject].items()
-            if (baselines_ns := self.baselines_ns.get((block, subject.level)))
+        differences = [
+            [(traced - baseline) / events_per_operation for baseline in baselines]
+            for block, traced in self.traced[subject].items()
+            if (baselines := self.baselines.get((block, subject.level)))
         ]
-        return paired_estimate(ragged(differences_ns)) if differences_ns else None
+        return paired_estimate(ragged(differences)) if differences else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
-from probe_effect.measure.plan import Subject
+from probe_effect.measure.planned import Subject
 from probe_effect.store.suite_file import own_headers, read_suite, script_path, workload_source
 from probe_effect.workloads.loop import NOT_PINNED, Load
 
@@ -78,6 +78,11 @@ class Work:
             threads=int(subject.level) if self.occupies_cpus and subject.level else 1,
         )
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The user functions that its measured cases probe, `file:symbol`, each once."""
+        return tuple(sorted({name for subject in self.measured for name in self.case(subject).functions}))
+
     def source(self) -> Path:
         """The workload's C source."""
         return workload_source(self.folder, self.suite)
@@ -98,7 +103,9 @@ class Work:
     def programs(self) -> dict[str, str]:
         """Tracer id to the path of its program, for tracers that were given by path."""
         return {
-            name: str(getattr(tracer, "program", "")) for name, tracer in self.tracers.items() if name != tracer.tool
+            name: program
+            for name, tracer in self.tracers.items()
+            if name != tracer.tool and (program := str(getattr(tracer, "program", "")))
         }
 
 
@@ -120,8 +127,10 @@ def check_cases(suites: Iterable[Suite], names: Sequence[str]) -> None:
     unknown(names, [case.id for suite in suites for case in suite.cases], "case")
 
 
-def choose_tracers(known: Mapping[str, Tracer], names: Sequence[str]) -> dict[str, Tracer]:
-    """The tracers of those names, or all that can run here.
+def choose_tracers(
+    known: Mapping[str, Tracer], names: Sequence[str], *, as_root: bool | None = None
+) -> dict[str, Tracer]:
+    """The tracers of those names, or all that can run here. `as_root` is whether they run as root, if not as we do.
 
     Raises: UsageError for an unknown one; HostNotReady when one that was named, or every one, cannot run here, and
         for a user other than root when any cannot: the message says what can run all the same.
@@ -130,7 +139,7 @@ def choose_tracers(known: Mapping[str, Tracer], names: Sequence[str]) -> dict[st
     reasons = {name: tracer.available() for name, tracer in known.items() if not names or name in names}
     ready = {name: known[name] for name, reason in reasons.items() if reason is None}
     faults = [f"{name}: {reason}" for name, reason in reasons.items() if reason is not None]
-    if faults and os.geteuid() != 0:
+    if faults and not (os.geteuid() == 0 if as_root is None else as_root):
         raise HostNotReady("\n".join([*faults, _without_root(known)]))
     if faults and (names or not ready):
         raise HostNotReady("\n".join(faults))
@@ -147,8 +156,11 @@ def _without_root(known: Mapping[str, Tracer]) -> str:
     return f"{possible}\nthose that need root: the same command with sudo; what to install: probe-effect doctor"
 
 
-def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str]) -> Work:
-    """What of a suite can be measured here; `cases` empty means all."""
+def resolve(
+    folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str], cpus: int | None = None
+) -> Work:
+    """What of a suite can be measured; `cases` empty means all, `cpus` is how many there are if not ours."""
+    cpus = len(os.sched_getaffinity(0)) if cpus is None else cpus
     measured, skipped = [], {}
     for case in suite.cases:
         for tracer in tracers.values():
@@ -157,18 +169,17 @@ def resolve(folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Se
             missing = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
             for level in suite.levels or (None,):
                 subject = Subject(case.id, tracer.id, level)
-                if reason := missing or _too_few_cpus(suite, level):
+                if reason := missing or _too_few_cpus(suite, level, cpus):
                     skipped[subject] = reason
                 else:
                     measured.append(subject)
     return Work(folder, suite, tracers, tuple(measured), skipped)
 
 
-def _too_few_cpus(suite: Suite, level: str | None) -> str | None:
+def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:
     """Why a level that is a number of threads cannot be run; None when it can."""
     if suite.factor is None or not suite.factor.occupies_cpus or level is None:
         return None
-    cpus = len(os.sched_getaffinity(0))
     return f"{level} threads need a CPU each, and there are {cpus}" if int(level) > cpus else None
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
-from probe_effect.machine.collect import collect_machine, collect_system
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.store.machine_file import read_machine_file
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from probe_effect.measure.testbed import Testbed
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.plan_file import PlanFile
     from probe_effect.store.suite_file import Suite
@@ -35,14 +35,13 @@ class Unfinished:
     plan: PlanFile
 
 
-def unfinished(results: Path, suites: Collection[str]) -> list[Unfinished]:
-    """The newest unfinished run of this machine for each suite; `suites` empty means all.
+def unfinished(results: Path, suites: Collection[str], machine: str) -> list[Unfinished]:
+    """The newest unfinished run of the machine of that id for each suite; `suites` empty means all.
 
     Raises: UsageError when there is none; BadData for files that cannot be read.
     """
-    machine = collect_machine().id
     places = cut_short(results)
-    read = [_read(place) for place in places if place.machine == machine]
+    read = [read_unfinished(place) for place in places if place.machine == machine]
     newest = {one.document.run.suite: one for one in read}
     found = [one for suite, one in newest.items() if not suites or suite in suites]
     if not found:
@@ -60,7 +59,8 @@ def cut_short(results: Path) -> list[Submission]:
     return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
 
 
-def _read(place: Submission) -> Unfinished:
+def read_unfinished(place: Submission) -> Unfinished:
+    """What an unfinished run has on disk. Raises: BadData for files that cannot be read."""
     document, problems = read_machine_file(place.machine_file, str(place.machine_file))
     plan, more = read_plan_file(place.plan_file, str(place.plan_file))
     if document is None or plan is None:
@@ -68,9 +68,9 @@ def _read(place: Submission) -> Unfinished:
     return Unfinished(place, document, plan)
 
 
-def reopen(one: Unfinished, work: Work) -> OpenSubmission:
+def reopen(one: Unfinished, work: Work, testbed: Testbed) -> OpenSubmission:
     """The submission, open again; not yet written. Raises: HostNotReady when something has changed."""
-    if changes := list(_changes(one, work)):
+    if changes := list(_changes(one, work, testbed)):
         raise changed(one.place, changes)
     run = one.document.run
     run = run.model_copy(update={"resumed": (*run.resumed, moment())})
@@ -111,11 +111,12 @@ def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
     return at_path(max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name])
 
 
-def _changes(one: Unfinished, work: Work) -> Iterator[str]:
+def _changes(one: Unfinished, work: Work, testbed: Testbed) -> Iterator[str]:
     """What differs between now and the beginning of the run, in words."""
     document = one.document
     before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
-    now = {"machine": collect_machine().model_dump(), "system": collect_system(None).model_dump()}
+    system = testbed.system(None, document.run.workload_cpu)
+    now = {"machine": testbed.machine().model_dump(), "system": system.model_dump()}
     for part, facts in before.items():
         for name, value in facts.items():
             if name != "clock_read_ns" and now[part][name] != value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import replace
 from shlex import quote
@@ -10,19 +9,15 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT
-from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.machine.load import load_average
 from probe_effect.machine.steal import cpu_times, steal_ratio
 from probe_effect.machine.warnings import warnings
-from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Bench
-from probe_effect.measure.functions import probed_functions
 from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.planned import baseline
 from probe_effect.measure.resume import changed
 from probe_effect.measure.submission import check_writable, moment, open_submission
 from probe_effect.store.machine_file import Run
-from probe_effect.workloads.build import build, cache_folder
-from probe_effect.workloads.loop import clock_read_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,12 +26,13 @@ if TYPE_CHECKING:
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import OpenSubmission
+    from probe_effect.measure.testbed import Testbed
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import Submission
     from probe_effect.store.plan_file import PlanFile
 
 
-def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) -> Submission:
+def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> Submission:
     """Measure a suite and write its submission, each row before the next run begins.
 
     Args:
@@ -50,21 +46,18 @@ def measure(work: Work, settings: Settings, tell: Callable[[Progress], None]) ->
         raise HostNotReady(msg)
     check_writable(settings.results)
     load_before = load_average()
-    cpus = cpus_for(work)
-    with _bench(work, settings, cpus, tell) as bench:
+    cpus = testbed.cpus(work)
+    with _bench(work, settings, testbed, cpus, tell) as bench:
         plan = bench.calibrate()
         return _run(bench, _open(bench, plan, cpus[1], load_before))
 
 
-def cpus_for(work: Work) -> tuple[int, int | None]:
-    """(CPU of the workload, or the first of several; CPU of the tracers, None where they have none of their own)."""
-    return (min(os.sched_getaffinity(0)), None) if work.occupies_cpus else choose_cpus()
-
-
-def resume(opened: OpenSubmission, work: Work, settings: Settings, tell: Callable[[Progress], None]) -> Submission:
+def resume(
+    opened: OpenSubmission, work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]
+) -> Submission:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
-    with _bench(work, settings, (run.workload_cpu, run.tracer_cpu), tell) as bench:
+    with _bench(work, settings, testbed, (run.workload_cpu, run.tracer_cpu), tell) as bench:
         if (compiler := bench.program.compiler) != run.compiler:
             raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
         opened.write()  # not before: until here another measurement could be at it
@@ -72,7 +65,8 @@ def resume(opened: OpenSubmission, work: Work, settings: Settings, tell: Callabl
 
 
 def _run(bench: Bench, opened: OpenSubmission) -> Submission:
-    before = cpu_times(ROOT, bench.cpu)
+    is_timed = bench.testbed.metric == "time"
+    before = cpu_times(ROOT, bench.cpu) if is_timed else None
     try:
         done = bench.run(opened.plan, opened.place.samples)
         steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
@@ -87,6 +81,8 @@ def _run(bench: Bench, opened: OpenSubmission) -> Submission:
 
 def _warnings(bench: Bench, document: MachineFile, steal: float | None) -> tuple[str, ...]:
     """Ids of what made the machine noisy, by what was found at the beginning and by the steal of the whole run."""
+    if bench.testbed.metric == "instructions":  # which a busy machine leaves as they are
+        return ()
     load, clock_read_ns = document.run.load_before, document.system.clock_read_ns
     found = warnings(cpu=bench.cpu, load=load, clock_read_ns=clock_read_ns, steal=steal)
     return tuple(warning.id for warning in found)
@@ -94,29 +90,21 @@ def _warnings(bench: Bench, document: MachineFile, steal: float | None) -> tuple
 
 @contextmanager
 def _bench(
-    work: Work, settings: Settings, cpus: tuple[int, int | None], tell: Callable[[Progress], None]
+    work: Work,
+    settings: Settings,
+    testbed: Testbed,
+    cpus: tuple[int, int | None],
+    tell: Callable[[Progress], None],
 ) -> Iterator[Bench]:
-    """The suite on the bench, with the machine to itself and this program on the tracers' CPU."""
-    workload_cpu, tracer_cpu = cpus
-    with alone(settings.cache or cache_folder()), _staying_on(tracer_cpu):
-        program = build(work.source(), settings.cache, work.suite.workload.libraries)
-        yield Bench(work, settings, program, workload_cpu, tell)
-
-
-@contextmanager
-def _staying_on(cpu: int | None) -> Iterator[None]:
-    """Keep this program, and the tracers that it starts, on one CPU; the workload moves itself to its own."""
-    before = os.sched_getaffinity(0)
-    if cpu is not None:
-        os.sched_setaffinity(0, {cpu})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+    """The suite on the bench, with the testbed to itself."""
+    with testbed.held(cpus):
+        yield Bench(work, settings, testbed, testbed.program(work), cpus[0], tell)
 
 
 def _open(bench: Bench, plan: PlanFile, tracer_cpu: int | None, load_before: float | None) -> OpenSubmission:
-    work, settings = bench.work, bench.settings
+    work, settings, testbed = bench.work, bench.settings, bench.testbed
+    origins = testbed.origins()
+    waiting = work.load(baseline(work.levels[0]), bench.program.path, 1, bench.cpu)
     run = Run(
         suite=work.suite.id,
         suite_version=work.suite.version,
@@ -127,16 +115,18 @@ def _open(bench: Bench, plan: PlanFile, tracer_cpu: int | None, load_before: flo
         tracer_cpu=tracer_cpu,
         seed=settings.seed,
         command=settings.command,
-        metric="time",
+        metric=testbed.metric,
         load_before=load_before,
         load_after=None,
         compiler=bench.program.compiler,
-        functions=probed_functions(work, bench.program.path, bench.cpu),
+        functions=testbed.functions(work.functions, waiting),
+        mechanisms=origins.mechanisms,
+        packages=origins.packages,
     )
     return open_submission(
         settings.results,
-        machine=collect_machine(),
-        system=collect_system(clock_read_ns(bench.program.path, bench.cpu)),
+        machine=testbed.machine(),
+        system=testbed.system(bench.program.path, bench.cpu),
         tools=work.versions(),
         run=run,
         submitter=settings.submitter,

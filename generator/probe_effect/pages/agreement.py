@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.guidance.agreement import Order, Pairing
+    from probe_effect.guidance.kernel_order import CountedOrder
 
 
 def published(pairing: Pairing) -> str:
@@ -46,7 +47,7 @@ def extent(orders: Sequence[Order]) -> str:
     return f"Of the {most.published} costs above 0 that it prints for a platform, {measured_here}."
 
 
-def rank_correlation(order: Order) -> str:
+def rank_correlation(order: Order | CountedOrder) -> str:
     """Kendall's tau with its interval, or why it has none."""
     found = order.correlation
     if found is None:
@@ -60,6 +61,6 @@ def rank_correlation(order: Order) -> str:
     return f"{tau}; no interval, because every pair is in one order"
 
 
-def chance(order: Order) -> str:
+def chance(order: Order | CountedOrder) -> str:
     """How likely so much order would be if the two lists had nothing to do with each other."""
     return units.percent(order.correlation.p_value if order.correlation else None)

@@ -11,8 +11,9 @@ from probe_effect.guidance import names
 from probe_effect.guidance.agreement import of_case
 from probe_effect.guidance.comparison import Measurement, compare
 from probe_effect.guidance.composition import checked
+from probe_effect.guidance.kernels import kernel_names, matrix
 from probe_effect.model import Interval
-from probe_effect.pages import agreement, comparison, wording
+from probe_effect.pages import agreement, comparison, instructions, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
@@ -65,6 +66,9 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         pairings=of_case(catalogue, case.id) if folder.suite.measures == "cost" else [],
         agreement=agreement,
         published=list(catalogue.published(case.id)),
+        counted=matrix(catalogue, folder.suite, case.id),
+        kernel_names=kernel_names,
+        instructions=instructions,
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
         wording=wording,
     )

@@ -10,8 +10,8 @@ from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.guidance import names
 from probe_effect.guidance.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.guidance.tiers import tiers
+from probe_effect.pages import instructions, kernels_page, wording
 from probe_effect.pages import tiers as tier_wording
-from probe_effect.pages import wording
 from probe_effect.pages.machine_page import skipped_cases
 from probe_effect.pages.markdown import render
 from probe_effect.pages.source_page import READ, baselines
@@ -47,8 +47,9 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "fragments/sources.md.j2", sources=best_known_first(catalogue), read=READ, baselines=baselines, **shared
         ),
         "grades.md": render("fragments/grades.md.j2", rules={"a submission": OF_SUBMISSION, "a case": OF_CASE}),
-        "files.md": render("fragments/files.md.j2", **shared),
+        "files.md": render("fragments/files.md.j2", instructions=instructions, **shared),
         "dictionary.md": render("fragments/dictionary.md.j2", tables=TABLES, keys=document_keys()),
+        **kernels_page.write_all(catalogue),
     }
 
 

@@ -12,11 +12,11 @@ from probe_effect.pages import comparison, wording
 from probe_effect.pages.markdown import page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
-    from probe_effect.model import CaseSummary
+    from probe_effect.model import CaseSummary, InstructionCase
     from probe_effect.store.machine_file import MachineFile
 
 
@@ -98,12 +98,16 @@ def measured_cases(submission: MeasuredSubmission) -> list[CaseSummary]:
 
 def skipped_cases(submission: MeasuredSubmission) -> dict[str, list[str]]:
     """Reason to the cases that it kept from being measured."""
+    return by_reason(case for case in submission.summary.cases if case.cost is None)
+
+
+def by_reason(skipped: Iterable[CaseSummary | InstructionCase]) -> dict[str, list[str]]:
+    """How the runs of cases ended, and why, to the cases of which that is so."""
     reasons: dict[str, list[str]] = {}
-    for case in submission.summary.cases:
-        if case.cost is None:
-            cases = reasons.setdefault(f"{case.status}: {case.note}", [])
-            if case.case not in cases:  # with several tracers
-                cases.append(case.case)
+    for case in skipped:
+        cases = reasons.setdefault(f"{case.status}: {case.note}", [])
+        if case.case not in cases:  # with several tracers
+            cases.append(case.case)
     return reasons
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.guidance.evidence import evidence
-from probe_effect.pages import case_page, fragments, machine_page, source_page
+from probe_effect.pages import (
+    case_page,
+    emulated_page,
+    fragments,
+    kernel_charts,
+    kernels_page,
+    machine_page,
+    source_page,
+)
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
@@ -22,6 +30,10 @@ def content(catalogue: Catalogue) -> dict[str, str]:
         pages[f"sources/{source.id}.md"] = source_page.write(source, catalogue)
     for machine, submissions in catalogue.machines().items():
         pages[f"machines/{machine}.md"] = machine_page.write(machine, submissions, catalogue)
+    for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=1):
+        pages[f"kernels/{machine}.md"] = emulated_page.write(counted, catalogue, place)
+    if changes := kernels_page.write_changes(catalogue):
+        pages["kernels/changes.md"] = changes
     return pages
 
 
@@ -35,6 +47,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     found = evidence(catalogue)
     drawn = [
         *fragments.charts(catalogue),
+        *kernel_charts.charts(catalogue),
         *(chart for source in catalogue.sources for chart in source_page.charts(source)),
         *(chart for one in catalogue.submissions for chart in machine_page.charts(one)),
         *(

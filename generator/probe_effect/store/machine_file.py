@@ -83,6 +83,16 @@ class Run(Document):
     functions: dict[Text, Text] = Field(
         default={}, description="Probed user functions, `file:symbol`, to their first bytes in hexadecimal digits."
     )
+    mechanisms: dict[Text, Text] = Field(
+        default={},
+        description="Case and tracer, with a blank between, to how the kernel made the case's kprobes: `trap`, `jump` "
+        "(optimised) or `ftrace`; with a plus where several are mixed. Read while they were live.",
+    )
+    packages: dict[Text, Text] = Field(
+        default={},
+        description="What an emulated machine was made of: `kernel`, `userland` or a tracer's id to the package and "
+        "its version; `emulator` to the emulating program with its version and options.",
+    )
     resumed: tuple[Moment, ...] = Field(default=(), description="When a run that was cut short was continued, UTC.")
     steal_ratio: float | None = Field(
         default=None,

@@ -33,7 +33,16 @@ SCRIPT_SUFFIXES = {
 }
 """Tool to the ending of its scripts."""
 
-Need = Literal["kprobe", "uprobe", "tracepoint", "fentry", "raw-tracepoint"]
+Need = Literal[
+    "kprobe",
+    "uprobe",
+    "tracepoint",
+    "fentry",
+    "raw-tracepoint",
+    "kprobe-multi",
+    "function-tracer",
+    "function-graph",
+]
 """What a kernel may offer to tracers, and some kernels do not."""
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +39,16 @@ VERSION = re.compile(r"(\d+)\.(\d+)")
 
 QUIET_S = 0.3
 """bpftrace looks for events every 0.1 s at the latest."""
+
+INFO_TIMEOUT_S = 60
+"""It loads a program for each thing it tells: most of a second here, several in an emulated machine."""
+
+ASKED: dict[Need, str] = {"kprobe-multi": "kprobe_multi", "fentry": "kfunc|fentry"}
+"""Facility to its name in `bpftrace --info`, which tries each (src/bpffeature.cpp).
+
+0.17 has no fentry on Linux 5.10, though that kernel has. Without multi-kprobes (before 0.16, or where the kernel
+has none) a wildcard becomes a kprobe for each function, which is another probe.
+"""
 
 HEARD_AFTER_S = 0.5
 """By then bpftrace has closed its probes, if it heard: it takes 0.2 s."""
@@ -64,7 +77,9 @@ class Bpftrace:
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel and this bpftrace offer `need`, else why not."""
-        return (self._too_old() if need == "raw-tracepoint" else None) or missing(need, self.root)
+        reason = self._too_old() if need == "raw-tracepoint" else None
+        reason = reason or missing(need, self.root)
+        return reason or (self._denied(need) if need in ASKED else None)
 
     def session(self, script: Path, counting: Counting, program: Path) -> BpftraceSession:
         """One run of bpftrace with `script`."""
@@ -76,6 +91,24 @@ class Bpftrace:
         if found is None or (int(found[1]), int(found[2])) >= RAW_TRACEPOINTS_SINCE:
             return None
         return f"bpftrace {found[0]} has no raw tracepoints, which came with 0.18; name a newer one by its path"
+
+    def _denied(self, need: Need) -> str | None:
+        """None when this bpftrace says of itself that it can do it on this kernel, else what it says."""
+        said = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
+        if said and said[1] == "yes":
+            return None
+        return f"this bpftrace has no {need} here: `{self.program} --info` says {said[0] if said else 'nothing of it'}"
+
+
+@cache
+def _info(program: str) -> str:
+    """What bpftrace tells about itself and the kernel; empty when it cannot be asked."""
+    command = [program, "--info"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=INFO_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return run.stdout + run.stderr
 
 
 class BpftraceSession(ToolSession):

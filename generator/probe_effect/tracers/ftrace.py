@@ -22,7 +22,7 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.arguments import read_script
 from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, tracefs
 from probe_effect.tracers.ftrace_script import Event, parse_script
-from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.tracers.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_missing
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Report, TracerFailed
 
@@ -57,13 +57,29 @@ class Ftrace:
         return f"Linux {release}" if release else None
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
-        return missing(need, self.root)
+        """None when the kernel offers `need`, else why not; its tracers of functions it must offer to an instance."""
+        return missing(need, self.root) or (self._not_in_instances(need) if need in FTRACE_TRACERS else None)
 
     def session(self, script: Path, counting: Counting, program: Path) -> FtraceSession:
         """One run. Raises: TracerFailed when the script is not understood."""
         del counting  # the ring buffer always counts
         return FtraceSession(parse_script(read_script(script), script.name), program, self.root)
+
+    def _not_in_instances(self, need: Need) -> str | None:
+        """None when a new instance lists the tracer, else why that matters.
+
+        Source: `allow_instances` of kernel/trace/trace.c; function_graph has it since Linux 6.11.
+        """
+        instance, name = Instance(self.root), FTRACE_TRACERS[need]
+        try:
+            instance.make()
+            offered = ftrace_tracers(instance.folder)
+            instance.remove()
+        except TracerFailed as failure:
+            return str(failure)
+        if name in offered:
+            return None
+        return f"this kernel has {name} only for the whole system, not for an instance that leaves others alone"
 
 
 class FtraceSession:
@@ -96,13 +112,19 @@ class FtraceSession:
             if event.filter is not None:
                 self._instance.write(f"events/{event.name}/filter", event.filter)
             self._instance.write(f"events/{event.name}/enable", "1")
+        if self._script.tracer is not None and self._script.function is not None:
+            self._instance.write("set_ftrace_filter", self._script.function)
+            self._instance.write("current_tracer", self._script.tracer)
 
     def ready(self, timeout_s: float) -> None:
-        """Return when every event reads as enabled and the buffer as open. Raises: TracerFailed when one does not."""
+        """Return when all that was switched on reads so, and the buffer as open. Raises: TracerFailed when not."""
         del timeout_s  # writing to tracefs takes effect before it returns
-        for file in ("tracing_on", *(f"events/{event.name}/enable" for event in self._events)):
-            if (found := self._instance.read(file)) != "1":
-                msg = f"{self._instance.folder / file} reads {found!r} after it was switched on, expected '1'"
+        expected = dict.fromkeys(("tracing_on", *(f"events/{event.name}/enable" for event in self._events)), "1")
+        if self._script.tracer is not None:
+            expected["current_tracer"] = self._script.tracer
+        for file, value in expected.items():
+            if (found := self._instance.read(file)) != value:
+                msg = f"{self._instance.folder / file} reads {found!r} after it was switched on, expected {value!r}"
                 raise TracerFailed(msg)
         self._attach_ns = time.monotonic_ns() - self._start_ns
 
@@ -111,11 +133,11 @@ class FtraceSession:
         del timeout_s
         asked_ns = time.monotonic_ns()
         self._instance.write("tracing_on", "0")
-        counts = self._instance.counts(self._cpus)
+        counts, records = self._instance.counts(self._cpus), self._script.records_per_event
         self._remove()
         return Report(
-            seen=counts.kept if self._events else None,
-            lost=counts.lost if self._events else None,
+            seen=counts.kept // records if records else None,
+            lost=counts.lost // records if records else None,
             output_bytes=counts.kept_bytes,
             attach_ns=self._attach_ns,
             detach_ns=time.monotonic_ns() - asked_ns,
@@ -138,7 +160,7 @@ class Counts:
     """What the ring buffers of some CPUs counted."""
 
     kept: int
-    """Events in the buffer, and those that were read from it."""
+    """Records in the buffer, and those that were read from it."""
     lost: int
     kept_bytes: int
 

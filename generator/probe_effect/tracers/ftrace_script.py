@@ -7,6 +7,8 @@ One setting per line, named after the file in tracefs that it fills:
     filter count == 1                of the event above
     buffer_size_kb 65536             of each CPU on which the workload may run; the kernel's own choice by default
     set_event_pid workload           only events of the workload; of every process by default
+    current_tracer function_graph    records functions, without any event; `function` or `function_graph`
+    set_ftrace_filter vfs_read       the one function that it records
 
 `#` begins a comment.
 """
@@ -18,12 +20,27 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from probe_effect.tracers.dynamic_events import split_probes
+from probe_effect.tracers.kernel import FTRACE_TRACERS
 from probe_effect.tracers.protocol import TracerFailed
 
 if TYPE_CHECKING:
     from probe_effect.tracers.dynamic_events import Probe
 
-EXPECTED = "expected event, filter, buffer_size_kb, set_event_pid or probe"
+FORMS = {
+    "event": "`event GROUP/NAME`",
+    "filter": "`filter EXPRESSION` below an event",
+    "buffer_size_kb": "`buffer_size_kb KIB`, a whole number above 0",
+    "set_event_pid": "`set_event_pid workload`",
+    "current_tracer": "`current_tracer function` or `current_tracer function_graph`",
+    "set_ftrace_filter": "`set_ftrace_filter FUNCTION`",
+}
+EXPECTED = f"expected {', '.join(FORMS)} or probe"
+
+RECORDS = {"function": 1, "function_graph": 2}
+"""Tracer to the records that it makes of one call: function_graph has one for entry and one for return.
+
+Source: kernel/trace/trace_functions_graph.c, trace_graph_entry and trace_graph_return.
+"""
 
 
 @dataclass(slots=True)
@@ -42,6 +59,15 @@ class Script:
     events: list[Event] = field(default_factory=list)
     buffer_size_kb: int | None = None
     only_workload: bool = False
+    tracer: str | None = None
+    function: str | None = None
+
+    @property
+    def records_per_event(self) -> int | None:
+        """How many records of the ring buffer stand for one event; None when nothing is recorded."""
+        if self.tracer is not None:
+            return RECORDS[self.tracer]
+        return 1 if self.events else None
 
 
 def parse_script(text: str, name: str) -> Script:
@@ -56,6 +82,12 @@ def parse_script(text: str, name: str) -> Script:
         except ValueError as error:
             msg = f"{name}:{number}: {error}"
             raise TracerFailed(msg) from error
+    if (script.tracer is None) != (script.function is None):  # all functions at once would stop the machine
+        msg = f"{name}: expected current_tracer and set_ftrace_filter together"
+        raise TracerFailed(msg)
+    if script.tracer is not None and (script.events or script.only_workload):  # their records could not be told apart
+        msg = f"{name}: expected no event and no set_event_pid beside current_tracer"
+        raise TracerFailed(msg)
     return script
 
 
@@ -69,12 +101,10 @@ def _take(script: Script, word: str, value: str) -> None:
         script.buffer_size_kb = int(value)
     elif word == "set_event_pid" and value == "workload":
         script.only_workload = True
+    elif word == "current_tracer" and value in FTRACE_TRACERS.values():
+        script.tracer = value
+    elif word == "set_ftrace_filter" and re.fullmatch(r"[A-Za-z_][\w.]*", value, re.ASCII):
+        script.function = value
     else:
-        forms = {
-            "event": "`event GROUP/NAME`",
-            "filter": "`filter EXPRESSION` below an event",
-            "buffer_size_kb": "`buffer_size_kb KIB`, a whole number above 0",
-            "set_event_pid": "`set_event_pid workload`",
-        }
-        msg = f"`{word} {value}`: " + (f"expected {forms[word]}" if word in forms else EXPECTED)
+        msg = f"`{word} {value}`: " + (f"expected {FORMS[word]}" if word in FORMS else EXPECTED)
         raise ValueError(msg)

@@ -20,8 +20,27 @@ OPTIONS: dict[Need, tuple[str, str]] = {
     "tracepoint": ("system call tracepoints", "FTRACE_SYSCALLS"),
     "raw-tracepoint": ("raw tracepoints", "BPF_EVENTS"),
     "fentry": ("function entry by BPF trampoline (fentry)", "DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
+    "kprobe-multi": ("links of a BPF program to many functions (kprobe.multi)", "FPROBE"),
+    "function-tracer": ("function tracer", "FUNCTION_TRACER"),
+    "function-graph": ("function graph tracer", "FUNCTION_GRAPH_TRACER"),
 }
 """Facility to its name in sentences and its build option."""
+
+FTRACE_TRACERS: dict[Need, str] = {"function-tracer": "function", "function-graph": "function_graph"}
+"""Facility to its word in `available_tracers` and `current_tracer` (Documentation/trace/ftrace.rst)."""
+
+ON_FTRACE: tuple[Need, ...] = ("fentry", "kprobe-multi", *FTRACE_TRACERS)
+"""What patches the entry of functions through ftrace, and fails where the kernel keeps that to itself.
+
+Source: kernel/bpf/trampoline.c (register_fentry), kernel/trace/fprobe.c (register_fprobe_ips).
+"""
+
+BTF = "sys/kernel/btf/vmlinux"
+MULTI_LINK = b"\0bpf_kprobe_multi_link\0"
+"""The type of such links by its whole name in BTF, whose names end in 0 bytes.
+
+Source: kernel/trace/bpf_trace.c has the type only within CONFIG_FPROBE; bpf_kprobe_multi_link_attach is always there.
+"""
 
 
 def missing(need: Need, root: Path) -> str | None:
@@ -30,10 +49,8 @@ def missing(need: Need, root: Path) -> str | None:
     Source: a `kprobe` or `uprobe` device stands under event_source since Linux 4.17 (kernel/events/core.c);
     before, and for tracepoints, tracefs has the file or folder.
     """
-    if need == "fentry":
-        return _fentry_missing(root)
-    if any((root / place).exists() for place in _signs(need)):
-        return None
+    if _is_offered(need, root):
+        return _functions_missing(need, root) if need in ON_FTRACE else None
     name, option = OPTIONS[need]
     return f"this kernel has no {name}: {_config_says(option, root)}"
 
@@ -45,11 +62,13 @@ def tracefs_missing(root: Path) -> str | None:
     return "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
 
 
-def _fentry_missing(root: Path) -> str | None:
-    """fentry stands on the function tracer, so a kernel that keeps that to itself has no fentry either.
+def ftrace_tracers(folder: Path) -> list[str]:
+    """The tracers that tracefs, or one of its instances, offers; none where it has no such file."""
+    return (read_text(folder, "available_tracers") or "").split()
 
-    Source: kernel/bpf/trampoline.c (register_fentry goes through ftrace for functions that it can patch).
-    """
+
+def _functions_missing(need: Need, root: Path) -> str | None:
+    """None when functions can be traced, else why not."""
     for place in TRACEFS:
         functions = root / place / "available_filter_functions"
         try:
@@ -58,15 +77,34 @@ def _fentry_missing(root: Path) -> str | None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            return f"this kernel refuses the function tracer, on which fentry stands: {error.strerror}: {functions}"
-    name, option = OPTIONS["fentry"]
+            words = f"{error.strerror}: {functions}"
+            return f"this kernel refuses to have functions traced, on which {need} stands: {words}"
+    name, option = OPTIONS[need]
     return f"this kernel has no {name}: {_config_says(option, root)}"
+
+
+def _is_offered(need: Need, root: Path) -> bool:
+    if need == "kprobe-multi":
+        return _has_multi_links(root)
+    if need in FTRACE_TRACERS:
+        return any(FTRACE_TRACERS[need] in ftrace_tracers(root / place) for place in TRACEFS)
+    return any((root / place).exists() for place in _signs(need))
+
+
+def _has_multi_links(root: Path) -> bool:
+    """By the kernel's types (milliseconds; its list of symbols takes seconds), else by its build options."""
+    try:
+        return MULTI_LINK in (root / BTF).read_bytes()
+    except OSError:
+        return (kernel_config(root) or {}).get(OPTIONS["kprobe-multi"][1]) == "y"
 
 
 def _signs(need: Need) -> list[str]:
     """Files and folders of which one exists when the kernel has the facility."""
     if need == "tracepoint":
         return [f"{place}/events/syscalls" for place in TRACEFS]
+    if need == "fentry":
+        return [f"{place}/available_filter_functions" for place in TRACEFS]
     if need == "raw-tracepoint":
         return [f"{place}/events/raw_syscalls/sys_enter" for place in TRACEFS]
     return [f"sys/bus/event_source/devices/{need}", *(f"{place}/{need}_events" for place in TRACEFS)]

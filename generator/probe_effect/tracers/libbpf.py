@@ -4,25 +4,28 @@ What a tracer built on BPF costs beyond this, it adds itself. The loader (`libbp
 kernel has made a link for each of its N programs (bpf(2), BPF_LINK_CREATE; libbpf's `bpf_program__attach`), so that
 line is the proof. Events of which the kernel says that it left the program out are lost (`recursion_misses` of
 `bpf_prog_info`, since Linux 5.12).
+
+Where nothing can be compiled, as in an emulated machine, `prebuild` has made everything on another one.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.compilers import Compiler, compiled
 from probe_effect.errors import ProbeEffectError
-from probe_effect.host import ROOT
+from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import missing, tracefs_missing
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, version_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
@@ -34,6 +37,7 @@ INCLUDE = HERE / "probe.bpf.h"
 LIBRARY = "usr/include/bpf/libbpf.h"
 INSTALL = "on Debian and Ubuntu: apt install clang gcc libbpf-dev"
 
+CLANG = "clang"
 MACHINE = os.uname().machine
 ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "ppc64le": "powerpc", "riscv64": "riscv", "s390x": "s390"}
 """The kernel's names of processors to those that libbpf's headers ask for (bpf_tracing.h)."""
@@ -46,39 +50,46 @@ LOADER_COMPILER = Compiler(
 BPF_COMPILER = Compiler(
     # libbpf wants the types of maps, which -g writes. Debian keeps <asm/types.h> in the processor's own folder.
     command=(
-        *("clang", "-O2", "-g", "-target", "bpf", "-Wall", f"-D__TARGET_ARCH_{ARCHITECTURES.get(MACHINE, MACHINE)}"),
-        *("-I", str(HERE), "-idirafter", f"/usr/include/{MACHINE}-linux-gnu", "-c"),
+        *(CLANG, "-O2", "-g", "-target", "bpf", "-Wall", f"-D__TARGET_ARCH_{ARCHITECTURES.get(MACHINE, MACHINE)}"),
+        *("-I", str(HERE), "-iwithsysroot", f"/usr/include/{MACHINE}-linux-gnu", "-c"),
     ),
     absent=f"clang is not installed; {INSTALL}",
 )
 
+PREBUILT_LOADER = "libbpf-loader"
+PREBUILT_COMPILER = "compiler"
+"""A line of text: what compiled the programs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Libbpf:
-    """The tracer; `cache` is where compiled programs are kept, `root` is where it looks for the system's files."""
+    """The tracer.
+
+    `cache` is where compiled programs are kept, `root` is where it looks for the system's files, and `prebuilt` is a
+    folder that `prebuild` made, from which everything is taken where it is given.
+    """
 
     cache: Path | None = None
     root: Path = ROOT
+    prebuilt: Path | None = None
     id: str = "libbpf"
     tool: str = "libbpf"
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        if reason := absent("cc", INSTALL) or absent("clang", INSTALL):
+        if self.prebuilt is None and (reason := self._cannot_compile()):
             return reason
-        if not (self.root / LIBRARY).is_file():
-            return f"libbpf's headers are not installed: no /{LIBRARY}; {INSTALL}"
         if os.geteuid() != 0:
             return "libbpf needs root; run this command with sudo"
         return tracefs_missing(self.root)
 
     def version(self) -> str | None:
-        """The version of the library, and of the compiler; None when the loader cannot be made."""
+        """The version of the library, and of the compiler; None when the loader cannot be made, or does not run."""
         try:
             library = version_line(str(self.loader()))
         except ProbeEffectError:
             return None
-        compiler = version_line(BPF_COMPILER.command[0])
+        compiler = read_text(self.prebuilt, PREBUILT_COMPILER) if self.prebuilt else version_line(CLANG)
         return f"{library}, {compiler}" if library and compiler else library
 
     def missing(self, need: Need) -> str | None:
@@ -88,14 +99,63 @@ class Libbpf:
     def session(self, script: Path, counting: Counting, program: Path) -> LibbpfSession:
         """One run of the BPF program `script`. Raises: TracerFailed with the compiler's words when it refuses it."""
         try:
-            compiled_script = compiled(script, BPF_COMPILER, f"bpf/{script.stem}.o", self.cache, [INCLUDE])
-            return LibbpfSession((self.loader(), compiled_script.path), counting, program)
+            return LibbpfSession((self.loader(), self._object(script)), counting, program)
         except ProbeEffectError as error:
             raise TracerFailed(str(error)) from error
 
     def loader(self) -> Path:
         """The compiled loader. Raises: HostNotReady without a compiler; ProbeEffectError when it refuses."""
-        return compiled(LOADER, LOADER_COMPILER, "tracers/libbpf-loader", self.cache).path
+        return self.prebuilt / PREBUILT_LOADER if self.prebuilt else _loader(self.cache)
+
+    def _object(self, script: Path) -> Path:
+        """The compiled script. Raises: TracerFailed when the prebuilt one is absent; and what `loader` raises."""
+        if self.prebuilt is None:
+            return _object(script, self.cache)
+        path = self.prebuilt / _prebuilt_name(script)
+        if not path.is_file():
+            msg = f"{path} is absent: it was to be made of {script.name} beforehand"
+            raise TracerFailed(msg)
+        return path
+
+    def _cannot_compile(self) -> str | None:
+        """None when the loader and the scripts can be compiled here, else what is missing and what to do."""
+        if reason := absent("cc", INSTALL) or absent(CLANG, INSTALL):
+            return reason
+        if not (self.root / LIBRARY).is_file():
+            return f"libbpf's headers are not installed: no /{LIBRARY}; {INSTALL}"
+        return None
+
+
+def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, sysroot: Path | None = None) -> None:
+    """Fill `folder` with all that `Libbpf(prebuilt=folder)` asks for on a machine that can compile nothing.
+
+    Args:
+        scripts: `.bpf.c` files in their suites' folders.
+        folder: made where it is absent; the loader, the compiler's account of itself, and a folder for each suite.
+        cache: folder for what is compiled; the user's cache by default.
+        sysroot: root of the system that it is for, with the headers of its C library and of libbpf; else this one.
+    Raises: HostNotReady without a compiler; ProbeEffectError with its words when it refuses a source.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(_loader(cache, sysroot), folder / PREBUILT_LOADER)
+    for script in scripts:
+        path = folder / _prebuilt_name(script)
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy2(_object(script, cache, sysroot), path)
+    (folder / PREBUILT_COMPILER).write_text(f"{version_line(CLANG)}\n", encoding="utf-8")
+
+
+def _prebuilt_name(script: Path) -> str:
+    """`per-event/02-kprobe.bpf.o`: two suites may have a case of one name."""
+    return f"{script.parent.name}/{script.stem}.o"
+
+
+def _loader(cache: Path | None, sysroot: Path | None = None) -> Path:
+    return compiled(LOADER, replace(LOADER_COMPILER, sysroot=sysroot), "tracers/libbpf-loader", cache).path
+
+
+def _object(script: Path, cache: Path | None, sysroot: Path | None = None) -> Path:
+    return compiled(script, replace(BPF_COMPILER, sysroot=sysroot), f"bpf/{script.stem}.o", cache, [INCLUDE]).path
 
 
 class LibbpfSession(ToolSession):

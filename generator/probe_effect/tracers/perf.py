@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.tracers.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.tracers.perf_output import complaint
 from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
 from probe_effect.tracers.tool import absent
@@ -63,8 +63,8 @@ class Perf:
 
     def missing(self, need: Need) -> str | None:
         """None when kernel and perf offer `need`, else why not."""
-        if need == "fentry":
-            return "perf attaches no event by BPF trampoline (fentry)"
+        if need in ON_FTRACE:
+            return f"perf attaches no event by {need}"
         return missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> PerfSession:

@@ -64,8 +64,8 @@ class Systemtap:
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel offers `need`, else why not."""
-        if need == "fentry":
-            return "SystemTap's BPF runtime has no fentry"
+        if need in kernel.ON_FTRACE:
+            return f"SystemTap's BPF runtime has no {need}"
         return kernel.missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> SystemtapSession:

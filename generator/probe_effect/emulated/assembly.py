@@ -1,0 +1,77 @@
+"""What is booted: a kernel, Debian's userland, tracers of any release, and our own program with the suites' files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.emulated import parts
+from probe_effect.emulated.debian import Release, check_programs
+from probe_effect.emulated.qemu import PROGRAM, Image
+from probe_effect.emulated.tracers import PACKAGES
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.workloads.build import build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.compilers import Program
+    from probe_effect.emulated.kernel import Kernel
+    from probe_effect.emulated.tracers import Wanted
+    from probe_effect.measure.request import Work
+
+USERLAND = "bookworm"
+"""The release inside, whatever the kernel's: so the C library that is probed is the same for all kernels."""
+
+BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "python3-minimal", "libpython3-stdlib")
+SDK_PACKAGES = ("libc6-dev", "libbpf-dev", "systemtap-sdt-dev")
+"""What workloads and BPF programs are compiled against; it stays on the host."""
+
+HOST_PROGRAMS = {PROGRAM: "qemu-system-x86", "cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg", "cc": "gcc"}
+"""Program to the package that brings it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """An image, the workloads in it, and what it is made of."""
+
+    image: Image
+    programs: dict[Path, Program]
+    """Workload's source to the compiled program."""
+    packages: dict[str, str]
+    """`kernel`, `userland`, or a tracer as it was named, to the package with its version and release."""
+    config: Path | None
+    """The kernel's build options."""
+
+
+def assemble(kernel: Kernel, tracers: Sequence[Wanted], works: Sequence[Work], cache: Path) -> Assembly:
+    """The image for a kernel, with these tracers and suites.
+
+    Args:
+        cache: our folder for everything that is fetched or made.
+    Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
+    """
+    check_programs(HOST_PROGRAMS)
+    native = [one for one in tracers if one.release is None]
+    names = sorted({name for one in native for name in PACKAGES[one.tracer]})
+    base = Release(USERLAND, cache).unpack([*BASE_PACKAGES, *names])
+    sdk = Release(USERLAND, cache).unpack(SDK_PACKAGES).folder
+    others = {one: Release(one.release, cache).unpack([one.package]) for one in tracers if one.release and one.package}
+    programs = {work.source(): build(work.source(), cache, sysroot=sdk) for work in works}
+    compiled = [program.path for program in programs.values()]
+    archives = (
+        parts.userland(base, cache),
+        *(parts.from_elsewhere(one, unpacked, cache) for one, unpacked in others.items()),
+        parts.own(kernel, compiled, _scripts(tracers, works), base=base.folder, sdk=sdk, cache=cache),
+    )
+    packages = {"kernel": kernel.origin, "userland": base.origin("libc6")}
+    packages |= {one.word: base.origin(PACKAGES[one.tracer][0]) for one in native if PACKAGES[one.tracer]}
+    packages |= {one.word: unpacked.origin(str(one.package)) for one, unpacked in others.items()}
+    return Assembly(Image(kernel.image, archives), programs, packages, kernel.config)
+
+
+def _scripts(tracers: Sequence[Wanted], works: Sequence[Work]) -> list[Path]:
+    """The suites' scripts for these tracers."""
+    endings = tuple(SCRIPT_SUFFIXES[one.tracer] for one in tracers)
+    return sorted(path for work in works for path in work.folder.iterdir() if path.name.endswith(endings))

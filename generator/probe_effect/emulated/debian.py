@@ -1,0 +1,210 @@
+"""Debian's packages of any release, fetched by apt into folders of our own: nothing is installed, no root is needed.
+
+apt keeps its state where it is told to (apt.conf(5), `Dir`), so that a list of installed packages that is empty makes
+it name everything that a package needs; it checks signatures and hashes as ever.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady, ProbeEffectError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MIRROR = "http://deb.debian.org/debian"
+"""Where the host's own apt does not name one; packages are signed, so that the way need not be."""
+
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+RELEASE = re.compile(r"[a-z]+(-[a-z]+)*")
+PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+INSTALLED = re.compile(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", re.MULTILINE)
+"""A package that apt would install: name, version, architecture."""
+
+TIMEOUT_S = 600
+FRESH_S = 86_400
+"""Age up to which lists of packages are not fetched again."""
+
+PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
+"""Program to the package that brings it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """The files of some packages in one folder."""
+
+    folder: Path
+    digest: str
+    """Of the packages' names and versions."""
+    versions: dict[str, str]
+    """Package to its version."""
+
+    def origin(self, package: str) -> str:
+        """A package of these with its version and release, for the record."""
+        return f"{package} {self.versions[package]} ({self.folder.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of Debian by its name (`bookworm`, `trixie-backports`); `cache` is our folder for all of them."""
+
+    name: str
+    cache: Path
+
+    def fetch(self, packages: Sequence[str], *, alone: bool = False) -> list[Path]:
+        """The files of these packages, and of all that they need unless they are wanted `alone`.
+
+        Raises: HostNotReady with apt's words, where a package is unknown or cannot be fetched.
+        """
+        self._update()
+        if alone:
+            return [self._download(package) for package in packages]
+        command = ["apt-get", *self._options(), "install", "--no-install-recommends", "--yes", *packages]
+        said = self._run([*command, "--simulate"])
+        files = [self._archives / _file_name(match) for match in INSTALLED.finditer(said)]
+        if not all(file.is_file() for file in files):
+            self._run([*command, "--download-only"])
+        return files
+
+    def unpack(self, packages: Sequence[str], *, alone: bool = False) -> Unpacked:
+        """The same, unpacked into one folder; what was unpacked before is not unpacked again."""
+        files = self.fetch(packages, alone=alone)
+        digest = hashlib.sha256("\n".join(file.name for file in files).encode()).hexdigest()[:16]
+        folder = self.cache / "unpacked" / digest / self.name
+        if not folder.is_dir():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:
+                whole = Path(fresh) / "files"
+                for file in files:
+                    _run(["dpkg-deb", "--extract", str(file), str(whole)])
+                whole.rename(folder)
+        return Unpacked(folder, digest, dict(_name_and_version(file) for file in files))
+
+    def needs(self, package: str, pattern: str) -> list[str]:
+        """Names of the packages that `package` depends on itself, of those that match the regular expression."""
+        self._update()
+        said = self._run(["apt-cache", *self._options(), "depends", package])
+        return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
+
+    @property
+    def _archives(self) -> Path:
+        return self._state / "cache/archives"
+
+    @property
+    def _state(self) -> Path:
+        return self.cache / "apt" / self.name
+
+    def _update(self) -> None:
+        """Fetch the lists of packages where ours are not of today. Raises: HostNotReady."""
+        stamp = self._state / "updated"
+        if stamp.is_file() and time.time() - stamp.stat().st_mtime < FRESH_S:
+            return
+        check_programs(PROGRAMS)
+        if not KEYRING.is_file():
+            msg = f"{KEYRING}: the keys of Debian's archive are not here; on Debian and Ubuntu: "
+            raise HostNotReady(msg + "apt install debian-archive-keyring")
+        for folder in ("lists/partial", "cache/archives/partial"):
+            (self._state / folder).mkdir(parents=True, exist_ok=True)
+        (self._state / "status").touch()
+        line = f"deb [signed-by={KEYRING}] {mirror()} {self.name} main\n"
+        (self._state / "sources.list").write_text(line, encoding="utf-8")
+        self._run(["apt-get", *self._options(), "update"])
+        stamp.touch()
+
+    def _options(self) -> list[str]:
+        """Options that keep apt inside our folder."""
+        state = self._state
+        places = {
+            "Dir::State": state,
+            "Dir::State::status": state / "status",
+            "Dir::Cache": state / "cache",
+            "Dir::Etc::sourcelist": state / "sources.list",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::Etc::preferences": "/dev/null",
+            "Dir::Etc::preferencesparts": "/dev/null",
+            "APT::Architecture": "amd64",
+            "APT::Sandbox::User": "root",  # another user could not write into our folder
+            "Acquire::Languages": "none",
+            # A list that has expired is signed all the same, and old kernels are what some want to measure.
+            "Acquire::Check-Valid-Until": "false",
+            "APT::Update::Error-Mode": "any",
+        }
+        return [word for name, value in places.items() for word in ("-o", f"{name}={value}")]
+
+    def _download(self, package: str) -> Path:
+        """One package alone. Raises: HostNotReady."""
+        folder = self._archives
+        said = self._run(["apt-get", *self._options(), "download", "--print-uris", package])
+        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
+        if match is None:
+            msg = f"{package}: apt does not say where it is: {said.strip()}"
+            raise HostNotReady(msg)
+        if not (folder / match[1]).is_file():
+            self._run(["apt-get", *self._options(), "download", package], folder)
+        return folder / match[1]
+
+    def _run(self, command: Sequence[str], folder: Path | None = None) -> str:
+        try:
+            return _run(command, folder)
+        except ProbeEffectError as error:
+            msg = f"packages of Debian {self.name} cannot be had: {error}"
+            raise HostNotReady(msg) from error
+
+
+@contextmanager
+def locked(cache: Path) -> Iterator[None]:
+    """Have the folder for ourselves: of two programs that put machines together, the second waits for the first."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def mirror() -> str:
+    """The mirror of Debian that the host's own apt uses; Debian's own where it uses none."""
+    said = _run(["apt-get", "indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)"])
+    known = [line.split()[1] for line in said.splitlines() if line.startswith("Debian/Debian ")]
+    return known[0].rstrip("/") if known else MIRROR
+
+
+def check_programs(programs: dict[str, str]) -> None:
+    """Nothing, when each program is there; the values are the packages that bring them. Raises: HostNotReady."""
+    missing = {program: package for program, package in programs.items() if shutil.which(program) is None}
+    if missing:
+        line = f"apt install {' '.join(dict.fromkeys(missing.values()))}"
+        msg = f"an emulated machine needs {', '.join(missing)}, not found here; on Debian and Ubuntu: {line}"
+        raise HostNotReady(msg)
+
+
+def _run(command: Sequence[str], folder: Path | None = None) -> str:
+    """What a command prints. Raises: ProbeEffectError with its words when it fails."""
+    run = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
+    )
+    if run.returncode != 0:
+        words = (run.stderr.strip() or run.stdout.strip()).splitlines()
+        msg = f"`{command[0]}` ended with status {run.returncode}: {'; '.join(words[-3:])}"
+        raise ProbeEffectError(msg)
+    return run.stdout
+
+
+def _file_name(match: re.Match[str]) -> str:
+    """How apt calls the file of a package that it would install; it escapes the colon of an epoch."""
+    return f"{match[1]}_{match[2].replace(':', '%3a')}_{match[3]}.deb"
+
+
+def _name_and_version(file: Path) -> tuple[str, str]:
+    """Of a file such as `libbpf1_1%3a1.1.2-0_amd64.deb`."""
+    name, version, _ = file.name.split("_", 2)
+    return name, version.replace("%3a", ":")

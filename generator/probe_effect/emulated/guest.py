@@ -1,0 +1,172 @@
+"""The program inside: it makes one run at a time for the host, and says what kernel and tracers are there.
+
+Runs on the emulated machine's own Python, with that part of the package which needs no compiled library. Its line to
+the host is a serial port, and its times are those of the emulated clock.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.emulated.messages import (
+    PREBUILT,
+    decode,
+    encode,
+    limits_of,
+    load_of,
+    planned_of,
+)
+from probe_effect.errors import ProbeEffectError
+from probe_effect.host import ROOT
+from probe_effect.machine.steal import busy_ratio, cpu_times
+from probe_effect.measure.functions import probed_functions
+from probe_effect.measure.one_run import Hooks, Watch, run_once
+from probe_effect.tracers.kprobes import mechanism
+from probe_effect.tracers.libbpf import Libbpf
+from probe_effect.tracers.registry import known_tracers, with_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from io import FileIO
+
+    from probe_effect.emulated.messages import Message
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Tracer
+
+FACTS = (
+    "proc/cpuinfo",
+    "proc/meminfo",
+    "proc/cmdline",
+    "proc/sys/kernel/osrelease",
+    "proc/sys/net/core/bpf_jit_enable",
+    "etc/os-release",
+    "sys/devices/system/cpu/online",
+    "sys/devices/system/cpu/smt/active",
+    "sys/devices/system/cpu/cpu*/topology/*_id",
+    "sys/devices/system/cpu/vulnerabilities/*",
+    "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "sys/devices/system/clocksource/clocksource0/available_clocksource",
+)
+"""Files below the root that say what the machine is: those that `probe_effect.machine` reads."""
+
+
+SETTLED_AFTER_S = 0.1
+SETTLED_RATIO = 0.1
+"""Busy for less than that share of that time: our own look takes a part of it."""
+
+LONGEST_SETTLING_S = 3.0
+"""A tracer that is never idle is let be: what it does all the time is part of its cost."""
+
+
+class Guest:
+    """What the program inside can be asked to do: one method for each word of a request."""
+
+    def __init__(self, root: Path = ROOT, known: Callable[[], dict[str, Tracer]] = known_tracers) -> None:
+        self._root, self._known = root, known
+        self._tracers: dict[str, Tracer] = {}
+
+    def facts(self, request: Message) -> Message:
+        """Path to text of the files that say what the machine is."""
+        del request
+        paths = (path for pattern in FACTS for path in sorted(self._root.glob(pattern)))
+        return {
+            "files": {
+                path.relative_to(self._root).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+                for path in paths
+            }
+        }
+
+    def tracers(self, request: Message) -> Message:
+        """What each tracer named in `words` says of itself and of `needs`; those are offered from now on."""
+        known = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
+        every, names = with_paths(known, request["words"])
+        self._tracers = {name: every[name] for name in names}
+        return {"tracers": [_account(tracer, request["needs"]) for tracer in self._tracers.values()]}
+
+    def functions(self, request: Message) -> Message:
+        """First bytes of probed functions."""
+        return {"functions": probed_functions(request["names"], load_of(request["load"]))}
+
+    def run(self, request: Message) -> Message:
+        """The row of one run, and how the kernel had made its kprobes where that is asked."""
+        made: list[str | None] = []
+
+        def look() -> None:
+            made.extend([mechanism(self._root)] if request["looking"] else [])
+
+        row = run_once(
+            planned_of(request["planned"]),
+            load_of(request["load"]),
+            self._watch(request["watch"]),
+            limits_of(request["limits"]),
+            Hooks(before_go=self._settle, after_run=look),
+        )
+        return {"row": asdict(row), "mechanism": next(iter(made), None)}
+
+    def _settle(self) -> None:
+        """Return when the CPU has been idle for a while: what attaching, or detaching before, has left to do is done.
+
+        With one CPU it would be done within the loop, and counted: a tracer that frees its compiler's memory, maps of
+        the tracer before that the kernel frees in the background.
+        """
+        deadline_s = time.monotonic() + LONGEST_SETTLING_S
+        before = cpu_times(self._root, 0)
+        while time.monotonic() < deadline_s:
+            time.sleep(SETTLED_AFTER_S)
+            now = cpu_times(self._root, 0)
+            busy = busy_ratio(before, now)
+            if busy is None or busy < SETTLED_RATIO:
+                return
+            before = now
+
+    def _watch(self, message: Message | None) -> Watch | None:
+        if message is None:
+            return None
+        tracer = self._tracers[message["tracer"]]
+        return Watch(**message | {"tracer": tracer, "script": Path(message["script"])})
+
+
+def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
+    unavailable = tracer.available()
+    lacks = {} if unavailable else {need: reason for need in needs if (reason := tracer.missing(need))}
+    return {
+        "id": tracer.id,
+        "tool": tracer.tool,
+        "unavailable": unavailable,
+        "version": None if unavailable else tracer.version(),
+        "lacks": lacks,
+    }
+
+
+def serve(line: FileIO, guest: Guest) -> None:
+    """Answer requests until the line ends."""
+    handlers: dict[str, Callable[[Message], Message]] = {
+        "facts": guest.facts,
+        "tracers": guest.tracers,
+        "functions": guest.functions,
+        "run": guest.run,
+    }
+    for text in line:
+        request = decode(text)
+        if request is None:
+            continue
+        try:
+            answer = handlers[request["do"]](request)
+        except ProbeEffectError as error:
+            answer = {"error": str(error)}
+        line.write(encode(answer | {"number": request["number"]}))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serve on the serial port that is named."""
+    with open(arguments[0], "r+b", buffering=0) as line:  # noqa: PTH123 (a device, opened once for both ways)
+        line.write(encode({"number": 0}))  # ready
+        serve(line, Guest())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,27 @@
+#!/bin/busybox sh
+# The first program of an emulated machine: file systems, then the program that makes the runs, then off.
+# Its output is the console; the second serial port belongs to the host.
+# These and no others: some of busybox's namesakes of other programs (setpriv) take other options.
+for name in cat cp ln mkdir mount poweroff sh stty uname; do
+    [ -e /bin/$name ] || /bin/busybox ln -s busybox /bin/$name
+done
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root PYTHONPATH=/probe-effect/python PYTHONDONTWRITEBYTECODE=1
+mkdir -p /proc /sys /dev /tmp /run /root /boot
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/shm
+ln -s /proc/self/fd /dev/fd
+mount -t tmpfs shm /dev/shm
+mount -t tmpfs tmp /tmp
+mount -t debugfs debug /sys/kernel/debug
+mount -t tracefs trace /sys/kernel/tracing
+mount -t bpf bpf /sys/fs/bpf
+[ -f /probe-effect/boot/config ] && cp /probe-effect/boot/config "/boot/config-$(uname -r)"
+/sbin/ldconfig  # by its cache tracers find the C library
+ulimit -n 65536
+stty -F /dev/ttyS1 raw -echo
+# Its kernel's own default is to look for idle pages and to compact memory: none of that belongs to a run.
+for file in /sys/kernel/mm/khugepaged/defrag /sys/kernel/mm/ksm/run; do [ -w $file ] && echo 0 > $file; done
+python3 -P -m probe_effect.emulated.guest /dev/ttyS1
+poweroff -f

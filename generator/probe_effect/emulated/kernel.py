@@ -1,0 +1,98 @@
+"""Kernels to emulate: Debian's of a release, taken out of its package, or an image of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.emulated.debian import RELEASE, Release
+from probe_effect.errors import HostNotReady, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+META_PACKAGE = "linux-image-amd64"
+"""Depends on the newest kernel of its release."""
+
+WANTED = re.compile(r"\./(boot|usr/lib/modules/[^/]+)/(vmlinuz|config)(-.*)?")
+"""The image and the build options: in /boot, and since Linux 6.19's packages beside the modules."""
+
+IMAGE, CONFIG = "vmlinuz", "config"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel image, its build options where they are known, and where it comes from."""
+
+    image: Path
+    config: Path | None
+    origin: str
+    """Package and version; for an image of the user's own its name and the beginning of its hash."""
+
+
+def find_kernel(words: str, cache: Path) -> Kernel:
+    """The kernel that a user names: a release of Debian, or the path of an image.
+
+    Raises: UsageError for neither; HostNotReady where packages cannot be had.
+    """
+    path = Path(words)
+    if path.is_file():
+        return _own(path)
+    if RELEASE.fullmatch(words):
+        return _of_release(Release(words, cache))
+    msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid) or the file of a kernel image"
+    raise UsageError(msg)
+
+
+def _own(path: Path) -> Kernel:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    config = path.with_name(path.name.replace(IMAGE, CONFIG))
+    return Kernel(path, config if config != path and config.is_file() else None, f"{path.name} {digest}")
+
+
+def _of_release(release: Release) -> Kernel:
+    images = release.needs(META_PACKAGE, r"linux-image-\d.*")
+    if not images:
+        msg = f"Debian {release.name} has no kernel for amd64: its {META_PACKAGE} depends on none"
+        raise HostNotReady(msg)
+    # Newer packages of an image are empty, and depend on those that have it.
+    packages = release.needs(images[0], r"linux-(binary|base)-\d.*") or images
+    files = release.fetch(packages, alone=True)
+    folder = _extracted(files, release.cache / "kernels" / files[0].stem)
+    image, config = (next(folder.glob(f"{kind}*"), None) for kind in (IMAGE, CONFIG))
+    if image is None:
+        msg = f"{', '.join(packages)} of Debian {release.name}: no file vmlinuz in it"
+        raise HostNotReady(msg)
+    _, version, _ = files[0].name.split("_", 2)
+    return Kernel(image, config, f"{images[0]} {version} ({release.name})")
+
+
+def _extracted(packages: Sequence[Path], folder: Path) -> Path:
+    """The wanted files of the packages, flat in `folder`; hundreds of MB of modules are left where they are."""
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:
+        target = Path(fresh) / "files"
+        target.mkdir()
+        for package in packages:
+            _extract(package, target)
+        target.rename(folder)
+    return folder
+
+
+def _extract(package: Path, target: Path) -> None:
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as run, tarfile.open(fileobj=run.stdout, mode="r|") as files:
+        for member in files:
+            content = files.extractfile(member) if member.isfile() and WANTED.fullmatch(member.name) else None
+            if content is not None:
+                with (target / Path(member.name).name).open("wb") as file:
+                    shutil.copyfileobj(content, file)

@@ -1,0 +1,89 @@
+"""What host and guest say to each other: one JSON object a line, a request and its answer at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.measure.one_run import Limits
+from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.model import Sample
+from probe_effect.workloads.loop import Load
+
+if TYPE_CHECKING:
+    from probe_effect.measure.one_run import Watch
+
+Message = dict[str, Any]
+
+PLACE = "/probe-effect"
+"""Our folder in the guest."""
+
+LIBRARY, SUITES, WORKLOADS, PREBUILT, CONFIG = (
+    f"{PLACE}/{name}" for name in ("python", "suites", "workloads", "prebuilt", "boot")
+)
+
+
+def encode(message: Message) -> bytes:
+    """One line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Message | None:
+    """The object of a line; None for anything else, as a kernel may print to a serial line what it likes."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def in_guest(script: Path) -> str:
+    """Where a suite's script lies in the guest."""
+    return f"{SUITES}/{script.parent.name}/{script.name}"
+
+
+def load_message(load: Load) -> Message:
+    """What a workload is to do, with its place in the guest."""
+    return asdict(load) | {"program": f"{WORKLOADS}/{load.program.name}"}
+
+
+def load_of(message: Message) -> Load:
+    """The same, read in the guest."""
+    return Load(**message | {"program": Path(message["program"])})
+
+
+def run_request(
+    planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits, *, looking: bool = False
+) -> Message:
+    """A run to make, and whether to look afterwards how the kernel had made its kprobes: that fires probes itself."""
+    return {
+        "do": "run",
+        "looking": looking,
+        "planned": asdict(planned),
+        "load": load_message(load),
+        "watch": watch
+        and {
+            "tracer": watch.tracer.id,
+            "script": in_guest(watch.script),
+            "counting": watch.counting,
+            "events_per_operation": watch.events_per_operation,
+        },
+        "limits": asdict(limits),
+    }
+
+
+def planned_of(message: Message) -> PlannedRun:
+    """The run to make, read in the guest."""
+    return PlannedRun(**message | {"subject": Subject(**message["subject"])})
+
+
+def limits_of(message: Message) -> Limits:
+    """Its limits."""
+    return Limits(**message)
+
+
+def row_of(message: Message) -> Sample:
+    """The row of an answer. Raises: TypeError for one with other columns."""
+    return Sample(**message)

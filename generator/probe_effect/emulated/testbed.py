@@ -1,0 +1,244 @@
+"""An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, get_args
+
+from probe_effect.emulated.messages import load_message, row_of, run_request
+from probe_effect.emulated.qemu import OPTIONS, Accelerator, Guest, GuestLost, version
+from probe_effect.emulated.tracers import guest_tracers
+from probe_effect.errors import HostNotReady
+from probe_effect.machine.collect import collect_machine, collect_system
+from probe_effect.machine.cpu import signature
+from probe_effect.machine.identity import machine_id
+from probe_effect.measure.one_run import empty_row
+from probe_effect.measure.testbed import Origins
+from probe_effect.store.samples import as_note
+from probe_effect.store.suite_file import Need
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Self
+
+    from probe_effect.compilers import Program
+    from probe_effect.emulated.assembly import Assembly
+    from probe_effect.emulated.messages import Message
+    from probe_effect.emulated.tracers import GuestTracer, Wanted
+    from probe_effect.measure.one_run import Limits, Watch
+    from probe_effect.measure.planned import PlannedRun
+    from probe_effect.measure.request import Work
+    from probe_effect.model import Metric, Sample
+    from probe_effect.store.machine_file import Machine, System
+    from probe_effect.workloads.loop import Load
+
+LOSSES = 3
+"""Guests that may be lost one after the other, without a run between that ends, before we give up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds of the host: a busy one emulates ten times more slowly than a quiet one."""
+
+    boot_s: float = 300.0
+    answer_s: float = 600.0
+    """For one run; a quiet host needs 3 s."""
+    overall_s: float = 12 * 3600.0
+
+
+PATIENCE: dict[Accelerator, Patience] = {"tcg": Patience(), "kvm": Patience(boot_s=30.0, answer_s=300.0)}
+"""With hardware's help a guest is up in 2 s, or never: a `/dev/kvm` that opens proves nothing."""
+
+
+@dataclass(slots=True)
+class EmulatedMachine:
+    """The testbed. Use it as a context manager: what runs is ended with it."""
+
+    assembly: Assembly
+    wanted: Sequence[Wanted]
+    tell: Callable[[str], None]
+    accelerator: Accelerator = "tcg"
+    patience: Patience = field(default_factory=Patience)
+    _guest: Guest | None = None
+    _lost: int = 0
+    _begun_s: float = field(default_factory=time.monotonic)
+    _tracers: dict[str, GuestTracer] = field(default_factory=dict)
+    _files: dict[str, str] = field(default_factory=dict)
+    _mechanisms: dict[str, str | None] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @property
+    def metric(self) -> Metric:
+        """Instructions where they are what the clock counts; times where the host's CPU executes the guest itself."""
+        return "instructions" if self.accelerator == "tcg" else "time"
+
+    def tracers(self) -> dict[str, GuestTracer]:
+        """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
+        if not self._tracers:
+            self._tracers = guest_tracers(self._survey()["tracers"])
+        return self._tracers
+
+    @property
+    def cpu_count(self) -> int:
+        """How many CPUs it has."""
+        return 1 if self.accelerator == "tcg" else 2
+
+    def cpus(self, work: Work) -> tuple[int, int | None]:
+        """The only CPU, which workload and tracers share; of two, the second for the workload."""
+        del work
+        return (0, None) if self.accelerator == "tcg" else (1, 0)
+
+    @contextmanager
+    def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
+        """It is ours alone, and nobody else's measurement disturbs it."""
+        del cpus
+        yield
+
+    def program(self, work: Work) -> Program:
+        """The suite's workload, compiled for the guest's C library."""
+        return self.assembly.programs[work.source()]
+
+    def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+        """The row of one run; a run during which the guest is lost is made once more, in a new one.
+
+        Raises: HostNotReady when one guest after the other is lost, or time is up.
+        """
+        place = f"{planned.subject.case} {planned.subject.tracer}"
+        request = run_request(planned, load, watch, limits, looking=place not in self._mechanisms)
+        try:
+            answer = self._ask(request)
+        except GuestLost as first:
+            self.tell(f"{first}; started again")
+            try:
+                answer = self._ask(request)
+            except GuestLost as second:
+                return replace(empty_row(planned), status="failed", note=as_note(f"twice: {second}"))
+        self._lost = 0
+        if watch is not None:  # the first run is a trial, which is not counted
+            self._mechanisms.setdefault(place, answer["mechanism"])
+        return row_of(answer["row"])
+
+    def recorded(self, row: Sample) -> Sample:
+        """The row with the clock's reading as the instructions that it counts; times say nothing there."""
+        if self.metric == "time":
+            return row
+        return replace(
+            row,
+            instructions=row.wall_ns,
+            wall_ns=None,
+            user_ns=None,
+            sys_ns=None,
+            tracer_cpu_ns=None,
+            attach_ns=None,
+            detach_ns=None,
+        )
+
+    def machine(self) -> Machine:
+        """What is emulated. Its id names the kernel, because that is what differs from one to the next."""
+        with self._root() as root:
+            found = collect_machine(root)
+            identity = machine_id(
+                cpu_model=f"QEMU {self.accelerator}",
+                signature=(*signature(root), str(version())),
+                microcode=found.microcode,
+                threads=found.threads,
+                memory_bytes=found.memory_bytes,
+                virtualization=f"linux {self._release}",
+                kernel_release=self._release,
+            )
+        return found.model_copy(update={"id": identity, "virtualization": f"QEMU {self.accelerator.upper()}"})
+
+    def system(self, program: Path | None, cpu: int) -> System:
+        """The guest's operating system; a read of an emulated clock costs no time worth knowing."""
+        del program, cpu
+        with self._root() as root:
+            return collect_system(None, root)
+
+    def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
+        """First bytes of the user functions that are probed, as the guest has them."""
+        request = {"do": "functions", "names": list(names), "load": load_message(load)}
+        found: dict[str, str] = self._ask(request)["functions"]
+        return found
+
+    def origins(self) -> Origins:
+        """How kprobes were made, and the packages that it was made of."""
+        ids = dict(zip((one.word for one in self.wanted), self.tracers(), strict=True))
+        packages = {ids.get(name, name): origin for name, origin in self.assembly.packages.items()}
+        emulator = " ".join([str(version()), *OPTIONS[self.accelerator]])
+        mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
+        return Origins(mechanisms, packages | {"emulator": emulator})
+
+    @property
+    def _release(self) -> str:
+        return self._files["proc/sys/kernel/osrelease"].strip()
+
+    @contextmanager
+    def _root(self) -> Iterator[Path]:
+        """A folder with the files of the guest that say what it is."""
+        if not self._files:
+            self._survey()
+        with TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in self._files.items():
+                _put(root / name, text)
+            if config := self.assembly.config:
+                _put(root / f"boot/config-{self._release}", config.read_text(encoding="utf-8"))
+            yield root
+
+    def _survey(self) -> Message:
+        """What the guest says of itself and of its tracers. Raises: HostNotReady when it does not come up."""
+        try:
+            self._files = self._ask({"do": "facts"})["files"]
+            return self._introduced()
+        except GuestLost as lost:
+            advice = "; leave out --vm-accel to count instructions instead" if self.accelerator == "kvm" else ""
+            msg = f"{lost}{advice}"
+            raise HostNotReady(msg) from lost
+
+    def _introduced(self) -> Message:
+        """Have the guest know its tracers, which it must after each boot."""
+        request = {"do": "tracers", "words": [one.word for one in self.wanted], "needs": list(get_args(Need))}
+        return self._running().ask(request, self.patience.answer_s)
+
+    def _ask(self, request: Message) -> Message:
+        """The guest's answer. Raises: GuestLost, with the guest ended; HostNotReady when it is no use to go on."""
+        if time.monotonic() - self._begun_s > self.patience.overall_s:
+            msg = f"the emulated machine has been at it for {self.patience.overall_s / 3600:.0f} hours"
+            raise HostNotReady(msg)
+        try:
+            return self._running().ask(request, self.patience.answer_s)
+        except GuestLost as lost:
+            self._end()
+            self._lost += 1
+            if self._lost >= LOSSES:
+                msg = f"{self._lost} guests were lost one after the other. The last one: {lost}"
+                raise HostNotReady(msg) from lost
+            raise
+
+    def _running(self) -> Guest:
+        """The guest, booted where none runs. Raises: GuestLost."""
+        if self._guest is None:
+            self._guest = Guest(self.assembly.image, self.accelerator)
+            self._guest.wait_for_boot(self.patience.boot_s)
+            if self._tracers:
+                self._introduced()
+        return self._guest
+
+    def _end(self) -> None:
+        if self._guest is not None:
+            self._guest.end()
+            self._guest = None
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

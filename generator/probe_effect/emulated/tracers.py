@@ -1,0 +1,119 @@
+"""Tracers inside an emulated machine: which packages bring them, and what they said of themselves there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from probe_effect.emulated.debian import PACKAGE, RELEASE
+from probe_effect.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from probe_effect.emulated.messages import Message
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "bpftrace": ("bpftrace",),
+    "libbpf": ("libbpf1",),
+    "perf-stat": ("linux-perf",),
+    "perf-record": ("linux-perf",),
+    "ftrace": (),
+    "trace-cmd": ("trace-cmd",),
+    "strace": ("strace",),
+    "strace-seccomp": ("strace",),
+    "dormant": (),
+}
+"""Tracer to the packages of the guest's own release that bring it; in the order in which they are offered."""
+
+PROGRAMS = {"perf-stat": "perf", "perf-record": "perf", "perf-trace": "perf", "strace-seccomp": "strace"}
+"""Tracer to its program, where that has another name."""
+
+FROM_ELSEWHERE = re.compile(rf"(?P<tracer>[a-z-]+)=(?P<package>{PACKAGE.pattern})/(?P<release>{RELEASE.pattern})")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A tracer to bring: of the guest's own release, or another release's package."""
+
+    tracer: str
+    package: str | None = None
+    release: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where another release's files lie in the guest."""
+        return f"/opt/{self.package}-{self.release}"
+
+    @property
+    def program(self) -> str:
+        """Its program's name."""
+        return PROGRAMS.get(self.tracer, self.tracer)
+
+    @property
+    def path(self) -> str:
+        """What runs its program there."""
+        return f"{self.place}/run-{self.program}"
+
+    @property
+    def word(self) -> str:
+        """How the program inside is told of it: as `--tracer` is on a real machine."""
+        return self.tracer if self.package is None else f"{self.tracer}={self.path}"
+
+
+def wanted(words: Sequence[str]) -> list[Wanted]:
+    """The tracers that a user names: `libbpf`, or `bpftrace=bpftrace/trixie`; without any, all that are offered.
+
+    Raises: UsageError for another form, and for a tracer that the guest's release does not have.
+    """
+    found = []
+    for word in words:
+        match = FROM_ELSEWHERE.fullmatch(word)
+        if match:
+            found.append(Wanted(match["tracer"], match["package"], match["release"]))
+        elif word in PACKAGES:
+            found.append(Wanted(word))
+        else:
+            msg = (
+                f"{word}: in an emulated machine a tracer is named NAME, or NAME=PACKAGE/RELEASE such as "
+                f"bpftrace=bpftrace/trixie; names: {', '.join(PACKAGES)}"
+            )
+            raise UsageError(msg)
+    return found or [Wanted(tracer) for tracer in PACKAGES]
+
+
+@dataclass(frozen=True, slots=True)
+class GuestTracer:
+    """A tracer as it described itself inside; it runs only there."""
+
+    id: str
+    tool: str
+    said: Message
+
+    def available(self) -> str | None:
+        """None when it can run there, else why not."""
+        reason: str | None = self.said["unavailable"]
+        return reason
+
+    def version(self) -> str | None:
+        """Its version as it prints it."""
+        found: str | None = self.said["version"]
+        return found
+
+    def missing(self, need: Need) -> str | None:
+        """None when kernel and tool offer what a case needs, else why not."""
+        reason: str | None = self.said["lacks"].get(need)
+        return reason
+
+    def session(self, script: Path, counting: Counting, program: Path) -> NoReturn:
+        """Never: the program inside makes its sessions."""
+        raise NotImplementedError
+
+
+def guest_tracers(messages: Iterable[Message]) -> dict[str, GuestTracer]:
+    """Tracer id to tracer, from what the program inside says."""
+    return {one["id"]: GuestTracer(one["id"], one["tool"], one) for one in messages}

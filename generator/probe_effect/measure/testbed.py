@@ -1,0 +1,129 @@
+"""The machine that runs are made on: this one, or one that is emulated (`probe_effect.emulated`)."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
+from probe_effect.measure.alone import alone
+from probe_effect.measure.functions import probed_functions
+from probe_effect.measure.one_run import run_once
+from probe_effect.workloads.build import build, cache_folder
+from probe_effect.workloads.loop import clock_read_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from probe_effect.compilers import Program
+    from probe_effect.measure.one_run import Limits, Watch
+    from probe_effect.measure.planned import PlannedRun
+    from probe_effect.measure.request import Work
+    from probe_effect.model import Metric, Sample
+    from probe_effect.store.machine_file import Machine, System
+    from probe_effect.workloads.loop import Load
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What is known of a machine that we made ourselves; keys of `run` in machine.json."""
+
+    mechanisms: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+class Testbed(Protocol):
+    """What a measurement asks of the machine that its runs are made on."""
+
+    @property
+    def metric(self) -> Metric:
+        """What is measured on it."""
+
+    def cpus(self, work: Work) -> tuple[int, int | None]:
+        """(CPU of the workload, or the first of several; CPU of the tracers, None without one of their own)."""
+
+    def held(self, cpus: tuple[int, int | None]) -> AbstractContextManager[None]:
+        """Have it for ourselves. Raises: HostNotReady where another measurement has it."""
+
+    def program(self, work: Work) -> Program:
+        """The suite's workload, compiled. Raises: HostNotReady, ProbeEffectError."""
+
+    def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+        """The row of one run, with its times by the machine's own clock. Raises: HostNotReady."""
+
+    def recorded(self, row: Sample) -> Sample:
+        """The row as it is written down: in what the machine measures."""
+
+    def machine(self) -> Machine:
+        """What it is."""
+
+    def system(self, program: Path | None, cpu: int) -> System:
+        """Its operating system; with a workload, also what a read of its clock costs on a CPU."""
+
+    def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
+        """First bytes of the user functions that are probed (`measure.functions`)."""
+
+    def origins(self) -> Origins:
+        """What it was made of, where it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThisMachine:
+    """The machine that we run on: times are measured."""
+
+    cache: Path | None = None
+    metric: Metric = "time"
+
+    def cpus(self, work: Work) -> tuple[int, int | None]:
+        """The last CPU for the workload; all of them where it occupies them."""
+        return (min(os.sched_getaffinity(0)), None) if work.occupies_cpus else choose_cpus()
+
+    @contextmanager
+    def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
+        """Under the machine's measuring lock, with this program and the tracers that it starts on the tracers' CPU."""
+        with alone(self.cache or cache_folder()), _staying_on(cpus[1]):
+            yield
+
+    def program(self, work: Work) -> Program:
+        """The suite's workload, compiled for this machine."""
+        return build(work.source(), self.cache, work.suite.workload.libraries)
+
+    def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+        """The row of one run."""
+        return run_once(planned, load, watch, limits)
+
+    def recorded(self, row: Sample) -> Sample:
+        """The row as it is."""
+        return row
+
+    def machine(self) -> Machine:
+        """The hardware, real or virtual."""
+        return collect_machine()
+
+    def system(self, program: Path | None, cpu: int) -> System:
+        """The operating system."""
+        return collect_system(clock_read_ns(program, cpu) if program else None)
+
+    def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
+        """First bytes of the user functions that are probed."""
+        return probed_functions(names, load)
+
+    def origins(self) -> Origins:
+        """Nothing: it was there."""
+        return Origins()
+
+
+@contextmanager
+def _staying_on(cpu: int | None) -> Iterator[None]:
+    """Keep this program, and the tracers that it starts, on one CPU; the workload moves itself to its own."""
+    before = os.sched_getaffinity(0)
+    if cpu is not None:
+        os.sched_setaffinity(0, {cpu})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,132 @@
+"""Instructions per event in words: cells, flags, and the sentences on changes; more or fewer, never a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.guidance.instruction_change import REPEATABILITY_LIMIT_RATIO, cost, difference_instructions
+from probe_effect.guidance.kernels import column_of, is_sound, kernel_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probe_effect.guidance.instruction_change import Change, Counted
+    from probe_effect.model import InstructionCase, Spread
+    from probe_effect.store.machine_file import MachineFile
+
+FLAG = "†"
+
+
+def machine_name(document: MachineFile) -> str:
+    """An emulated machine as a page calls it: it is its kernel that tells it from others."""
+    return f"Linux {document.system.kernel_release}, emulated"
+
+
+def count(found: Spread | None) -> str:
+    """Instructions, with the range of the runs where it shows."""
+    return units.spread(found, units.INSTRUCTIONS)
+
+
+def added(case: InstructionCase) -> str:
+    """The count of a case with its range, and a flag if it is neither ranked nor compared; else how its runs ended."""
+    return _flagged(case, count(case.cost_instructions))
+
+
+def cell(one: Counted | None) -> str:
+    """A count in a table of many, in whole instructions; empty where nobody ran it."""
+    return "" if one is None else _flagged(one.case, _whole(one.case.cost_instructions))
+
+
+def made(one: Counted | None) -> str:
+    """The same, with how the kernel made the kprobes of the case."""
+    mechanism = one.case.mechanism if one is not None else None
+    return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
+
+
+def share(case: InstructionCase) -> str:
+    """What an event adds to an untraced operation."""
+    found, untraced = case.cost_instructions, case.baseline_instructions
+    return units.percent(found.median / untraced.median) if found and untraced and untraced.median else units.MISSING
+
+
+def limit() -> str:
+    """From where on two counts are told apart."""
+    return units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
+
+
+def change(found: Change) -> str:
+    """`+120 %` or `−31 %`, of the first; missing where the first is not above 0."""
+    text = units.percent(found.ratio)
+    return f"+{text}" if found.ratio is not None and found.ratio > 0 else text
+
+
+def counts(found: Change) -> tuple[str, str]:
+    """The medians of both sides, in whole instructions."""
+    return _whole(cost(found.first)), _whole(cost(found.second))
+
+
+def between_kernels(found: Change, kernels: Mapping[str, str]) -> str:
+    """The change from one kernel to the next."""
+    first, second = (kernels[column_of(one).kernel] for one in (found.first, found.second))
+    return f"From {first} to {second}, {subject(found.second)} with {tracer(found.second)} takes {_more(found)}."
+
+
+def between_versions(found: Change, kernels: Mapping[str, str]) -> str:
+    """The change from one version of a tool to the next."""
+    start = f"From {tracer(found.first)} to {tracer(found.second)}"
+    return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
+
+
+def extent(found: Sequence[Change], what: str) -> str:
+    """How many of the pairs of counts are a change."""
+    clear = sum(one.is_clear for one in found)
+    return f"{what}, {units.count(clear)} of {units.count(len(found))} pairs of counts differ by more than {limit()}."
+
+
+def extremes(line: Iterable[Counted]) -> str | None:
+    """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts."""
+    counted = sorted((one for one in line if is_sound(one)), key=lambda one: cost(one).median)
+    if len(counted) < 2:
+        return None
+    names = kernel_names(column_of(one).kernel for one in counted)
+    fewest, most = (_place(one, names) for one in (counted[0], counted[-1]))
+    return f"An event takes the fewest instructions {fewest} and the most {most}."
+
+
+def subject(one: Counted) -> str:
+    """The case, with its level where it has one."""
+    return one.case.case if one.case.level is None else f"{one.case.case} at level {one.case.level}"
+
+
+def tracer(one: Counted) -> str:
+    """The tracer with its version, without the compiler that made it."""
+    return column_of(one).tracer.partition(",")[0]
+
+
+def side(one: Counted, kernels: Mapping[str, str]) -> str:
+    """The tracer and the kernel of one side of a change."""
+    column = column_of(one)
+    return f"{column.tracer}, {kernels[column.kernel]}"
+
+
+def _place(one: Counted, kernels: Mapping[str, str]) -> str:
+    column = column_of(one)
+    level = "" if one.case.level is None else f" at level {one.case.level}"
+    return f"with {tracer(one)} on {kernels[column.kernel]}{level} ({_whole(one.case.cost_instructions)})"
+
+
+def _more(found: Change) -> str:
+    word = "more" if difference_instructions(found) > 0 else "fewer"
+    share = "" if found.ratio is None else f"{units.percent(abs(found.ratio))} "
+    return f"{share}{word} instructions ({' to '.join(counts(found))})"
+
+
+def _flagged(case: InstructionCase, written: str) -> str:
+    if case.cost_instructions is None:
+        return case.status
+    return f"{written} {FLAG}" if case.faults else written
+
+
+def _whole(found: Spread | None) -> str:
+    return units.count(found.median if found else None)

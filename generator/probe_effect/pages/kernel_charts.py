@@ -1,0 +1,69 @@
+"""The charts of a suite's counts: one tracer kernel by kernel, and one kernel tracer by tracer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.instructions import Count, instruction_chart
+from probe_effect.guidance.instruction_change import cost
+from probe_effect.guidance.kernels import column_of, is_sound, kernel_names, matrices, row_of
+from probe_effect.pages.instructions import subject
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.guidance.instruction_change import Counted
+    from probe_effect.guidance.kernels import Matrix
+
+NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """Every chart of the section."""
+    return [chart for found in matrices(catalogue) for chart in charts_of(found)]
+
+
+def charts_of(found: Matrix) -> list[Chart]:
+    """The counts of the tracer with most kernels by kernel, and those of the kernel with most tracers by tracer."""
+    return [*_by_kernel(found), *_by_tracer(found)]
+
+
+def _by_kernel(found: Matrix) -> list[Chart]:
+    drawn, names = _drawn(found), kernel_names(found.kernels)
+    lines = {tracer: [one for one in drawn if column_of(one).tracer == tracer] for tracer in found.tracers}
+    # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
+    tracer = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
+    counts = [Count(subject(one), names[column_of(one).kernel], cost(one)) for one in lines[tracer]]
+    sentence = f"Instructions that one event adds with {tracer}, kernel by kernel; a line joins the dots of a case."
+    several = len({count.series for count in counts}) > 1
+    return [_chart(found, "kernels", sentence, counts, list(names.values()))] if several else []
+
+
+def _by_tracer(found: Matrix) -> list[Chart]:
+    drawn, names = _drawn(found), kernel_names(found.kernels)
+    lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
+    # Of kernels with as many tracers the newest.
+    kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
+    counts = [Count(subject(one), column_of(one).tracer, cost(one)) for one in lines[kernel]]
+    sentence = (
+        f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
+    )
+    return [_chart(found, "tracers", sentence, counts, found.tracers)] if counts else []
+
+
+def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Count], series: Sequence[str]) -> Chart:
+    title = f"{found.suite.title}: instructions by {by.removesuffix('s')}"
+    note = NOTE if len(_drawn(found)) < len(_counted(found)) else None
+    return instruction_chart(f"instructions-{found.suite.id}-{by}", title, sentence, counts, series=series, note=note)
+
+
+def _drawn(found: Matrix) -> list[Counted]:
+    """The sound counts above 0 of cases with events; the axis may be logarithmic."""
+    return [one for one in _counted(found) if is_sound(one) and cost(one).least > 0]
+
+
+def _counted(found: Matrix) -> list[Counted]:
+    rows = set(found.events())
+    return [one for one in found.all() if one.case.cost_instructions is not None and row_of(one) in rows]

@@ -1,0 +1,159 @@
+"""The pieces of the section on kernels: instructions per event by kernel and tracer version, and what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from probe_effect.guidance.instruction_change import Counted, largest
+from probe_effect.guidance.kernel_order import counted_orders
+from probe_effect.guidance.kernels import (
+    Column,
+    between_kernels,
+    between_versions,
+    column_of,
+    kernel_names,
+    matrices,
+    release_order,
+)
+from probe_effect.pages import agreement, instructions, wording
+from probe_effect.pages.kernel_charts import charts_of
+from probe_effect.pages.markdown import page, render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission
+    from probe_effect.guidance.instruction_change import Change
+    from probe_effect.guidance.kernel_order import CountedOrder
+    from probe_effect.guidance.kernels import Matrix
+
+
+AFTER_MACHINES = 1000
+"""The weight of the page of changes, which stands behind those of the machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """One way to set counts against each other: its title, the changes, a sentence on one, what differs, what does not.
+
+    `same`: the title of what both sides have in common, and where it stands in a column.
+    """
+
+    title: str
+    changes: Callable[[Matrix], list[Change]]
+    sentence: Callable[[Change, Mapping[str, str]], str]
+    differs: int
+    same: tuple[str, int]
+
+    def of_all(self, found: Iterable[Matrix]) -> list[Change]:
+        """The changes of every suite."""
+        return [one for each in found for one in self.changes(each)]
+
+
+KERNEL, TRACER = Column._fields.index("kernel"), Column._fields.index("tracer")
+WAYS = (
+    Comparing("From kernel to kernel", between_kernels, instructions.between_kernels, KERNEL, ("Tracer", TRACER)),
+    Comparing("From version to version", between_versions, instructions.between_versions, TRACER, ("Kernel", KERNEL)),
+)
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown; each says so, or is empty, before anything was counted."""
+    found = matrices(catalogue)
+    kernels = _kernel_names(found)
+    own: dict[str, dict[str, object]] = {
+        "findings": {"findings": findings(found, kernels), "changes": changes(found)},
+        "tables": {"charts": charts_of, "flagged": flagged, "uncounted": uncounted},
+        "orders": {"orders": orders(catalogue, found), "agreement": agreement, "wording": wording},
+        "machines": {"machines": machines(catalogue), "tracers": tracers},
+    }
+    shared = {"matrices": found, "kernels": kernels, "titles": catalogue.titles(), "instructions": instructions}
+    return {
+        f"kernel-{name}.md": render(f"fragments/kernel-{name}.md.j2", **values, **shared)
+        for name, values in own.items()
+    }
+
+
+def write_changes(catalogue: Catalogue) -> str | None:
+    """The page of every change; None where there is none."""
+    found = matrices(catalogue)
+    listed = changes(found)
+    front = {
+        "title": "Every change",
+        "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
+        "weight": AFTER_MACHINES,
+    }
+    shown = {"changes": listed, "kernels": _kernel_names(found), "titles": catalogue.titles()}
+    return page("changes.md.j2", front, instructions=instructions, column=column_of, **shown) if listed else None
+
+
+def machines(catalogue: Catalogue) -> dict[str, list[CountedSubmission]]:
+    """Emulated machine to its submissions, newest first; machines in the order of their kernels."""
+    found: dict[str, list[CountedSubmission]] = {}
+    newest_first = sorted(catalogue.counted, key=lambda one: one.document.run.started, reverse=True)
+    for one in sorted(newest_first, key=lambda one: release_order(one.document.system.kernel_release)):
+        found.setdefault(one.summary.machine, []).append(one)
+    return found
+
+
+def tracers(submissions: Iterable[CountedSubmission]) -> list[str]:
+    """Every tracer of a machine, with its version."""
+    counted = (Counted(one, case) for one in submissions for case in one.summary.cases)
+    return list(dict.fromkeys(instructions.tracer(one) for one in counted))
+
+
+def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[str]]:
+    """How much differs at all, and the largest change between each two kernels and each two versions of a tool."""
+    said = []
+    for way in WAYS:
+        if some := way.of_all(found):
+            largest_ones = _largest_of_each(some, way)
+            said.append([instructions.extent(some, way.title), *(way.sentence(one, kernels) for one in largest_ones)])
+    return said
+
+
+def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Change]]:
+    """Every change from kernel to kernel, and from version to version, the largest first."""
+    listed = {way: largest(some, len(some)) for way in WAYS if (some := way.of_all(found))}
+    return {way: some for way, some in listed.items() if some}
+
+
+def orders(catalogue: Catalogue, found: Sequence[Matrix]) -> list[list[CountedOrder]]:
+    """The orders that can be set against each other, together for each source and platform."""
+    each = [one for suite in found for one in counted_orders(catalogue, suite)]
+    return [list(some) for _, some in groupby(each, key=lambda one: (one.source.id, one.platform))]
+
+
+def flagged(found: Matrix) -> dict[tuple[str, str], list[str]]:
+    """Case with tracer, and what is wrong, to the kernels where it is: shown, but neither ranked nor compared."""
+    faulty = (one for one in found.all() if one.case.cost_instructions is not None and one.case.faults)
+    return _kernels_of(faulty, lambda one: "; ".join(one.case.faults))
+
+
+def uncounted(found: Matrix) -> dict[tuple[str, str], list[str]]:
+    """Case with tracer, and the reason why there is no count, to the kernels where that is so."""
+    missing = (one for one in found.all() if one.case.cost_instructions is None)
+    return _kernels_of(missing, lambda one: f"{one.case.status}: {one.case.note}")
+
+
+def _kernels_of(some: Iterable[Counted], reason: Callable[[Counted], str]) -> dict[tuple[str, str], list[str]]:
+    kernels: dict[tuple[str, str], list[str]] = {}
+    for one in some:
+        what = f"{instructions.subject(one)} with {instructions.tracer(one)}"
+        kernels.setdefault((what, reason(one)), []).append(column_of(one).kernel)
+    return kernels
+
+
+def _kernel_names(found: Iterable[Matrix]) -> dict[str, str]:
+    return kernel_names(kernel for one in found for kernel in one.kernels)
+
+
+def _largest_of_each(some: Sequence[Change], way: Comparing) -> list[Change]:
+    """The largest change between each two kernels or versions, in the order of their numbers."""
+    firsts: dict[tuple[str, str], Change] = {}
+    for one in largest(some, len(some)):
+        first, second = (column_of(side)[way.differs] for side in (one.first, one.second))
+        firsts.setdefault((first, second), one)
+    return [firsts[ends] for ends in sorted(firsts, key=lambda ends: tuple(map(release_order, ends)))]

@@ -1,0 +1,80 @@
+"""The fake emulator's guest: the real program inside, on this machine, until the folder $FAKE_GUEST has it go wrong.
+
+A file there is a moment, and holds how many runs are made before; with `always` it does not pass:
+
+    silent    it does not answer any more      dies      the emulator ends with status 1
+    panics    its kernel panics                refuses   (no number) it never comes up, and says why
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from probe_effect.emulated.guest import Guest, serve
+from probe_effect.emulated.messages import SUITES, WORKLOADS, decode, encode
+from probe_effect.tracers.bpftrace import Bpftrace
+
+FOLDER = Path(os.environ.get("FAKE_GUEST", "/nonexistent"))
+ROOT = Path(os.environ.get("FAKE_ROOT", "/nonexistent"))
+
+
+def is_time_for(moment: str) -> bool:
+    """Whether it is the moment."""
+    file = FOLDER / moment
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    if not text or text == "always":
+        return bool(text)
+    left = int(text)
+    if left > 0:
+        file.write_text(str(left - 1), encoding="utf-8")
+        return False
+    file.unlink()
+    return True
+
+
+class Line:
+    """Standard input and output as the serial line, with the guest's places turned into ours."""
+
+    def __init__(self, console: Path) -> None:
+        self._console = console
+
+    def __iter__(self):  # type: ignore[no-untyped-def]  # noqa: ANN204
+        for text in sys.stdin.buffer:
+            request = decode(text)
+            if request is None or request["do"] == "run":
+                self.go_wrong()
+            moved = text.replace(SUITES.encode(), str(ROOT / "data/suites").encode())
+            yield moved.replace(WORKLOADS.encode(), os.environ.get("FAKE_WORKLOADS", "").encode())
+
+    def go_wrong(self) -> None:
+        """What is to go wrong now."""
+        if is_time_for("silent"):
+            time.sleep(3600)
+        if is_time_for("panics"):
+            self._console.write_text("[ 1.0] Kernel panic - not syncing: the fake fell over\n[ 1.1] end\n")
+            sys.exit(0)
+        if is_time_for("dies"):
+            sys.exit(1)
+
+    def write(self, line: bytes) -> None:
+        """To the host, after what a kernel may print on any line."""
+        sys.stdout.buffer.write(b"[    0.1] some driver\n" + line)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    if "--version" in sys.argv:
+        sys.stdout.write("QEMU emulator version 0.0.0 (a fake)\n")
+        sys.exit(0)
+    if (FOLDER / "refuses").exists():
+        sys.exit((FOLDER / "refuses").read_text(encoding="utf-8"))
+    with (FOLDER / "pids").open("a", encoding="utf-8") as pids:
+        pids.write(f"{os.getpid()}\n")
+    console = next(word.removeprefix("file:") for word in sys.argv if word.startswith("file:"))
+    line = Line(Path(console))
+    line.write(encode({"number": 0}))
+    guest = Guest(ROOT / "kernel", lambda: {"bpftrace": Bpftrace(root=ROOT / "kernel")})
+    serve(line, guest)  # type: ignore[arg-type]

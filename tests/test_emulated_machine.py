@@ -1,0 +1,207 @@
+"""An emulated machine that goes wrong: it is started again, its rows stay, and no emulator outlives us.
+
+The emulator is a fake that runs the real program inside on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fakes.project import FAKES, FakeProject, on_the_path, rows
+from probe_effect.compilers import Program
+from probe_effect.emulated.assembly import Assembly
+from probe_effect.emulated.qemu import Image
+from probe_effect.emulated.testbed import LOSSES, EmulatedMachine, Patience
+from probe_effect.emulated.tracers import Wanted
+from probe_effect.errors import HostNotReady
+from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.request import choose_suites, resolve
+from probe_effect.measure.resume import reopen, unfinished, work_of
+from probe_effect.measure.run import measure, resume
+from probe_effect.store.machine_file import read_machine_file
+from probe_effect.workloads.build import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.request import Work
+    from probe_effect.model import Sample
+
+RELEASE = "6.1.0-50-amd64"
+SHORT = Patience(boot_s=20.0, answer_s=2.0)
+
+
+class FakeMachine:
+    """A project, and the emulated machine for it."""
+
+    def __init__(self, root: Path) -> None:
+        self.project = FakeProject(root)
+        self.moments = root / "moments"
+        self.moments.mkdir()
+        self.said: list[str] = []
+        kernel = root / "kernel"
+        for name, text in {
+            "proc/sys/kernel/osrelease": f"{RELEASE}\n",
+            "proc/cpuinfo": "processor : 0\nmodel name : QEMU TCG CPU version 2.5+\nflags : fpu hypervisor\n",
+            "proc/meminfo": "MemTotal: 3041512 kB\n",
+            "proc/cmdline": "console=ttyS0 mitigations=off password=secret\n",
+            "sys/devices/system/cpu/online": "0\n",
+            "sys/kernel/debug/kprobes/list": "ffffffff8111  k  vfs_read+0x0    [FTRACE]\n",
+        }.items():
+            (kernel / name).parent.mkdir(parents=True, exist_ok=True)
+            (kernel / name).write_text(text, encoding="utf-8")
+        self.config = root / "config"
+        self.config.write_text("CONFIG_KPROBES=y\n", encoding="utf-8")
+
+    def goes_wrong(self, moment: str, after: int = 0) -> None:
+        """Have the fake guest go wrong once, after so many runs."""
+        (self.moments / moment).write_text(str(after), encoding="utf-8")
+
+    def machine(self, patience: Patience = SHORT) -> EmulatedMachine:
+        """The testbed."""
+        source = self.project.suite / "workload" / "loop.c"
+        program = build(source, self.project.root / "cache")
+        os.environ["FAKE_WORKLOADS"] = str(program.path.parent)
+        assembly = Assembly(
+            Image(self.config, ()),
+            {source: Program(program.path, "cc fake")},
+            {"kernel": "linux-image 6.1 (bookworm)", "bpftrace": "bpftrace 0.17 (bookworm)"},
+            self.config,
+        )
+        return EmulatedMachine(assembly, [Wanted("bpftrace")], self.said.append, patience=patience)
+
+    def work(self, machine: EmulatedMachine) -> Work:
+        """The suite, resolved against the guest's tracers."""
+        ((folder, suite),) = choose_suites(self.project.data, ["tiny"])
+        return resolve(folder, suite, machine.tracers(), [], 1)
+
+    def measure(self, machine: EmulatedMachine) -> list[Sample]:
+        """The rows of a run."""
+        with machine:
+            return rows(measure(self.work(machine), self.project.settings(), machine, lambda _: None))
+
+    def guests(self) -> list[int]:
+        """Process ids of all emulators that were started."""
+        return [int(line) for line in (self.moments / "pids").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeMachine]:
+    made = FakeMachine(tmp_path)
+    made.project.case("01-control")
+    made.project.case("02-kprobe", 'print: {"type": "map", "data": {"@": 7}}', counted_by="maps")
+    on_the_path(monkeypatch, FAKES / "emulator")
+    monkeypatch.setenv("FAKE_PYTHON", sys.executable)
+    monkeypatch.setenv("FAKE_GUEST", str(made.moments))
+    monkeypatch.setenv("FAKE_ROOT", str(tmp_path))
+    monkeypatch.setenv("FAKE_WORKLOADS", "")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    yield made
+    if (made.moments / "pids").exists():
+        assert not [pid for pid in made.guests() if Path(f"/proc/{pid}").exists()], "an emulator is left"
+
+
+def test_rows_hold_instructions_and_no_times(fake: FakeMachine) -> None:
+    found = fake.measure(fake.machine())
+    assert {row.status for row in found} == {"ok"}
+    assert all(row.instructions and row.events for row in found)
+    times = ("wall_ns", "user_ns", "sys_ns", "tracer_cpu_ns", "attach_ns", "detach_ns")
+    assert all(getattr(row, name) is None for row in found for name in times)
+
+
+def test_the_record_says_what_the_machine_was_made_of(fake: FakeMachine) -> None:
+    fake.measure(fake.machine())
+    (place,) = fake.project.data.submissions()
+    document, problems = read_machine_file(place.machine_file, "")
+    assert document is not None, problems
+    assert document.run.metric == "instructions"
+    assert document.machine.virtualization == "QEMU TCG"
+    assert document.machine.id.startswith("qemu-tcg-1t-linux-6-1-0-50-amd64-")
+    assert document.system.kernel_release == RELEASE
+    assert document.system.kernel_config == {"CONFIG_KPROBES": "y"}
+    assert document.system.boot_flags == ("mitigations=off",)
+    assert document.run.mechanisms == {"01-control bpftrace": "ftrace", "02-kprobe bpftrace": "ftrace"}
+    assert document.run.packages["bpftrace"] == "bpftrace 0.17 (bookworm)"
+    assert document.run.packages["emulator"].startswith("QEMU emulator version 0.0.0 -accel tcg -icount shift=0")
+
+
+@pytest.mark.parametrize("moment", ["silent", "dies", "panics"])
+def test_a_guest_that_is_lost_is_started_again_and_its_run_made_once_more(fake: FakeMachine, moment: str) -> None:
+    fake.goes_wrong(moment, after=6)
+    found = fake.measure(fake.machine())
+    assert {row.status for row in found} == {"ok"}
+    assert len(fake.guests()) == 2
+    assert len(fake.said) == 1
+
+
+def test_a_panic_is_told_with_the_consoles_last_lines(fake: FakeMachine) -> None:
+    fake.goes_wrong("panics", after=3)
+    fake.measure(fake.machine())
+    assert "its kernel panicked: Kernel panic - not syncing: the fake fell over" in fake.said[0]
+    assert "[ 1.1] end" in fake.said[0]
+
+
+def test_a_guest_that_never_comes_up_is_told_with_the_emulators_own_words(fake: FakeMachine) -> None:
+    (fake.moments / "refuses").write_text("Could not access KVM kernel module: Permission denied", encoding="utf-8")
+    with fake.machine() as machine, pytest.raises(HostNotReady, match="Could not access KVM kernel module"):
+        machine.tracers()
+
+
+def test_guests_that_are_lost_one_after_the_other_end_the_run_with_its_rows_kept(fake: FakeMachine) -> None:
+    with fake.machine() as machine:
+        work = fake.work(machine)
+
+        def from_then_on_dead(progress: Progress) -> None:
+            if progress.phase == "measuring" and progress.done == 1:
+                (fake.moments / "dies").write_text("always", encoding="utf-8")
+
+        with pytest.raises(HostNotReady, match=f"{LOSSES} guests were lost one after the other"):
+            measure(work, fake.project.settings(), machine, from_then_on_dead)
+    assert fake.project.rows_on_disk() == 2
+
+
+def test_a_run_that_is_interrupted_ends_its_emulator_and_is_continued_by_the_same_plan(fake: FakeMachine) -> None:
+    done = 0
+
+    def stop_in_the_middle(progress: Progress) -> None:
+        nonlocal done
+        done += progress.phase == "measuring"
+        if done == 4:
+            msg = "stopped by SIGINT"
+            raise Interrupted(msg)
+
+    with fake.machine() as machine, pytest.raises(Interrupted, match="rows so far are kept"):
+        measure(fake.work(machine), fake.project.settings(), machine, stop_in_the_middle)
+    assert fake.project.rows_on_disk() == 3
+    with fake.machine() as machine:
+        (one,) = unfinished(fake.project.results, [], machine.machine().id)
+        work = work_of(one, choose_suites(fake.project.data, []), machine.tracers())
+        settings = fake.project.settings(one.document.run.blocks)
+        found = rows(resume(reopen(one, work, machine), work, settings, machine, lambda _: None))
+    assert [row.status for row in found] == ["ok"] * 8
+    assert not list(fake.project.results.rglob("plan.json"))
+
+
+def test_a_machine_that_has_been_at_it_for_too_long_says_so(fake: FakeMachine) -> None:
+    with fake.machine(Patience(overall_s=0.0)) as machine, pytest.raises(HostNotReady, match="has been at it for"):
+        machine.tracers()
+
+
+def test_a_tracer_that_cannot_run_inside_says_why(fake: FakeMachine) -> None:
+    shutil.rmtree(fake.project.root / "kernel/sys/kernel/tracing")
+    with fake.machine() as machine:
+        assert "tracefs is not mounted" in str(machine.tracers()["bpftrace"].available())
+
+
+def test_where_hardware_executes_the_guest_times_are_what_is_written(fake: FakeMachine) -> None:
+    machine = fake.machine()
+    machine.accelerator = "kvm"
+    found = fake.measure(machine)
+    assert all(row.wall_ns and row.instructions is None for row in found)

@@ -1,0 +1,122 @@
+"""A real guest: Debian's kernel in the real emulator, real bpftrace inside, and an emulator that is killed meanwhile.
+
+It takes a minute, and 200 MB of packages the first time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from builders import PROJECT
+from probe_effect.errors import HostNotReady
+from probe_effect.guidance.instructions import summarise_instructions
+from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.places import Submission
+from probe_effect.store.samples import read_samples
+
+PROGRAMS = ("qemu-system-x86_64", "cpio", "apt-get", "dpkg-deb", "cc")
+COMMAND = [
+    *(str(Path(sys.executable).with_name("probe-effect")), "measure", "per-event", "--vm", "bookworm", "--quick"),
+    *("--blocks", "2", "--seed", "1", "--tracer", "bpftrace"),
+    *("--case", "02-kprobe", "--case", "06-uprobe", "--case", "19-fentry"),
+]
+
+pytestmark = [
+    pytest.mark.tracer,
+    pytest.mark.skipif(
+        any(shutil.which(program) is None for program in PROGRAMS), reason=f"needs {', '.join(PROGRAMS)}"
+    ),
+]
+
+
+def emulators(of: int) -> list[int]:
+    """Process ids of the emulators that the process `of` has started."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name = (folder / "comm").read_text(encoding="utf-8")
+            parent = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if name.startswith("qemu-system") and int(parent) == of:
+            found.append(int(folder.name))
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, str, list[int]]:
+    """A submission, what the command said, and the emulator that it started and that was killed in the first block."""
+    results = tmp_path_factory.mktemp("results")
+    with subprocess.Popen(
+        [*COMMAND, "--data", str(PROJECT / "data"), "--out", str(results)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    ) as command:
+        assert command.stderr is not None
+        said = ""
+        started: list[int] = []
+        for line in command.stderr:
+            said += line
+            if line.startswith("block 1") and not started:
+                started = emulators(command.pid)
+                os.kill(started[0], signal.SIGKILL)
+        out = command.stdout.read() if command.stdout else ""
+    assert command.returncode == 0, said
+    return Submission(Path(out.strip())), said, started
+
+
+def test_an_emulator_that_is_killed_is_started_again_and_none_is_left(
+    run: tuple[Submission, str, list[int]],
+) -> None:
+    _, said, started = run
+    assert len(started) == 1
+    assert "the emulated machine is lost: the emulator ended with status -9" in said
+    assert "started again" in said
+    deadline_s = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in started):
+        assert time.monotonic() < deadline_s
+
+
+def test_every_run_ended_well_and_its_events_add_up(run: tuple[Submission, str, list[int]]) -> None:
+    rows, problems = read_samples(run[0].samples, "samples.csv")
+    assert problems == []
+    assert {row.status for row in rows} == {"ok"}
+    counted = [row for row in rows if row.arm == "check"]
+    assert {row.case for row in counted} == {"02-kprobe", "06-uprobe", "19-fentry"}
+    assert all(row.seen == row.events and row.lost == 0 for row in counted)
+
+
+def test_instructions_are_those_of_the_kernels_own_paths(run: tuple[Submission, str, list[int]]) -> None:
+    document, _ = read_machine_file(run[0].machine_file, "machine.json")
+    assert document is not None
+    summary = summarise_instructions(run[0].id, document, read_samples(run[0].samples, "")[0])
+    costs = {case.case: case.cost_instructions for case in summary.cases}
+    fentry, kprobe, uprobe = (costs[case] for case in ("19-fentry", "02-kprobe", "06-uprobe"))
+    assert fentry is not None
+    assert kprobe is not None
+    assert uprobe is not None
+    assert 0 < fentry.greatest < kprobe.least
+    assert kprobe.greatest < uprobe.least
+    assert kprobe.greatest / kprobe.least < 1.005
+    assert document.run.mechanisms == {"02-kprobe bpftrace": "ftrace"}
+
+
+def test_a_virtual_machine_that_does_not_come_up_is_told_with_what_to_do(tmp_path: Path) -> None:
+    command = [*COMMAND, "--vm-accel", "kvm", "--data", str(PROJECT / "data"), "--out", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if ended.returncode == 0:
+        rows, _ = read_samples(Submission(Path(ended.stdout.strip())).samples, "")
+        assert all(row.instructions is None for row in rows)
+        return
+    assert ended.returncode == HostNotReady.exit_status
+    assert "leave out --vm-accel to count instructions" in ended.stderr

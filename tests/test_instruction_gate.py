@@ -1,0 +1,64 @@
+"""The example workflow for people who ship tracing scripts: what it runs exists, and nobody else's words run in it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+import yaml
+
+from builders import PROJECT
+from probe_effect.cli.group import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORKFLOW = PROJECT / ".github" / "examples" / "instruction-gate.yml"
+TEXT = WORKFLOW.read_text(encoding="utf-8")
+VALUES: dict[str, Any] = yaml.safe_load(TEXT)
+STEPS: list[dict[str, Any]] = [step for job in VALUES["jobs"].values() for step in job["steps"]]
+SHELL = {">", ">>", "|", "&&", ";"}
+
+
+def command_lines() -> Iterator[list[str]]:
+    """The words after `probe-effect` of every line that runs it."""
+    for line in "\n".join(step.get("run", "") for step in STEPS).replace("\\\n", " ").splitlines():
+        words = shlex.split(line)
+        if words[:1] == ["probe-effect"]:
+            yield list(takewhile(lambda word: word not in SHELL, words[1:]))
+
+
+LINES = list(command_lines())
+
+
+def test_it_measures_both_states_and_compares_them() -> None:
+    assert [words[0] for words in LINES] == ["measure", "measure", "summarise", "compare"]
+
+
+@pytest.mark.parametrize("words", [pytest.param(words, id=" ".join(words)) for words in LINES])
+def test_every_command_line_is_one_that_the_program_takes(words: list[str]) -> None:
+    with click.Context(commands) as context:
+        command = commands.get_command(context, words[0])
+        assert command is not None
+        assert command.make_context(words[0], words[1:], parent=context).params
+
+
+def test_no_expression_stands_where_a_shell_would_run_it() -> None:
+    assert [step["run"] for step in STEPS if "${{" in step.get("run", "")] == []
+
+
+def test_actions_are_pinned_by_their_full_hash_with_the_version_beside_it() -> None:
+    used = re.findall(r"uses: (.*)", TEXT)
+    assert used
+    assert [one for one in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[0-9.]+", one)] == []
+
+
+def test_it_may_read_the_repository_and_nothing_else() -> None:
+    assert VALUES["permissions"] == {}
+    assert [job["permissions"] for job in VALUES["jobs"].values()] == [{"contents": "read"}]
+    checkouts = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/checkout")]
+    assert [one["persist-credentials"] for one in checkouts] == [False, False]

@@ -1,0 +1,207 @@
+"""The matrix of counted instructions: its order, the newest count of each cell, and what counts as a change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import copy_suite, counted_rows, counted_values, write_counted_submission
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.guidance.instruction_change import cost
+from probe_effect.guidance.kernels import (
+    Column,
+    Row,
+    between_kernels,
+    between_versions,
+    column_of,
+    is_sound,
+    kernel_names,
+    matrices,
+    matrix,
+    release_order,
+)
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from probe_effect.guidance.instruction_change import Change
+    from probe_effect.guidance.kernels import Matrix
+    from probe_effect.model import Sample
+
+OLD, NEW, NEWEST = "5.10.0-39-amd64", "6.1.0-50-amd64", "6.12.107+deb13-amd64"
+KPROBE = Row("02-kprobe", None)
+BPFTRACE = "bpftrace v0.17.0"
+
+
+def counted(
+    data: Path,
+    kernel: str,
+    costs: Mapping[str, float],
+    *,
+    tools: Mapping[str, str] | None = None,
+    rows: Sequence[Sample] | None = None,
+    started: str = "2026-11-21T10:00:00Z",
+    machine: str | None = None,
+) -> None:
+    """A submission in which each case and tracer takes so many instructions on `kernel`."""
+    values = counted_values(kernel, machine or f"qemu-{len(list((data / 'results').glob('*')))}")
+    values["run"] |= {"started": started, "ended": None}
+    values["tools"] |= dict(tools or {})
+    folder = f"{started[:10]}-per-event"
+    write_counted_submission(data, counted_rows(costs) if rows is None else rows, values, folder)
+
+
+def found_in(data: Path) -> Matrix:
+    if not (data / "suites").is_dir():
+        copy_suite(data)
+    (found,) = matrices(read_catalogue(DataFolder(data)))
+    return found
+
+
+def ends(changes: Sequence[Change]) -> list[tuple[float, float]]:
+    """The medians of both sides of each change."""
+    return [(cost(one.first).median, cost(one.second).median) for one in changes]
+
+
+def test_nothing_counted_makes_no_matrix(tmp_path: Path) -> None:
+    copy_suite(tmp_path)
+    assert matrices(read_catalogue(DataFolder(tmp_path))) == []
+
+
+def test_kernels_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for kernel in (NEWEST, "7.3.4-amd64", OLD, NEW):
+        counted(tmp_path, kernel, {"02-kprobe bpftrace": 640})
+    assert found_in(tmp_path).kernels == (OLD, NEW, NEWEST, "7.3.4-amd64")
+
+
+def test_rows_stand_in_the_order_of_the_suite(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"19-fentry bpftrace": 100, "02-kprobe bpftrace": 640})
+    assert [row.case for row in found_in(tmp_path).rows] == ["02-kprobe", "19-fentry"]
+
+
+def test_the_tool_with_most_cases_comes_first_and_its_versions_by_number(tmp_path: Path) -> None:
+    tools = {"bpftrace": "v0.23.2", "bpftrace-0-9": "v0.9"}
+    cases = ("02-kprobe bpftrace", "02-kprobe bpftrace-0-9", "19-fentry bpftrace", "02-kprobe libbpf")
+    counted(tmp_path, NEW, dict.fromkeys(cases, 100.0), tools=tools)
+    assert found_in(tmp_path).tracers == ("bpftrace v0.9", "bpftrace v0.23.2", "libbpf 1.1")
+
+
+def test_one_version_under_two_ids_is_one_tracer(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe bpftrace-0-23-2": 640}, tools={"bpftrace-0-23-2": "bpftrace v0.23.2"})
+    counted(tmp_path, NEWEST, {"02-kprobe bpftrace": 320}, tools={"bpftrace": "bpftrace v0.23.2"})
+    found = found_in(tmp_path)
+    assert found.tracers == ("bpftrace v0.23.2",)
+    assert ends(between_kernels(found)) == [(640, 320)]
+
+
+def test_a_tracer_that_is_part_of_the_kernel_is_the_same_on_every_kernel(tmp_path: Path) -> None:
+    for kernel, count in ((NEW, 640), (NEWEST, 320)):
+        counted(tmp_path, kernel, {"02-kprobe ftrace": count}, tools={"ftrace": f"Linux {kernel}"})
+    found = found_in(tmp_path)
+    assert found.tracers == ("ftrace",)
+    assert ends(between_kernels(found)) == [(640, 320)]
+
+
+def test_the_newest_count_of_a_cell_stands_for_it(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe bpftrace": 640, "19-fentry bpftrace": 100}, machine="a")
+    counted(tmp_path, NEW, {"02-kprobe bpftrace": 320}, started="2026-12-01T10:00:00Z", machine="a")
+    found = found_in(tmp_path)
+    newest, only = (found.cell(row, NEW, BPFTRACE) for row in found.rows)
+    assert newest is not None
+    assert cost(newest).median == 320
+    assert only is not None
+    assert cost(only).median == 100
+
+
+def test_a_cell_that_nobody_ran_is_empty(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe bpftrace": 640})
+    assert found_in(tmp_path).cell(KPROBE, OLD, BPFTRACE) is None
+
+
+def test_a_count_is_set_against_the_kernel_before_of_the_same_tracer(tmp_path: Path) -> None:
+    counted(tmp_path, OLD, {"02-kprobe bpftrace": 640, "02-kprobe libbpf": 500})
+    counted(tmp_path, NEW, {"02-kprobe libbpf": 600})
+    counted(tmp_path, NEWEST, {"02-kprobe bpftrace": 320, "02-kprobe libbpf": 600})
+    changes = between_kernels(found_in(tmp_path))
+    assert [(*pair, one.outcome) for pair, one in zip(ends(changes), changes, strict=True)] == [
+        (640, 320, "fewer"),
+        (500, 600, "more"),
+        (600, 600, "no change"),
+    ]
+
+
+def test_a_count_is_set_against_the_older_version_of_the_same_tool(tmp_path: Path) -> None:
+    tools = {"bpftrace": "bpftrace v0.17.0", "bpftrace-0-23-2": "bpftrace v0.23.2"}
+    costs = {"02-kprobe bpftrace": 640, "02-kprobe bpftrace-0-23-2": 600, "02-kprobe libbpf": 500}
+    counted(tmp_path, NEW, costs, tools=tools)
+    assert ends(between_versions(found_in(tmp_path))) == [(640, 600)]
+
+
+def test_a_flagged_count_is_shown_and_never_compared(tmp_path: Path) -> None:
+    counted(tmp_path, OLD, {"02-kprobe bpftrace": 640})
+    rows = counted_rows({"02-kprobe bpftrace": 400})
+    losing = [row if row.arm == "baseline" else replace(row, seen=600, lost=400) for row in rows]
+    counted(tmp_path, NEW, {}, rows=losing)
+    counted(tmp_path, NEWEST, {"02-kprobe bpftrace": 320})
+    found = found_in(tmp_path)
+    flagged = found.cell(KPROBE, NEW, BPFTRACE)
+    assert flagged is not None
+    assert flagged.case.faults
+    assert not is_sound(flagged)
+    assert ends(between_kernels(found)) == [(640, 320)]
+
+
+def test_a_case_without_events_is_never_compared(tmp_path: Path) -> None:
+    for kernel, count in ((OLD, 10), (NEW, 900)):
+        counted(tmp_path, kernel, {"01-control bpftrace": count})
+    found = found_in(tmp_path)
+    assert found.rows == (Row("01-control", None),)
+    assert found.events() == ()
+    assert between_kernels(found) == []
+
+
+def test_the_matrix_of_a_case_holds_that_case_only(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe bpftrace": 640, "19-fentry bpftrace": 100})
+    copy_suite(tmp_path)
+    catalogue = read_catalogue(DataFolder(tmp_path))
+    assert matrix(catalogue, catalogue.suites[0].suite, "19-fentry").rows == (Row("19-fentry", None),)
+
+
+def test_every_cell_is_that_of_its_row_and_column(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe bpftrace": 640, "19-fentry libbpf": 100})
+    found = found_in(tmp_path)
+    assert [(one.case.case, column_of(one)) for one in found.all()] == [
+        ("02-kprobe", Column(NEW, BPFTRACE)),
+        ("19-fentry", Column(NEW, "libbpf 1.1")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("releases", "names"),
+    [
+        ([OLD, NEW], ["Linux 5.10", "Linux 6.1"]),
+        (["6.1.0-49-amd64", NEW], ["Linux 6.1.0-49-amd64", "Linux 6.1.0-50-amd64"]),
+        ([OLD, OLD], ["Linux 5.10"]),
+        (["-odd"], ["Linux -odd"]),
+    ],
+)
+def test_kernels_of_one_series_are_told_apart_by_the_whole_release(releases: list[str], names: list[str]) -> None:
+    assert list(kernel_names(releases).values()) == names
+
+
+@given(st.lists(st.text(min_size=1), unique=True))
+def test_any_text_has_a_name_of_its_own_and_a_place_among_releases(releases: list[str]) -> None:
+    assert len(sorted(releases, key=release_order)) == len(releases)
+    assert len(set(kernel_names(releases).values())) == len(releases)
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 999), st.integers(0, 999))))
+def test_releases_are_ordered_by_their_numbers(releases: list[tuple[int, int, int]]) -> None:
+    texts = sorted((".".join(map(str, release)) for release in releases), key=release_order)
+    assert texts == [".".join(map(str, release)) for release in sorted(releases)]

@@ -1,0 +1,203 @@
+"""The section on kernels as Markdown: tables, findings, flags, pages of machines; and that kernel names stay text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from builders import copy_suite, counted_rows, counted_values, skipped_row, write_counted_submission, write_data
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.pages import site
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.model import Sample
+
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
+OLD, NEW = "6.1.0-50-amd64", "6.12.107+deb13-amd64"
+COSTS = {"02-kprobe bpftrace": 1072.0, "02-kprobe libbpf": 300.0, "19-fentry bpftrace": 100.0}
+
+
+def submission(data: Path, kernel: str, machine: str, samples: list[Sample], **run: object) -> None:
+    """What was counted in one emulated machine."""
+    values = counted_values(kernel, machine)
+    values["run"] |= run
+    write_counted_submission(data, samples, values)
+
+
+def pages_of(data: Path) -> dict[str, str]:
+    catalogue = read_catalogue(DataFolder(data))
+    return site.content(catalogue) | site.fragment_files(catalogue)
+
+
+def seen(text: str) -> str:
+    """What a reader sees of Markdown, blanks made alike; cells are apart by lines."""
+    if text.startswith("{\n"):
+        text = text[json.JSONDecoder().raw_decode(text)[1] :]
+    inlines = (token for token in PARSER.parse(SHORTCODE.sub("", text)) if token.type == "inline")
+    words = "\n".join("".join(child.content or " " for child in one.children or []).strip() for one in inlines)
+    return words.replace("\u00a0", " ").replace("\u202f", " ")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two kernels: one case takes fewer instructions on the second, one loses events, one is skipped."""
+    data = write_data(tmp_path)
+    submission(data, OLD, "qemu-old", counted_rows(COSTS, jitter_instructions=2))
+    changed = counted_rows(COSTS | {"02-kprobe bpftrace": 740.0}, jitter_instructions=2)
+    rows = [replace(row, seen=900, lost=100) if row.case == "19-fentry" else row for row in changed]
+    rows.append(skipped_row(99, "20-fexit", "no BTF"))
+    submission(data, NEW, "qemu-new", [replace(row, block=9) if row.status == "skipped" else row for row in rows])
+    return data
+
+
+def test_the_largest_change_is_told_in_a_sentence(data: Path) -> None:
+    found = seen(pages_of(data)["kernel-findings.md"])
+    assert "From kernel to kernel, 1 of 2 pairs of counts differ by more than 1 %." in found
+    said = "From Linux 6.1 to Linux 6.12, 02-kprobe with bpftrace v0.17.0 takes 31 % fewer instructions (1 072 to 740)."
+    assert said in found
+
+
+def test_a_change_between_versions_is_told_in_a_sentence(tmp_path: Path) -> None:
+    copy_suite(tmp_path)
+    values = counted_values(OLD)
+    values["tools"] = {"bpftrace": "bpftrace v0.17.0", "bpftrace-0-23-2": "bpftrace v0.23.2"}
+    costs = {"02-kprobe bpftrace": 400.0, "02-kprobe bpftrace-0-23-2": 500.0}
+    write_counted_submission(tmp_path, counted_rows(costs), values)
+    found = seen(pages_of(tmp_path)["kernel-findings.md"])
+    said = (
+        "From bpftrace v0.17.0 to bpftrace v0.23.2, on Linux 6.1, 02-kprobe takes 25 % more instructions (400 to 500)."
+    )
+    assert said in found
+
+
+def test_the_table_of_a_tracer_has_a_row_for_each_case_and_a_column_for_each_kernel(data: Path) -> None:
+    found = seen(pages_of(data)["kernel-tables.md"])
+    assert "bpftrace v0.17.0\nCase\nLinux 6.1\nLinux 6.12\nKprobe\n1 072\n740\n" in found
+
+
+def test_a_flagged_count_is_shown_with_its_fault(data: Path) -> None:
+    found = seen(pages_of(data)["kernel-tables.md"])
+    assert "100 †" in found
+    assert "19-fentry with bpftrace v0.17.0 on Linux 6.12: it lost 10 % of its events" in found
+
+
+def test_a_case_that_was_not_counted_has_its_reason_and_its_kernel(data: Path) -> None:
+    assert "20-fexit with bpftrace v0.17.0 on Linux 6.12: skipped: no BTF." in seen(pages_of(data)["kernel-tables.md"])
+
+
+def test_every_change_has_a_row(data: Path) -> None:
+    found = seen(pages_of(data)["kernels/changes.md"])
+    assert "Kprobe\n−31 %\n1 072 to 740\nLinux 6.1\nLinux 6.12\nbpftrace v0.17.0" in found
+    assert "Fentry" not in found
+
+
+def test_without_a_change_there_is_no_page_of_changes(tmp_path: Path) -> None:
+    copy_suite(tmp_path)
+    write_counted_submission(tmp_path)
+    made = pages_of(tmp_path)
+    assert "kernels/changes.md" not in made
+    assert "/kernels/changes/" not in made["kernel-findings.md"]
+
+
+def test_an_emulated_machine_has_a_page_of_what_it_is_made_of_and_what_was_counted(data: Path) -> None:
+    text = pages_of(data)["kernels/qemu-old.md"]
+    front, _ = json.JSONDecoder().raw_decode(text)
+    assert (front["title"], front["kicker"]) == (f"Linux {OLD}, emulated", "emulated")
+    found = seen(text)
+    assert "kernel\nlinux-image-6.1.0-50-amd64 6.1.176-1\nbpftrace\nbpftrace 0.17.0-1 (bookworm)" in found
+    assert "Kprobe\nbpftrace v0.17.0\n1 072.0 (1 070.0 to 1 074.0)\n71 %\n—\nftrace" in found
+    assert "](/data/results/qemu-old/2026-11-21-per-event/samples.csv)" in text
+
+
+def test_what_is_counted_appears_among_no_times(data: Path) -> None:
+    made = pages_of(data)
+    assert not [path for path in made if path.startswith("machines/qemu")]
+    for name in ("machines.md", "costs-table.md", "all-costs.md"):
+        assert "qemu" not in made[name].lower()
+    times, instructions = made["costs/02-kprobe.md"].split("## Instructions")
+    assert "qemu" not in times.lower()
+    assert "Example CPU" not in instructions.split("## Published")[0]
+
+
+def test_a_case_page_has_its_counts_with_how_the_kernel_made_the_probe(data: Path) -> None:
+    found = seen(pages_of(data)["costs/02-kprobe.md"])
+    said = "the fewest instructions with libbpf 1.1 on Linux 6.1 (300) and the most with bpftrace v0.17.0 on Linux 6.1"
+    assert said in found
+    assert "bpftrace v0.17.0\n1 072, ftrace\n740, ftrace" in found
+
+
+def test_the_page_of_a_case_that_was_not_counted_says_nothing_of_instructions(data: Path) -> None:
+    assert "## Instructions" not in pages_of(data)["costs/09-map.md"]
+
+
+def test_before_anything_was_counted_the_section_says_so(tmp_path: Path) -> None:
+    made = pages_of(tmp_path)
+    assert made["kernel-findings.md"] == "Nothing has been counted yet.\n"
+    assert made["kernel-machines.md"] == "No kernel has been emulated yet.\n"
+    assert made["kernel-tables.md"] == "\n"
+
+
+def test_the_files_list_what_was_counted(data: Path) -> None:
+    assert f"Linux {NEW}, emulated, 2026-11-21-per-event" in seen(pages_of(data)["files.md"])
+
+
+def test_charts_named_in_the_section_are_all_drawn(data: Path) -> None:
+    made = pages_of(data)
+    named = re.findall(r'\{\{< chart "([^"]+)" >\}\}', made["kernel-tables.md"])
+    assert named == ["instructions-per-event-kernels", "instructions-per-event-tracers"]
+    assert set(named) <= {chart.name for chart in site.charts(read_catalogue(DataFolder(data)))}
+
+
+HOSTILE = [
+    pytest.param("<script>alert(1)</script>", id="script"),
+    pytest.param("{{< x >}}", id="shortcode"),
+    pytest.param("{% raw %}", id="jinja"),
+    pytest.param("](javascript:alert(1))", id="end of a link"),
+    pytest.param("| a | b |", id="table"),
+    pytest.param("# *b* `c`", id="heading and emphasis"),
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_names_of_kernels_tracers_and_packages_come_out_as_text(tmp_path: Path, hostile: str) -> None:
+    data = write_data(tmp_path)
+    for place, cost in enumerate((400.0, 500.0)):
+        values = counted_values(f"{hostile} {place}", f"qemu-{place}")
+        values["tools"] = {"bpftrace": f"{hostile} tool"}
+        values["run"] |= {
+            "packages": {f"{hostile} part": f"{hostile} package"},
+            "mechanisms": {"02-kprobe bpftrace": f"{hostile} mechanism"},
+        }
+        rows = [*counted_rows({"02-kprobe bpftrace": cost}), replace(skipped_row(9, note=f"{hostile} note"), block=9)]
+        write_counted_submission(data, rows, values)
+    made = pages_of(data)
+    texts = {
+        "kernel-findings.md": [f"{hostile} 1", f"{hostile} tool"],
+        "kernel-tables.md": [f"{hostile} 0", f"{hostile} tool", f"{hostile} note"],
+        "kernel-machines.md": [f"{hostile} 0", f"{hostile} tool"],
+        "kernels/changes.md": [f"{hostile} 0", f"{hostile} tool"],
+        "kernels/qemu-0.md": [f"{hostile} {name}" for name in ("part", "package", "mechanism", "note", "0")],
+        "costs/02-kprobe.md": [f"{hostile} mechanism", f"{hostile} 1"],
+        "files.md": [f"{hostile} 1"],
+    }
+    for path, expected in texts.items():
+        assert [text for text in expected if text not in seen(made[path])] == [], path
+        assert_no_markup_of_its_own(made[path])
+
+
+def assert_no_markup_of_its_own(text: str) -> None:
+    """No element, link or shortcode comes from data."""
+    body = text[json.JSONDecoder().raw_decode(text)[1] :] if text.startswith("{\n") else text
+    assert "{{" not in SHORTCODE.sub("", body)
+    tokens: list[Any] = [one for token in PARSER.parse(body) for one in (token, *(token.children or []))]
+    assert not [one for one in tokens if one.type.startswith(("html", "code", "fence", "image")) or one.tag == "h1"]
+    assert all(str(one.attrs.get("href", "/")).startswith("/") for one in tokens)
