@@ -53,7 +53,7 @@ SUBMISSIONS = {
 }
 REFUSED = {
     "no events": (altered(lambda row: traced(row, events=0)), "needs `events` above 0"),
-    "no times": (altered(lambda row: replace(row, wall_ns=None)), "needs `wall_ns` above 0"),
+    "no times": (altered(lambda row: replace(row, wall_ns=None)), "needs `wall_ns` or `instructions` above 0"),
 }
 """What the format itself does not take."""
 EACH = [pytest.param(rows, words, id=name) for name, (rows, words) in SUBMISSIONS.items()]

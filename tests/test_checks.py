@@ -379,8 +379,14 @@ def test_a_finding_that_does_not_stand_is_told(
     ("gone", "words"),
     [
         pytest.param(["workload/dd-loop.c"], "workload/dd-loop.c is missing", id="workload"),
-        pytest.param(["16-timing.bt", "16-timing.d"], "case `16-timing` has no script", id="script"),
+        pytest.param(
+            ["16-timing.bt", "16-timing.d", "16-timing.linux.d"], "case `16-timing` has no script", id="script"
+        ),
         pytest.param(["02-kprobe.check.bt"], "a twin that is missing", id="counting twin"),
+        pytest.param(["02-kprobe.check.linux.d"], "a twin that is missing on Linux", id="counting twin for Linux"),
+        pytest.param(
+            ["09-map.d"], "`09-map.linux.d` is the form for Linux of a script that is missing", id="plain form"
+        ),
     ],
 )
 def test_a_file_that_a_suite_names_and_lacks_is_told(data: Path, gone: list[str], words: str) -> None:

@@ -29,7 +29,7 @@ DEFINITIONS = (
     "what “no difference” looks like",
     "It is “no difference” when the interval of the difference holds 0",
     "0.05 reads “5 % slower”",
-    "dearer, cheaper, no difference, or not comparable; always of the second against the first",
+    "dearer, cheaper, no difference, or not comparable; of counted instructions",
     "such benchmarks where there is no difference",
     "slower over the run",
     "slower inside blocks",

@@ -15,7 +15,7 @@ from probe_effect.emulated.debian import Release, Unpacked, check_programs
 from probe_effect.emulated.initramfs import archive, join, wrapper
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.parts import from_elsewhere
-from probe_effect.emulated.tracers import PACKAGES, Wanted, wanted
+from probe_effect.emulated.tracers import Wanted, offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 
 if TYPE_CHECKING:
@@ -162,8 +162,34 @@ def test_tracers_are_named_alone_or_with_another_releases_package() -> None:
     assert wanted(["bpftrace=bpftrace/trixie"])[0].word == "bpftrace=/opt/bpftrace-trixie/run-bpftrace"
 
 
-def test_without_a_name_every_tracer_of_the_guests_release_comes_along() -> None:
-    assert [one.tracer for one in wanted([])] == list(PACKAGES)
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite with scripts for three tracers and for the dormant one."""
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    for name in ("01-one.bt", "01-one.ftrace", "01-one.bpf.c", "02-two.dormant", "suite.toml"):
+        (folder / name).touch()
+    return folder
+
+
+def test_without_a_name_the_tracers_come_that_the_suite_has_scripts_for(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/clang")
+    assert [one.tracer for one in offered([suite], quick=False)] == ["bpftrace", "libbpf", "ftrace", "dormant"]
+
+
+def test_for_a_first_look_one_comes_and_what_needs_no_tool(suite: Path) -> None:
+    assert [one.tracer for one in offered([suite], quick=True)] == ["bpftrace", "dormant"]
+
+
+def test_without_a_compiler_for_bpf_its_lower_bound_stays_away(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert "libbpf" not in [one.tracer for one in offered([suite], quick=False)]
+
+
+def test_a_suite_without_scripts_brings_none(tmp_path: Path) -> None:
+    assert offered([tmp_path], quick=True) == []
 
 
 @pytest.mark.parametrize("word", ["nonsense", "bpftrace=", "bpftrace=/usr/bin/bpftrace", "bpftrace=a/b/c", "x=y/$(id)"])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Sample
 
-CASES = sorted(path.stem for path in (REAL_DATA / "suites" / "per-event").glob("[01]*.d") if ".check" not in path.name)
+CASES = sorted(path.stem for path in (REAL_DATA / "suites" / "per-event").glob("[01]*.d") if path.name.count(".") == 1)
 FIRING = CASES[1:11]
 
 

@@ -113,7 +113,13 @@ def test_a_case_page_shows_published_costs_apart(pages: dict[str, str]) -> None:
 
 def test_a_case_page_shows_its_scripts(pages: dict[str, str]) -> None:
     assert '{{< script "per-event/02-kprobe.bt" >}}' in pages[CASE_PAGE]
-    assert '{{< script "per-event/02-kprobe.d" >}}' in pages[CASE_PAGE]
+
+
+def test_a_case_page_says_which_system_each_form_of_a_script_is_for(pages: dict[str, str]) -> None:
+    forms = {"FreeBSD": "02-kprobe.d", "Linux": "02-kprobe.linux.d"}
+    for system, name in forms.items():
+        assert f'On {system}:\n\n{{{{< script "per-event/{name}" >}}}}' in pages[CASE_PAGE]
+    assert "On Linux" not in pages["costs/06-uprobe.md"]
 
 
 def test_a_machine_page_lists_what_could_not_be_measured_with_the_reason(pages: dict[str, str]) -> None:

@@ -32,7 +32,7 @@ def _this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine like the one that was measured, and not the one that runs the tests."""
     here = machine_document(machine__id="here").machine
     monkeypatch.setattr("probe_effect.cli.predict.collect_machine", lambda: here)
-    monkeypatch.setattr("probe_effect.cli.predict.kernel_release", lambda: "6.12.9-amd64")
+    monkeypatch.setattr("probe_effect.cli.predict.kernel_release", lambda _: "6.12.9-amd64")
 
 
 def run(data: Path, *arguments: str) -> Result:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from probe_effect.store.places import DataFolder
+from probe_effect.store.script_forms import LINUX, linux_form, plain_form
 from probe_effect.store.suite_file import Suite, read_suite
 
 DATA = DataFolder(Path(__file__).parent.parent / "data")
@@ -51,7 +52,10 @@ def test_several_probes_make_as_many_events_as_their_parts(name: str) -> None:
     assert {part.action for part in parts} == {CASES[name].action}
 
 
-TWINS = [path for folder in SUITES for ending in (".bt", ".bpf.c") for path in sorted(folder.glob(f"*.check{ending}"))]
+SYSTEM_WIDE = (".bt", ".bpf.c", ".linux.d")
+"""Endings of scripts whose probes fire in every process; of DTrace's, where a form for Linux is needed."""
+
+TWINS = [path for folder in SUITES for ending in SYSTEM_WIDE for path in sorted(folder.glob(f"*.check{ending}"))]
 
 
 @pytest.mark.parametrize("twin", [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in TWINS])
@@ -63,9 +67,9 @@ def test_a_counting_twin_counts_the_events_of_the_workload_of_its_suite(twin: Pa
 
 
 @pytest.mark.parametrize("folder", [pytest.param(folder, id=folder.name) for folder in SUITES])
-def test_a_case_that_a_twin_counts_has_one_beside_each_script_for_bpf(folder: Path) -> None:
+def test_a_case_that_a_twin_counts_has_one_beside_each_script_whose_probes_fire_in_every_process(folder: Path) -> None:
     counted = [case.id for case in SUITES[folder].cases if case.counted_by == "twin"]
-    scripts = [folder / f"{name}{ending}" for name in counted for ending in (".bt", ".bpf.c")]
+    scripts = [folder / f"{name}{ending}" for name in counted for ending in SYSTEM_WIDE]
     lacking = [path.name for path in scripts if path.exists() and not twin_of(path).exists()]
     assert lacking == []
 
@@ -73,3 +77,24 @@ def test_a_case_that_a_twin_counts_has_one_beside_each_script_for_bpf(folder: Pa
 def twin_of(script: Path) -> Path:
     name, _, ending = script.name.partition(".")
     return script.with_name(f"{name}.check.{ending}")
+
+
+FORMS = [path for folder in SUITES for path in sorted(folder.glob(f"*{LINUX}.d"))]
+FUNCTION = re.compile(r"^fbt::(\w+):(entry|return)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("form", [pytest.param(path, id=path.name) for path in FORMS])
+def test_a_form_for_linux_probes_the_same_places_of_another_function(form: Path) -> None:
+    plain = plain_form(form)
+    assert plain is not None
+    theirs, ours = (FUNCTION.findall(path.read_text(encoding="utf-8")) for path in (plain, form))
+    assert ours == [("vfs_read", place) for _, place in theirs]
+    assert {name for name, _ in theirs} == {"dofileread"}
+
+
+def test_every_script_of_a_function_that_linux_lacks_has_a_form_for_linux() -> None:
+    scripts = [
+        path for folder in SUITES for path in folder.glob("*.d") if "fbt::dofileread:" in path.read_text("utf-8")
+    ]
+    assert [path.name for path in scripts if linux_form(path) is None] == []
+    assert len(scripts) == len(FORMS)

@@ -23,6 +23,7 @@ from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting, Report
 
 
@@ -241,9 +242,35 @@ def test_on_linux_tracefs_must_be_where_dtrace_looks(monkeypatch: pytest.MonkeyP
 
 def test_on_linux_the_kernel_says_what_it_lacks(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/config.gz").write_bytes(gzip.compress(b"# CONFIG_KPROBES is not set\n"))
+    (tmp_path / "proc/config.gz").write_bytes(gzip.compress(b"# CONFIG_UPROBE_EVENTS is not set\n"))
     dtrace = Dtrace(program=FAKE, root=tmp_path, system="Linux")
-    assert dtrace.missing("kprobe") == "this kernel has no kprobes: CONFIG_KPROBES is not set"
+    assert dtrace.missing("uprobe") == "this kernel has no uprobes: CONFIG_UPROBE_EVENTS is not set"
+
+
+def test_on_linux_probes_of_kernel_functions_need_the_list_of_functions_and_no_kprobes(tmp_path: Path) -> None:
+    tracefs = tmp_path / "sys/kernel/debug/tracing"
+    tracefs.mkdir(parents=True)
+    dtrace = Dtrace(program=FAKE, root=tmp_path, system="Linux")
+    (tracefs / "kprobe_events").touch()
+    assert "this kernel has no function entry by BPF trampoline" in str(dtrace.missing("kprobe"))
+    (tracefs / "kprobe_events").unlink()
+    (tracefs / "available_filter_functions").write_text("vfs_read\n", encoding="utf-8")
+    assert dtrace.missing("kprobe") is None
+
+
+@pytest.mark.parametrize(
+    ("system", "seen"), [pytest.param("Linux", 2, id="Linux"), pytest.param("FreeBSD", 1, id="elsewhere")]
+)
+@pytest.mark.parametrize("name", ["script", "script.check"])
+def test_a_form_for_linux_is_taken_on_linux_and_nowhere_else(tmp_path: Path, name: str, system: str, seen: int) -> None:
+    script = tmp_path / f"{name}.d"
+    script.write_text("/* print:   1 */\n", encoding="utf-8")
+    script.with_name(f"{name}.linux.d").write_text("/* print:   2 */\n", encoding="utf-8")
+    session = Dtrace(program=FAKE, root=tmp_path, system=system).session(script, "maps", tmp_path / "loop")
+    with ExitStack() as leftovers:
+        leftovers.callback(session.end)
+        session.attach(os.getpid())
+        assert run(session).seen == seen
 
 
 def test_elsewhere_dtrace_itself_says_what_is_lacking() -> None:
@@ -288,8 +315,21 @@ def watched(dtrace: Dtrace, script: Path, counting: Counting, cache: Path, opera
 
 
 @pytest.mark.tracer
-@pytest.mark.parametrize("case", ["04-tracepoint-entry", "05-tracepoint-return", "06-uprobe", "07-uretprobe"])
-def test_dtrace_counts_every_event_of_the_loop(real: Dtrace, tmp_path: Path, case: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "need"),
+    [
+        ("02-kprobe", "kprobe"),
+        ("03-kretprobe", "kprobe"),
+        ("04-tracepoint-entry", "tracepoint"),
+        ("05-tracepoint-return", "tracepoint"),
+        ("06-uprobe", "uprobe"),
+        ("07-uretprobe", "uprobe"),
+        ("08-filter", "kprobe"),
+    ],
+)
+def test_dtrace_counts_every_event_of_the_loop(real: Dtrace, tmp_path: Path, case: str, need: Need) -> None:
+    if reason := real.missing(need):
+        pytest.skip(reason)
     report = watched(real, PER_EVENT / f"{case}.check.d", "maps", tmp_path)
     assert report.lost == 0
     assert report.seen is not None

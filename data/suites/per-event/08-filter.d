@@ -3,7 +3,8 @@
  *
  * Use:    dtrace -s 08-filter.d
  * Needs:  FreeBSD's fbt provider (fbt.ko).
- * Read:   Nothing is printed; the run's time is the result.
+ * Read:   Nothing is printed; the run's time is the result. Events are counted by 08-filter.check.d in a run
+ *         of its own.
  * Source: Mateusz Piotrowski, talk on tracing overhead (2023), benchmark 1, script 08.d; after Brendan Gregg,
  *         "BPF Performance Tools" (2019). Unchanged.
  */

@@ -99,7 +99,9 @@ def measure(
     data = data_folder(data_path)
     chosen = choose_suites(data, suites)
     results = out or data.results
-    request = Request(suites=chosen, named=suites, tracers=tracers, vm=vm, accelerator=vm_accel, results=results)
+    request = Request(
+        suites=chosen, named=suites, tracers=tracers, vm=vm, accelerator=vm_accel, quick=quick, results=results
+    )
     if not dry_run:
         show_leftovers(output.progress)
     with interruptible() if vm else nullcontext(), ground(request, resume=resume) as on:

@@ -14,7 +14,7 @@ from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
-from probe_effect.emulated.tracers import wanted
+from probe_effect.emulated.tracers import offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import Work
 from probe_effect.measure.resume import cut_short, read_unfinished
@@ -42,6 +42,7 @@ class Request:
     tracers: Sequence[str]
     vm: str | None
     accelerator: Accelerator
+    quick: bool
     results: Path
 
 
@@ -65,7 +66,12 @@ def ground(request: Request, *, resume: bool) -> Iterator[Ground]:
         yield Ground(ThisMachine(), request.suites, *with_paths(known_tracers(), request.tracers))
         return
     words = _words_of_unfinished(request) if resume else request.tracers
-    tracers, suites = wanted(words), _able(request)
+    suites = _able(request)
+    tracers = wanted(words) or offered([folder for folder, _ in suites], quick=request.quick)
+    if not tracers:
+        names = ", ".join(suite.id for _, suite in suites) or "none"
+        msg = f"no tracer that an emulated machine can have, or that this one can compile for, has scripts for: {names}"
+        raise HostNotReady(msg)
     say = output.progress.print
     cache = cache_folder() / CACHE
     say(f"putting together a machine with the kernel {request.vm}", markup=False)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from probe_effect.emulated.debian import PACKAGE, RELEASE
 from probe_effect.errors import UsageError
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.tracers.libbpf import CLANG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +69,7 @@ class Wanted:
 
 
 def wanted(words: Sequence[str]) -> list[Wanted]:
-    """The tracers that a user names: `libbpf`, or `bpftrace=bpftrace/trixie`; without any, all that are offered.
+    """The tracers that a user names: `libbpf`, or `bpftrace=bpftrace/trixie`.
 
     Raises: UsageError for another form, and for a tracer that the guest's release does not have.
     """
@@ -83,7 +86,22 @@ def wanted(words: Sequence[str]) -> list[Wanted]:
                 f"bpftrace=bpftrace/trixie; names: {', '.join(PACKAGES)}"
             )
             raise UsageError(msg)
-    return found or [Wanted(tracer) for tracer in PACKAGES]
+    return found
+
+
+def offered(suites: Iterable[Path], *, quick: bool) -> list[Wanted]:
+    """The tracers to bring where none is named: those that the suites have scripts for; for a first look the first.
+
+    libbpf's scripts are compiled on this machine, so it is left out where there is no clang.
+    """
+    names = [path.name for folder in suites for path in folder.iterdir()]
+    able = [
+        Wanted(tracer)
+        for tracer in PACKAGES
+        if any(name.endswith(SCRIPT_SUFFIXES[tracer]) for name in names)
+        and (tracer != "libbpf" or shutil.which(CLANG) is not None)
+    ]
+    return [one for one in able if one == able[0] or one.tracer == "dormant"] if quick else able
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from probe_effect.model import Interval
 from probe_effect.pages import agreement, comparison, instructions, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
+from probe_effect.store.script_forms import linux_form
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 MOST_CASES = 1000
 """Of one suite, for the order of pages."""
 
+PLAIN_SYSTEM = "FreeBSD"
+"""What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
+
 COUNTED_BY = {
     "maps": "The script counts its own events.",
     "lines": "Events are the lines that the script prints.",
@@ -42,7 +46,6 @@ COUNTED_BY = {
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
     """The page of `case`; `found` is what the catalogue offers to guidance."""
-    scripts = [path.name for tracer in SCRIPT_SUFFIXES if (path := script_path(folder.folder, case.id, tracer))]
     measured = list(catalogue.measured(case.id))
     front = {
         "title": case.title,
@@ -56,7 +59,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         front,
         case=case,
         suite=folder.suite,
-        scripts=scripts,
+        scripts=scripts(folder, case),
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
         answers=answers(measured),
@@ -72,6 +75,16 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
         wording=wording,
     )
+
+
+def scripts(folder: SuiteFolder, case: Case) -> list[tuple[str, str | None]]:
+    """The names of its scripts with the system that each is for, None where it is for all."""
+    found: list[tuple[str, str | None]] = []
+    for tool in SCRIPT_SUFFIXES:
+        if path := script_path(folder.folder, case.id, tool):
+            own = linux_form(path)
+            found += [(path.name, PLAIN_SYSTEM), (own.name, "Linux")] if own else [(path.name, None)]
+    return found
 
 
 def _weight(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> int:

@@ -1,4 +1,7 @@
-"""DTrace (FreeBSD, illumos, macOS; Linux since DTrace 2.0), with the same scripts everywhere.
+"""DTrace (FreeBSD, illumos, macOS; Linux since DTrace 2.0), with the same scripts everywhere but for fbt's on Linux.
+
+Probes of the fbt provider name kernel functions, so such a script may have a form for Linux beside it, which is taken
+there.
 
 How it is known that the probes are live: a clause of ours prints a line from BEGIN, which no other probe precedes
 ("dtrace Provider" in the Dynamic Tracing Guide), and the command reads what was printed only once tracing has begun.
@@ -21,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
+from probe_effect.store.script_forms import linux_form
 from probe_effect.tracers import kernel
 from probe_effect.tracers.dtrace_output import LIVE, count_aggregations, count_drops, count_lines
 from probe_effect.tracers.dynamic_events import DEFINED, LISTS, remove_group
@@ -44,6 +48,14 @@ TRACEFS = "sys/kernel/debug/tracing"
 
 PROVIDERS: dict[Need, str] = {"kprobe": "fbt", "tracepoint": "syscall"}
 """What serves a need where the kernel has DTrace of its own."""
+
+ON_LINUX: dict[Need, Need] = {"kprobe": "fentry"}
+"""What stands for a need on Linux, where another facility does.
+
+fbt has a probe for each function in `available_filter_functions`. It fires through BPF trampolines, and through kprobes
+only where the kernel has none. Source: `populate` in dt_prov_fbt.c of libdtrace; 2.0.7 was seen to do so on Linux 5.10
+and 6.12.
+"""
 
 LIST_TIMEOUT_S = 60
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -82,7 +94,7 @@ class Dtrace:
     def missing(self, need: Need) -> str | None:
         """None when the kernel offers `need`, else why not."""
         if self.system == "Linux":
-            return kernel.missing(need, self.root)
+            return kernel.missing(ON_LINUX.get(need, need), self.root)
         if need == "uprobe":  # the pid provider makes its probes when asked; nothing lists them before
             return None
         if need not in PROVIDERS:
@@ -90,8 +102,12 @@ class Dtrace:
         return self._no_probes(PROVIDERS[need])
 
     def session(self, script: Path, counting: Counting, program: Path) -> DtraceSession:
-        """One run of DTrace with `script`. Raises: TracerFailed when the script cannot be read."""
-        return DtraceSession(self, script, counting, program)
+        """One run of DTrace with `script`, or with its form for Linux there.
+
+        Raises: TracerFailed when the script cannot be read.
+        """
+        own = linux_form(script) if self.system == "Linux" else None
+        return DtraceSession(self, own or script, counting, program)
 
     def _no_probes(self, provider: str) -> str | None:
         """None when `provider` has probes, else DTrace's words. Source: dtrace(1), option -l."""

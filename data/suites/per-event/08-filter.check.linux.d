@@ -1,0 +1,13 @@
+/*
+ * 08-filter, counting twin: the same probe, and the workload's own events are counted.
+ *
+ * Use:    dtrace -q -s 08-filter.check.linux.d
+ * Needs:  what 08-filter.linux.d needs.
+ * Read:   At exit, the printed number is that of the workload's events; other processes fire the probe too.
+ *         The time of such a run is not used.
+ * Source: 08-filter.linux.d, with the action replaced by a count.
+ */
+
+fbt::vfs_read:entry /execname == "dd-loop" && arg2 > 0/ {
+    @ = count()
+}
