@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from fakes.project import FAKES, FakeProject, on_the_path, rows
+from probe_effect.checks.run import check
+from probe_effect.cli import measure_display, measure_ground
+from probe_effect.cli.measure import measure as measure_command
 from probe_effect.compilers import Program
 from probe_effect.emulated.assembly import Assembly
+from probe_effect.emulated.kernel import Kernel
 from probe_effect.emulated.qemu import Image
 from probe_effect.emulated.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.emulated.tracers import Wanted
-from probe_effect.errors import HostNotReady
+from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.resume import reopen, unfinished, work_of
@@ -28,11 +33,16 @@ from probe_effect.store.machine_file import read_machine_file
 from probe_effect.workloads.build import build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from click.testing import Result
+
+    from probe_effect.measure.one_run import Limits, Watch
+    from probe_effect.measure.planned import PlannedRun
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
+    from probe_effect.workloads.loop import Load
 
 RELEASE = "6.1.0-50-amd64"
 SHORT = Patience(boot_s=20.0, answer_s=2.0)
@@ -64,18 +74,21 @@ class FakeMachine:
         """Have the fake guest go wrong once, after so many runs."""
         (self.moments / moment).write_text(str(after), encoding="utf-8")
 
-    def machine(self, patience: Patience = SHORT) -> EmulatedMachine:
-        """The testbed."""
+    def assembly(self) -> Assembly:
+        """What it is made of."""
         source = self.project.suite / "workload" / "loop.c"
         program = build(source, self.project.root / "cache")
         os.environ["FAKE_WORKLOADS"] = str(program.path.parent)
-        assembly = Assembly(
+        return Assembly(
             Image(self.config, ()),
             {source: Program(program.path, "cc fake")},
             {"kernel": "linux-image 6.1 (bookworm)", "bpftrace": "bpftrace 0.17 (bookworm)"},
             self.config,
         )
-        return EmulatedMachine(assembly, [Wanted("bpftrace")], self.said.append, patience=patience)
+
+    def machine(self, patience: Patience = SHORT) -> EmulatedMachine:
+        """The testbed."""
+        return EmulatedMachine(self.assembly(), [Wanted("bpftrace")], self.said.append, patience=patience)
 
     def work(self, machine: EmulatedMachine) -> Work:
         """The suite, resolved against the guest's tracers."""
@@ -205,3 +218,73 @@ def test_where_hardware_executes_the_guest_times_are_what_is_written(fake: FakeM
     machine.accelerator = "kvm"
     found = fake.measure(machine)
     assert all(row.wall_ns and row.instructions is None for row in found)
+
+
+@pytest.fixture
+def command(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """The command line, with packages that are there already."""
+    kernel = Kernel(fake.config, fake.config, "vmlinuz-mine 1f")
+    monkeypatch.setattr(measure_ground, "find_kernel", lambda *_: kernel)
+    monkeypatch.setattr(measure_ground, "assemble", lambda *_: fake.assembly())
+    monkeypatch.setattr(measure_display, "leftovers", list)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(fake.project.root / "cache"))
+    data = str(fake.project.data.root)
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(measure_command, [*words, "--vm", "/home/me/vmlinuz-mine", "--data", data])
+
+    return run
+
+
+def test_the_command_writes_a_submission_that_check_accepts(fake: FakeMachine, command: Callable[..., Result]) -> None:
+    result = command("tiny", "--tracer", "bpftrace", "--quick", "--seed", "3")
+    assert result.exit_code == 0, result.output
+    (place,) = fake.project.data.submissions()
+    assert not [one for one in check([place.folder], fake.project.data) if one.severity == "error"]
+    document, _ = read_machine_file(place.machine_file, "")
+    assert document is not None
+    said = " ".join(document.run.command)
+    assert said == "probe-effect measure tiny --vm vmlinuz-mine --tracer bpftrace --quick --seed 3"
+
+
+def test_the_command_continues_what_was_cut_short_with_the_tracers_that_it_had(
+    fake: FakeMachine, command: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = EmulatedMachine.run
+    runs = 0
+
+    def stopped_after_seven(
+        machine: EmulatedMachine, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits
+    ) -> Sample:
+        nonlocal runs
+        runs += 1
+        if runs == 8:
+            msg = "stopped by SIGINT"
+            raise Interrupted(msg)
+        return real(machine, planned, load, watch, limits)
+
+    monkeypatch.setattr(EmulatedMachine, "run", stopped_after_seven)
+    first = command("tiny", "--tracer", "bpftrace", "--blocks", "2")
+    assert isinstance(first.exception, Interrupted)
+    assert fake.project.rows_on_disk() == 4
+    again = command("tiny", "--resume")
+    assert again.exit_code == 0, again.output
+    (place,) = fake.project.data.submissions()
+    assert [row.status for row in rows(place)] == ["ok"] * 8
+
+
+def test_to_continue_where_nothing_was_cut_short_is_wrong_usage(command: Callable[..., Result]) -> None:
+    result = command("--resume")
+    assert isinstance(result.exception, UsageError)
+    assert "no run with --vm /home/me/vmlinuz-mine was cut short" in str(result.exception)
+
+
+def test_a_suite_whose_workload_needs_a_library_is_left_out_or_refused(
+    fake: FakeMachine, command: Callable[..., Result]
+) -> None:
+    text = (fake.project.suite / "suite.toml").read_text(encoding="utf-8")
+    with_library = text.replace('operation = "nothing"', 'operation = "nothing"\nlibraries = ["lttng-ust"]')
+    (fake.project.suite / "suite.toml").write_text(with_library, encoding="utf-8")
+    result = command("tiny")
+    assert isinstance(result.exception, HostNotReady)
+    assert "suite tiny cannot run in an emulated machine: it needs lttng-ust" in str(result.exception)

@@ -21,7 +21,5 @@ mount -t bpf bpf /sys/fs/bpf
 /sbin/ldconfig  # by its cache tracers find the C library
 ulimit -n 65536
 stty -F /dev/ttyS1 raw -echo
-# Its kernel's own default is to look for idle pages and to compact memory: none of that belongs to a run.
-for file in /sys/kernel/mm/khugepaged/defrag /sys/kernel/mm/ksm/run; do [ -w $file ] && echo 0 > $file; done
 python3 -P -m probe_effect.emulated.guest /dev/ttyS1
 poweroff -f

@@ -37,10 +37,11 @@ MACHINE_OPTIONS = ("-m", "3G", "-nodefaults", "-no-user-config", "-display", "no
 
 BOOT_WORDS = (
     "console=ttyS0 quiet panic=-1 oops=panic nokaslr mitigations=off nowatchdog clocksource=tsc tsc=reliable "
-    "rdinit=/probe-effect/init"
+    "transparent_hugepage=never rdinit=/probe-effect/init"
 )
 """A panic ends the machine. Addresses and mitigations are fixed: both would change what is executed. Without the
-clock's words the kernel would leave the time stamp counter for a clock whose reads leave the emulated CPU."""
+clock's words the kernel would leave the time stamp counter for a clock whose reads leave the emulated CPU. Without the
+last ones it looks for pages to join every 10 s (khugepaged), which took 6 million instructions of some run."""
 
 TAIL_LINES = 6
 PANIC = "Kernel panic - not syncing"
