@@ -28,6 +28,9 @@ DISTRIBUTION = "probe-effect"
 METADATA = "probe_effect.dist-info/METADATA"
 """By which a package knows its version."""
 
+FORM = "1"
+"""Counted up when the same packages are to give other archives."""
+
 INIT = Path(__file__).resolve().with_name("init.sh")
 BPF_SCRIPT = SCRIPT_SUFFIXES["libbpf"]
 
@@ -108,7 +111,7 @@ def _digest(folder: Path) -> str:
 
 
 def _kept(cache: Path, name: str) -> Path:
-    return cache / "archives" / f"{name}.cpio"
+    return cache / "archives" / FORM / f"{name}.cpio"
 
 
 def _inside(root: Path, place: str) -> Path:

@@ -68,7 +68,7 @@ class Guest:
         self._folder = tempfile.TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-vm-")
         folder = Path(self._folder.name)
         self._console, self._errors = folder / "console", folder / "errors"
-        initramfs = join(image.archives, folder / "initramfs")
+        self._initramfs = join(image.archives, folder / "initramfs")
         with self._errors.open("wb") as errors:
             self._child = Child(
                 [
@@ -77,7 +77,7 @@ class Guest:
                     *MACHINE_OPTIONS,
                     *("-serial", f"file:{self._console}"),
                     *("-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"),
-                    *("-kernel", str(image.kernel), "-initrd", str(initramfs), "-append", BOOT_WORDS),
+                    *("-kernel", str(image.kernel), "-initrd", str(self._initramfs), "-append", BOOT_WORDS),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -94,6 +94,7 @@ class Guest:
     def wait_for_boot(self, timeout_s: float) -> None:
         """Return when the program inside is ready. Raises: GuestLost."""
         self._answer(0, timeout_s, f"it had not booted after {timeout_s:.0f} s")
+        self._initramfs.unlink()  # it is in the guest's memory now, and half a gigabyte
 
     def ask(self, request: Message, timeout_s: float) -> Message:
         """The answer to a request. Raises: GuestLost when there is none; ProbeEffectError in the guest's own words."""
