@@ -30,6 +30,7 @@ COMMAND = [
 ]
 
 pytestmark = [
+    pytest.mark.xdist_group("emulated"),
     pytest.mark.tracer,
     pytest.mark.skipif(
         any(shutil.which(program) is None for program in PROGRAMS), reason=f"needs {', '.join(PROGRAMS)}"

@@ -15,6 +15,7 @@ from probe_effect.guidance import names
         ("bpftrace", "bpftrace v0.17.0", "bpftrace v0.17.0"),
         ("bpftrace-0-23-2", "bpftrace v0.23.2", "bpftrace v0.23.2"),
         ("dtrace-2-0-7", "D 2.0.7", "dtrace D 2.0.7"),
+        ("perf-stat", "perf version 6.1.176", "perf-stat 6.1.176"),
         ("dormant", None, "dormant"),
     ],
 )

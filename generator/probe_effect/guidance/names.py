@@ -23,11 +23,14 @@ def tool_of(tracer: str) -> str:
 
 
 def tool(name: str, version: str | None) -> str:
-    """A tracer with its version, which many tools print with their own name in front: `bpftrace v0.17.0`."""
+    """A tracer with its version, which many tools print with a name in front: `bpftrace v0.17`, `perf version 6.1`."""
     if version is None:
         return name
     own_name = tool_of(name)
-    return version if version.startswith(own_name) else f"{own_name} {version}"
+    if version.startswith(own_name):
+        return version
+    program = own_name.partition("-")[0]
+    return f"{own_name} {version.removeprefix(f'{program} version ')}"
 
 
 def tier(machine: Machine, metric: Metric = "time") -> str:
