@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 USERLAND = "bookworm"
 """The release inside, whatever the kernel's: so the C library that is probed is the same for all kernels."""
 
-BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "python3-minimal", "libpython3-stdlib")
+BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "linux-libc-dev", "python3-minimal", "libpython3-stdlib")
+"""The kernel's headers are there for bpftrace 0.17, which needs them for some tracepoints of Linux 5.10."""
 SDK_PACKAGES = ("libc6-dev", "libbpf-dev", "systemtap-sdt-dev")
 """What workloads and BPF programs are compiled against; it stays on the host."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.guidance.instruction_change import REPEATABILITY_LIMIT_RATIO, cost, difference_instructions
+from probe_effect.guidance.instruction_change import change as compare
 from probe_effect.guidance.kernels import column_of, is_sound, kernel_names
 
 if TYPE_CHECKING:
@@ -85,13 +86,21 @@ def extent(found: Sequence[Change], what: str) -> str:
 
 
 def extremes(line: Iterable[Counted]) -> str | None:
-    """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts."""
+    """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts.
+
+    Those that cannot be told from the extreme share it.
+    """
     counted = sorted((one for one in line if is_sound(one)), key=lambda one: cost(one).median)
     if len(counted) < 2:
         return None
     names = kernel_names(column_of(one).kernel for one in counted)
-    fewest, most = (_place(one, names) for one in (counted[0], counted[-1]))
-    return f"An event takes the fewest instructions {fewest} and the most {most}."
+    fewest, most = (
+        [one for one in counted if one is extreme or not compare(extreme, one).is_clear]
+        for extreme in (counted[0], counted[-1])
+    )
+    if any(one in most for one in fewest):
+        return "The counts cannot all be told apart, so none is the fewest or the most."
+    return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
 
 
 def subject(one: Counted) -> str:
@@ -100,8 +109,13 @@ def subject(one: Counted) -> str:
 
 
 def tracer(one: Counted) -> str:
-    """The tracer with its version, without the compiler that made it."""
-    return column_of(one).tracer.partition(",")[0]
+    """The tracer with its version."""
+    return short(column_of(one).tracer)
+
+
+def short(name: str) -> str:
+    """A tracer's name without the compiler that made it, which is on the page of its machine."""
+    return name.partition(",")[0]
 
 
 def side(one: Counted, kernels: Mapping[str, str]) -> str:
@@ -110,10 +124,15 @@ def side(one: Counted, kernels: Mapping[str, str]) -> str:
     return f"{column.tracer}, {kernels[column.kernel]}"
 
 
-def _place(one: Counted, kernels: Mapping[str, str]) -> str:
-    column = column_of(one)
-    level = "" if one.case.level is None else f" at level {one.case.level}"
-    return f"with {tracer(one)} on {kernels[column.kernel]}{level} ({_whole(one.case.cost_instructions)})"
+def _places(some: Sequence[Counted], kernels: Mapping[str, str]) -> str:
+    """`with bpftrace v0.17.0 or bpftrace v0.23.2 on Linux 7.3 (323)`, kernel by kernel."""
+    tracers: dict[str, list[str]] = {}
+    for one in some:
+        level = "" if one.case.level is None else f" at level {one.case.level}"
+        tracers.setdefault(f"{kernels[column_of(one).kernel]}{level}", []).append(tracer(one))
+    words = " or ".join(f"with {' or '.join(names)} on {kernel}" for kernel, names in tracers.items())
+    medians = list(dict.fromkeys(_whole(one.case.cost_instructions) for one in (some[0], some[-1])))
+    return f"{words} ({' to '.join(medians)})"
 
 
 def _more(found: Change) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.instructions import Count, instruction_chart
 from probe_effect.guidance.instruction_change import cost
 from probe_effect.guidance.kernels import column_of, is_sound, kernel_names, matrices, row_of
-from probe_effect.pages.instructions import subject
+from probe_effect.pages.instructions import subject, tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +46,12 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
-    counts = [Count(subject(one), column_of(one).tracer, cost(one)) for one in lines[kernel]]
+    counts = [Count(subject(one), tracer(one), cost(one)) for one in lines[kernel]]
+    series = list(dict.fromkeys(name.partition(",")[0] for name in found.tracers))
     sentence = (
         f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
     )
-    return [_chart(found, "tracers", sentence, counts, found.tracers)] if counts else []
+    return [_chart(found, "tracers", sentence, counts, series)] if counts else []
 
 
 def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Count], series: Sequence[str]) -> Chart:

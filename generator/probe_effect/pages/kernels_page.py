@@ -85,8 +85,13 @@ def write_changes(catalogue: Catalogue) -> str | None:
         "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
         "weight": AFTER_MACHINES,
     }
-    shown = {"changes": listed, "kernels": _kernel_names(found), "titles": catalogue.titles()}
-    return page("changes.md.j2", front, instructions=instructions, column=column_of, **shown) if listed else None
+    kernels = _kernel_names(found)
+    shown = {"changes": listed, "titles": catalogue.titles(), "instructions": instructions, "column": column_of}
+    return (
+        page("changes.md.j2", front, place=lambda name: kernels.get(name, instructions.short(name)), **shown)
+        if listed
+        else None
+    )
 
 
 def machines(catalogue: Catalogue) -> dict[str, list[CountedSubmission]]:
