@@ -17,7 +17,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("si
 
 AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
 
-MACHINE = next(path.name for path in sorted((PROJECT / "data/results").iterdir()))
+MACHINES = sorted(path.name for path in (PROJECT / "data/results").iterdir())
+MACHINE = next(name for name in MACHINES if not name.startswith("qemu-"))
+EMULATED = next(name for name in MACHINES if name.startswith("qemu-"))
 KINDS = {
     "home": "",
     "costs": "costs/",
@@ -27,6 +29,8 @@ KINDS = {
     "machines": "machines/",
     "machine": f"machines/{MACHINE}/",
     "kernels": "kernels/",
+    "emulated": f"kernels/{EMULATED}/",
+    "changes": "kernels/changes/",
     "method": "method/",
     "glossary": "glossary/",
     "data": "data/",
@@ -69,7 +73,7 @@ def listened(context: BrowserContext, said: list[str]) -> Page:
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-@pytest.mark.parametrize("kind", ["home", "case", "source", "machine"])
+@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "kernels"])
 def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
     chromium: Browser, address: str, said: list[str], kind: str, size: tuple[int, int]
 ) -> None:
@@ -116,7 +120,7 @@ def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, a
     assert figure.locator(".chart-still svg:visible").count() == 1
 
 
-@pytest.mark.parametrize("kind", ["home", "case", "source", "machine"])
+@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "kernels"])
 def test_a_page_reads_without_javascript(chromium: Browser, address: str, kind: str) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
