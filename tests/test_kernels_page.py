@@ -81,7 +81,7 @@ def test_a_change_between_versions_is_told_in_a_sentence(tmp_path: Path) -> None
 
 def test_the_table_of_a_tracer_has_a_row_for_each_case_and_a_column_for_each_kernel(data: Path) -> None:
     found = seen(pages_of(data)["kernel-tables.md"])
-    assert "bpftrace v0.17.0\nCase\nLinux 6.1\nLinux 6.12\nKprobe\n1 072\n740\n" in found
+    assert "bpftrace v0.17.0\nCase, on Linux\n6.1\n6.12\nKprobe\n1 072\n740\n" in found
 
 
 def test_a_flagged_count_is_shown_with_its_fault(data: Path) -> None:
