@@ -59,7 +59,8 @@ def test_every_case_source_and_machine_has_a_page(site: Path) -> None:
     suites = [tomllib.loads(path.read_text(encoding="utf-8")) for path in PROJECT.glob("data/suites/*/suite.toml")]
     wanted = [f"costs/{case['id']}" for suite in suites for case in suite["cases"]]
     wanted += [f"sources/{path.name}" for path in (PROJECT / "data/published").iterdir()]
-    wanted += [f"machines/{path.name}" for path in (PROJECT / "data/results").iterdir()]
+    machines = [path.name for path in (PROJECT / "data/results").iterdir()]
+    wanted += [f"{'kernels' if name.startswith('qemu-') else 'machines'}/{name}" for name in machines]
     assert [path for path in wanted if not (site / path / "index.html").is_file()] == []
 
 

@@ -45,8 +45,8 @@ class Patience:
     """How long to wait, in seconds of the host: a busy one emulates ten times more slowly than a quiet one."""
 
     boot_s: float = 300.0
-    answer_s: float = 600.0
-    """For one run; a quiet host needs 3 s."""
+    answer_s: float = 300.0
+    """For one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
     overall_s: float = 12 * 3600.0
 
 
