@@ -162,6 +162,10 @@ def test_tracers_are_named_alone_or_with_another_releases_package() -> None:
     assert wanted(["bpftrace=bpftrace/trixie"])[0].word == "bpftrace=/opt/bpftrace-trixie/run-bpftrace"
 
 
+def test_a_tracer_that_is_named_twice_comes_once() -> None:
+    assert wanted(["libbpf", "libbpf"]) == [Wanted("libbpf")]
+
+
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     """A suite with scripts for three tracers and for the dormant one."""

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from probe_effect import units
-from probe_effect.cli import output
+from probe_effect.cli import compare_frame, output
 from probe_effect.cli.compare_gate import failures, signed_percent, subject
-from probe_effect.cli.compare_sides import tracers_by_case
-from probe_effect.cli.sections import show_section
 from probe_effect.guidance.instruction_change import cost, largest, outcomes
-from probe_effect.guidance.names import tool
+from probe_effect.pages import traits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from probe_effect.guidance.instruction_change import Change, ChangeOutcome, Counted
     from probe_effect.guidance.rows import CaseKey
@@ -45,13 +43,7 @@ class CountsCompared:
 
     def differing(self) -> list[tuple[str, str, str]]:
         """What else is not the same on both sides, of what was compared; empty where it is not known."""
-        ours = _traits(one.first for one in self.changes)
-        others = _traits(one.second for one in self.changes)
-        return [
-            (what, ours.get(what, ""), others.get(what, ""))
-            for what in ours | others
-            if ours.get(what) != others.get(what)
-        ]
+        return traits.differing((one.first for one in self.changes), (one.second for one in self.changes))
 
 
 def as_json(found: CountsCompared) -> dict[str, Any]:
@@ -90,21 +82,13 @@ def _change_json(found: Change) -> dict[str, Any]:
 
 
 def show(found: CountsCompared) -> None:
-    """The table, what it comes to, what differs besides, and what has no counterpart."""
-    console = output.tables
-    console.print(_table(found))
-    console.print()
-    for sentence in _sentences(found):
-        console.print(sentence, markup=False)
-    console.print()
-    show_section(f"What differs: {found.first} | {found.second}", _differing(found))
-    show_section(f"Only {found.first}", tracers_by_case(one.key for one in found.only_first))
-    show_section(f"Only {found.second}", tracers_by_case(one.key for one in found.only_second))
+    """The comparison for people."""
+    compare_frame.show(found, _table(found), _sentences(found))
 
 
 def _table(found: CountsCompared) -> Table:
     table = Table(box=None, pad_edge=False)
-    labels = list(_labels(found))
+    labels = list(compare_frame.labels((one.first.key for one in found.changes), of_tracers=found.of is not None))
     for title in labels:
         table.add_column(title)
     for title in (f"instructions per event, {found.first}", found.second, "change"):
@@ -115,15 +99,6 @@ def _table(found: CountsCompared) -> Table:
         counts = (units.spread(cost(side), units.INSTRUCTIONS) for side in (one.first, one.second))
         table.add_row(*(key[label] or "" for label in labels), *counts, signed_percent(one.ratio), one.outcome)
     return table
-
-
-def _labels(found: CountsCompared) -> Iterator[str]:
-    """Which columns tell the rows apart."""
-    yield "case"
-    if any(one.first.case.level is not None for one in found.changes):
-        yield "level"
-    if found.of is None:
-        yield "tracer"
 
 
 def _sentences(found: CountsCompared) -> Iterator[str]:
@@ -158,28 +133,3 @@ def _remarks(found: Change) -> Iterator[str]:
     ways = [one.case.mechanism for one in (found.first, found.second)]
     if None not in ways and ways[0] != ways[1]:
         yield f"{subject(found.second.key)}: the kernel made its kprobes by {ways[0]}, then by {ways[1]}"
-
-
-def _differing(found: CountsCompared) -> list[tuple[str, str]]:
-    return [(what, f"{first or 'not known'} | {second or 'not known'}") for what, first, second in found.differing()]
-
-
-def _traits(side: Iterable[Counted]) -> dict[str, str]:
-    """Each trait of a side once, with every value that it has."""
-    found: dict[str, dict[str, None]] = {}
-    for one in side:
-        for what, value in _of(one):
-            found.setdefault(what, {})[value] = None
-    return {what: ", ".join(sorted(values)) for what, values in found.items()}
-
-
-def _of(one: Counted) -> Iterator[tuple[str, str]]:
-    document, tracer = one.submission.document, one.case.tracer
-    run = document.run
-    yield "machine", document.machine.id
-    yield "kernel", document.system.kernel_release
-    yield "tracer", tool(tracer, document.tools.get(tracer))
-    yield "suite", f"{run.suite}, version {run.suite_version}"
-    yield "date", run.started[:10]
-    yield "blocks", str(run.blocks)
-    yield from ((f"package of {part}", package) for part, package in run.packages.items())

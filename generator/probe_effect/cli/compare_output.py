@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from probe_effect import units
-from probe_effect.cli import output
-from probe_effect.cli.compare_sides import tracers_by_case
-from probe_effect.cli.sections import show_section
+from probe_effect.cli import compare_frame, output
 from probe_effect.guidance.comparison import counted, expected_by_chance
 from probe_effect.pages import comparison, traits
 
@@ -80,16 +78,8 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
 
 
 def show(found: Compared) -> None:
-    """The table, what it comes to, what differs besides, and what has no counterpart."""
-    console = output.tables
-    console.print(_table(found))
-    console.print()
-    for sentence in _sentences(found):
-        console.print(sentence, markup=False)
-    console.print()
-    show_section(f"What differs: {found.first} | {found.second}", _differing(found))
-    show_section(f"Only {found.first}", tracers_by_case(one.key for one in found.only_first))
-    show_section(f"Only {found.second}", tracers_by_case(one.key for one in found.only_second))
+    """The comparison for people."""
+    compare_frame.show(found, _table(found), _sentences(found))
 
 
 def _sentences(found: Compared) -> Iterator[str]:
@@ -108,7 +98,7 @@ def _sentences(found: Compared) -> Iterator[str]:
 
 def _table(found: Compared) -> Table:
     table = Table(box=None, pad_edge=False)
-    labels = list(_labels(found))
+    labels = list(compare_frame.labels((one.first.key for one in found.comparisons), of_tracers=found.of is not None))
     for title in labels:
         table.add_column(title)
     for title in (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)"):
@@ -119,16 +109,3 @@ def _table(found: Compared) -> Table:
         costs = (units.interval(side.case.cost, units.DURATION) for side in (one.first, one.second))
         table.add_row(*(key[label] or "" for label in labels), *costs, *comparison.cells(one))
     return table
-
-
-def _labels(found: Compared) -> Iterator[str]:
-    """Which columns tell the rows apart."""
-    yield "case"
-    if any(one.first.case.level is not None for one in found.comparisons):
-        yield "level"
-    if found.of is None:
-        yield "tracer"
-
-
-def _differing(found: Compared) -> list[tuple[str, str]]:
-    return [(what, f"{first or 'not known'} | {second or 'not known'}") for what, first, second in found.differing()]

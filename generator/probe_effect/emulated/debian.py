@@ -77,9 +77,9 @@ class Release:
             self._run([*command, "--download-only"])
         return files
 
-    def unpack(self, packages: Sequence[str], *, alone: bool = False) -> Unpacked:
-        """The same, unpacked into one folder; what was unpacked before is not unpacked again."""
-        files = self.fetch(packages, alone=alone)
+    def unpack(self, packages: Sequence[str]) -> Unpacked:
+        """These packages with all that they need, in one folder; what was unpacked before is not unpacked again."""
+        files = self.fetch(packages)
         digest = hashlib.sha256("\n".join(file.name for file in files).encode()).hexdigest()[:16]
         folder = self.cache / "unpacked" / digest / self.name
         if not folder.is_dir():

@@ -69,12 +69,12 @@ class Wanted:
 
 
 def wanted(words: Sequence[str]) -> list[Wanted]:
-    """The tracers that a user names: `libbpf`, or `bpftrace=bpftrace/trixie`.
+    """The tracers that a user names, each once: `libbpf`, or `bpftrace=bpftrace/trixie`.
 
     Raises: UsageError for another form, and for a tracer that the guest's release does not have.
     """
     found = []
-    for word in words:
+    for word in dict.fromkeys(words):
         match = FROM_ELSEWHERE.fullmatch(word)
         if match:
             found.append(Wanted(match["tracer"], match["package"], match["release"]))

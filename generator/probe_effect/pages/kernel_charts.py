@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.instructions import Count, instruction_chart
 from probe_effect.guidance.instruction_change import cost
 from probe_effect.guidance.kernels import column_of, is_sound, kernel_names, matrices, row_of
-from probe_effect.pages.instructions import subject, tracer
+from probe_effect.pages.instructions import short, subject, tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +32,13 @@ def charts_of(found: Matrix) -> list[Chart]:
 
 def _by_kernel(found: Matrix) -> list[Chart]:
     drawn, names = _drawn(found), kernel_names(found.kernels)
-    lines = {tracer: [one for one in drawn if column_of(one).tracer == tracer] for tracer in found.tracers}
+    lines = {name: [one for one in drawn if column_of(one).tracer == name] for name in found.tracers}
     # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
-    tracer = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
-    counts = [Count(subject(one), names[column_of(one).kernel], cost(one)) for one in lines[tracer]]
-    sentence = f"Instructions that one event adds with {tracer}, kernel by kernel; a line joins the dots of a case."
+    chosen = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
+    counts = [Count(subject(one), names[column_of(one).kernel], cost(one)) for one in lines[chosen]]
+    sentence = (
+        f"Instructions that one event adds with {short(chosen)}, kernel by kernel; a line joins the dots of a case."
+    )
     several = len({count.series for count in counts}) > 1
     return [_chart(found, "kernels", sentence, counts, list(names.values()))] if several else []
 
@@ -47,7 +49,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
     counts = [Count(subject(one), tracer(one), cost(one)) for one in lines[kernel]]
-    series = list(dict.fromkeys(name.partition(",")[0] for name in found.tracers))
+    series = list(dict.fromkeys(short(name) for name in found.tracers))
     sentence = (
         f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
     )

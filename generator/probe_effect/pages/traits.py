@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect.guidance.comparison import Measurement
 from probe_effect.guidance.names import tier, tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from probe_effect.guidance.comparison import Measurement
+    from probe_effect.guidance.instruction_change import Counted
 
 Trait = tuple[str, str]
 
 
-def differing(first: Sequence[Measurement], second: Sequence[Measurement]) -> list[tuple[str, str, str]]:
+def differing(
+    first: Iterable[Measurement | Counted], second: Iterable[Measurement | Counted]
+) -> list[tuple[str, str, str]]:
     """Trait, what it is on the first side and what on the second, for those that are not the same."""
     ours, others = _traits(first), _traits(second)
     return [
@@ -22,7 +25,7 @@ def differing(first: Sequence[Measurement], second: Sequence[Measurement]) -> li
     ]
 
 
-def _traits(side: Iterable[Measurement]) -> dict[str, str]:
+def _traits(side: Iterable[Measurement | Counted]) -> dict[str, str]:
     """Each trait once, with every value that it has on a side."""
     found: dict[str, dict[str, None]] = {}
     for one in side:
@@ -31,10 +34,10 @@ def _traits(side: Iterable[Measurement]) -> dict[str, str]:
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
 
 
-def _of(one: Measurement) -> Iterator[Trait]:
-    document, summary = one.submission.document, one.submission.summary
-    run, tracer = document.run, one.case.tracer
-    yield "machine", summary.machine
+def _of(one: Measurement | Counted) -> Iterator[Trait]:
+    document, tracer = one.submission.document, one.case.tracer
+    run = document.run
+    yield "machine", document.machine.id
     yield "tier", tier(document.machine, run.metric)
     yield "CPU", f"{document.machine.cpu_model or document.machine.architecture}, {document.machine.threads} CPUs"
     yield "kernel", document.system.kernel_release
@@ -42,5 +45,7 @@ def _of(one: Measurement) -> Iterator[Trait]:
     yield "suite", f"{run.suite}, version {run.suite_version}"
     yield "date", run.started[:10]
     yield "blocks", str(run.blocks)
-    yield "grade", f"{summary.suite} {summary.grade}"
+    if isinstance(one, Measurement):
+        yield "grade", f"{run.suite} {one.submission.summary.grade}"
     yield from ((f"first bytes of {name}", code) for name, code in run.functions.items())
+    yield from ((f"package of {part}", package) for part, package in run.packages.items())
