@@ -7,8 +7,9 @@ UV := build/uv/bin/uv
 BIN := .venv/bin
 SETUP := build/setup.stamp
 NODE := build/node.stamp
+ACTIONLINT := build/actionlint
 
-.PHONY: help site serve test setup measure bench lint format clean
+.PHONY: help site serve test setup measure bench lighthouse lint format clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,14 +26,18 @@ test: $(SETUP) $(NODE) ## everything that CI checks
 	$(MAKE) --no-print-directory lint
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-lint: $(SETUP) ## style and types
-	$(BIN)/ruff format --check generator tests benchmarks
-	$(BIN)/ruff check generator tests benchmarks
+lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
+	$(BIN)/ruff format --check generator tests benchmarks .ci
+	$(BIN)/ruff check generator tests benchmarks .ci
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
+		.github .github/examples/instruction-gate.yml
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml
+	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files
 
 format: $(SETUP) ## rewrite the code in the project's style
-	$(BIN)/ruff format generator tests benchmarks
-	$(BIN)/ruff check --fix generator tests benchmarks
+	$(BIN)/ruff format generator tests benchmarks .ci
+	$(BIN)/ruff check --fix generator tests benchmarks .ci
 
 setup: $(SETUP) ## the environment, in .venv
 
@@ -44,8 +49,13 @@ bench: $(SETUP) ## our own speed, the truth of our intervals, and ours against h
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.against_hyperfine
 
+lighthouse: $(SETUP) ## what Lighthouse says of the built site (after make site; 5 minutes)
+	@sh .ci/packages chromium
+	cd benchmarks/lighthouse && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	$(BIN)/python benchmarks/lighthouse.py
+
 clean: ## remove everything generated
-	rm -rf build .venv tests/html/node_modules
+	rm -rf build .venv tests/html/node_modules benchmarks/lighthouse/node_modules
 
 # uv makes the environment from the lock; it comes from the Python package index with its hashes checked.
 $(UV): .ci/uv.txt
@@ -65,3 +75,8 @@ $(SETUP): $(UV) pyproject.toml uv.lock
 $(NODE): $(SETUP) tests/html/package-lock.json
 	cd tests/html && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# actionlint comes from its source, with the hash of every module in go.sum; the Go that builds it comes from the lock.
+$(ACTIONLINT): $(UV) .ci/actionlint/go.mod .ci/actionlint/go.sum
+	cd .ci/actionlint && GOTOOLCHAIN=local "$(CURDIR)/$(UV)" run --project "$(CURDIR)" --quiet --frozen --isolated \
+		--only-group actionlint go build -mod=readonly -trimpath -o "$(CURDIR)/$@" github.com/rhysd/actionlint/cmd/actionlint

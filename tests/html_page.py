@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 Attributes = dict[str, str]
 
 NO_TEXT = {"script", "style", "svg"}
+DATA_BLOCK = "application/ld+json"
+"""The type of a script element that browsers do not run."""
 
 
 class Page(HTMLParser):
@@ -20,14 +22,17 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, Attributes]] = []
         self.inline_code: list[str] = []
+        self.data_blocks: list[str] = []
         self.words: list[str] = []
         self._open: list[str] = []
+        self._holds_data = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag in NO_TEXT:
             self._open.append(tag)
+            self._holds_data = dict(attrs).get("type") == DATA_BLOCK
 
     def handle_endtag(self, tag: str) -> None:
         if self._open and self._open[-1] == tag:
@@ -37,7 +42,7 @@ class Page(HTMLParser):
         if not self._open:
             self.words.append(data)
         elif self._open[-1] in {"script", "style"} and data.strip():
-            self.inline_code.append(data)
+            (self.data_blocks if self._holds_data else self.inline_code).append(data)
 
     @property
     def text(self) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from builders import write_counted_submission
 from probe_effect.exports.assemble import _copy_data, _copy_scripts
-from probe_effect.exports.dictionary import data_package
 from probe_effect.guidance.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
@@ -30,15 +28,10 @@ def test_every_script_is_published_in_the_folder_of_its_suite(data: Path, tmp_pa
     assert {path.name for path in (tmp_path / "static" / "scripts" / "per-event").glob("*.bt")} == scripts
 
 
-def test_what_was_counted_is_published_with_what_was_timed_and_listed_in_the_data_package(
-    data: Path, tmp_path: Path
-) -> None:
+def test_what_was_counted_is_published_with_what_was_timed(data: Path, tmp_path: Path) -> None:
     counted = write_counted_submission(data)
     catalogue, work = read_catalogue(DataFolder(data)), tmp_path / "work"
     _copy_data(catalogue, work)
     published = work / "static" / "data" / "results" / counted.parent.name / counted.name
     assert (published / "samples.csv").read_bytes() == (counted / "samples.csv").read_bytes()
     assert (published / "machine.json").is_file()
-    (samples,) = (one for one in json.loads(data_package(catalogue))["resources"] if one["name"] == "samples")
-    assert f"results/{counted.parent.name}/{counted.name}/samples.csv" in samples["path"]
-    assert len(samples["path"]) == 2

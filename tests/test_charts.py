@@ -5,27 +5,34 @@ from __future__ import annotations
 import csv
 import json
 import re
-from typing import TYPE_CHECKING, Any
+import tempfile
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from builders import REAL_DATA, strings_of, write_data
+from probe_effect.charts import png
 from probe_effect.charts.costs import Dot, cost_chart
-from probe_effect.charts.draw import draw_svg, live_script
+from probe_effect.charts.draw import draw_png, draw_svg, live_script
 from probe_effect.charts.instructions import Count, instruction_chart
+from probe_effect.charts.site_card import site_card
 from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
-from probe_effect.charts.theme import SERIES, WIDTHS, Chart, Layout
-from probe_effect.exports.assemble import assemble, safe_cell
+from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
+from probe_effect.charts.tracer_look import look
+from probe_effect.exports.assemble import assemble
+from probe_effect.exports.table import safe_cell
 from probe_effect.guidance.catalogue import read_catalogue
 from probe_effect.model import Interval, Spread
 from probe_effect.pages import site
 from probe_effect.store.places import DataFolder
+from site_build import PROJECT
 
-if TYPE_CHECKING:
-    from pathlib import Path
+KEPT = tempfile.TemporaryDirectory()
+"""Drawings of this module: most tests look at the same few."""
 
-LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
+ALL: tuple[Layout, ...] = (*LAYOUTS, "card")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -64,6 +71,10 @@ BOTH = [
     ),
     pytest.param(counts(count("a", 340), count("a", 310, "Linux 6.12"), count("b", 5000)), id="instructions"),
 ]
+
+
+def drawn(chart: Chart, layout: Layout = "wide") -> str:
+    return draw_svg(chart, layout, Path(KEPT.name))
 
 
 def parsed(chart: Chart, layout: Layout) -> dict[str, Any]:
@@ -194,17 +205,16 @@ def test_measured_slowdowns_stand_as_dots_with_their_intervals_beside_their_line
         0.006,
         0.007,
     )
-    marks = [one.get("aria-roledescription") for one in root(chart).iter()]
-    assert marks.count("point") == 1
+    assert len(points_of(root(chart))) == 1
 
 
 def test_an_interval_that_reaches_below_zero_is_drawn_down_to_the_foot_of_the_axis() -> None:
     chart = slowdown_chart("s", "S", "A sentence.", [line("a", 50)], [Point("a", 1e3, Interval(0.01, -0.02, 0.04))])
     (interval,) = [one for one in root(chart).iter(f"{SVG}line") if one.get("stroke-width") == "2"]
-    bottom = max(float(place) for place in re.findall(r"translate\([^,]*,([\d.]+)\)", draw_svg(chart, "wide")))
+    bottom = max(float(place) for place in re.findall(r"translate\([^,]*,([\d.]+)\)", drawn(chart)))
     assert float((interval.get("transform") or "").rpartition(",")[2].rstrip(")")) <= bottom
     assert -bottom < float(interval.get("y2") or "nan") < 0
-    assert "NaN" not in draw_svg(chart, "wide")
+    assert "NaN" not in drawn(chart)
 
 
 def test_a_slowdown_chart_spans_its_rates_and_slowdowns() -> None:
@@ -230,7 +240,12 @@ def test_a_slowdown_chart_shows_no_more_lines_than_there_are_colours() -> None:
 
 
 def root(chart: Chart, layout: Layout = "wide") -> ET.Element:
-    return ET.fromstring(draw_svg(chart, layout))  # noqa: S314 (drawn by us)
+    return ET.fromstring(drawn(chart, layout))  # noqa: S314 (drawn by us)
+
+
+def points_of(drawing: ET.Element) -> list[ET.Element]:
+    """The dots: they alone have a rim of paper."""
+    return [one for one in drawing.iter(f"{SVG}path") if one.get("stroke") == PAPER]
 
 
 @pytest.mark.parametrize("chart", BOTH)
@@ -245,7 +260,7 @@ def test_a_drawing_is_xml_without_scripts_styles_or_anything_from_elsewhere(char
 def test_ids_of_a_drawing_are_its_own_and_all_references_find_theirs(chart: Chart) -> None:
     ids: list[str] = []
     for layout in LAYOUTS:
-        svg = draw_svg(chart, layout)
+        svg = drawn(chart, layout)
         own = [value for one in ET.fromstring(svg).iter() if (value := one.get("id"))]  # noqa: S314
         assert all(value.startswith(f"{chart.name}-{layout}-") for value in own)
         assert set(re.findall(r"url\(#([^)]*)\)", svg)) <= set(own)
@@ -254,16 +269,88 @@ def test_ids_of_a_drawing_are_its_own_and_all_references_find_theirs(chart: Char
 
 
 @pytest.mark.parametrize("chart", BOTH)
+@pytest.mark.parametrize("layout", ALL)
+def test_a_drawing_holds_nothing_that_is_not_seen(chart: Chart, layout: Layout) -> None:
+    for one in root(chart, layout).iter():
+        assert one.get("display") != "none"
+        assert one.get("opacity") != "0"
+        assert not one.attrib.keys() & {"class", "role", "pointer-events"}
+        assert not [name for name in one.attrib if name.startswith("aria-")]
+        assert one.tag != f"{SVG}g" or len(one)
+        for name in ("d", "transform"):
+            assert not re.search(r"\.\d\d", one.get(name, ""))
+
+
+def test_lines_of_a_folded_label_begin_below_each_other() -> None:
+    label = "a label of so many words that no single line of a phone could ever hold it"
+    spans = list(root(costs(dot(label, 50), dot("b", 60)), "narrow").iter(f"{SVG}tspan"))
+    assert len(spans) > 1
+    assert all(one.get("x") == "0" for one in spans if one.get("dy"))
+    assert [one.get("dy") is not None for one in spans] == [False, *[True] * (len(spans) - 1)]
+
+
+@pytest.mark.parametrize("chart", BOTH)
+def test_a_chart_is_a_table_of_words_too(chart: Chart) -> None:
+    assert chart.table.rows
+    assert {len(row) for row in chart.table.rows} == {len(chart.table.head)}
+
+
+def test_the_table_of_a_slowdown_chart_has_a_row_for_each_rate_and_a_column_for_each_line() -> None:
+    table = slowdowns(line("kprobe", 50), line("uprobe", 1300)).table
+    assert table.head == ("Events", "From", "kprobe", "uprobe")
+    assert len(table.rows) == len(RATES)
+    assert table.rows[0][:3] == ("100\u00a0/s", "rate x cost", "0.00050\u00a0% (0.00045\u00a0to\u00a00.00055)")
+
+
+def test_a_picture_is_on_white_and_twice_as_sharp_as_the_drawing() -> None:
+    chart = costs(dot("a", 50), dot("b", 60))
+    assert png.size(draw_png(chart, "wide", Path(KEPT.name)))[0] == 2 * WIDTHS["wide"]
+
+
+@pytest.mark.parametrize("chart", [*BOTH, pytest.param(site_card(), id="site")])
+def test_a_card_has_the_size_that_links_are_shown_with(chart: Chart) -> None:
+    card = draw_png(chart, "card", Path(KEPT.name), scale=1)
+    assert png.size(card) == (WIDTHS["card"], CARD_HEIGHT)
+    assert len(card) < 150_000
+
+
+def test_a_card_says_what_it_shows_and_where_it_is_from() -> None:
+    texts = ["".join(one.itertext()) for one in root(costs(dot("a", 50), dot("b", 60)), "card").iter(f"{SVG}text")]
+    assert {"Costs", "Probe Effect"} <= set(texts)
+    assert any("A sentence." in text for text in texts)
+
+
+def test_a_card_of_many_rows_shows_the_first_with_their_own_colours() -> None:
+    chart = costs(*(Dot(f"case {number}", "dtrace", Interval(50.0 + number), "dtrace") for number in range(40)))
+    labels = {value["label"] for value in parsed(chart, "card")["data"]["values"]}
+    assert labels == {f"case {number}" for number in range(8)}
+    assert parsed(chart, "card")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("dtrace").colour]
+
+
+def test_a_tracer_has_its_own_colour_wherever_it_stands() -> None:
+    first = costs(Dot("a", "bpftrace v0.17", Interval(5.0), "bpftrace"), Dot("a", "ftrace", Interval(6.0), "ftrace"))
+    second = slowdown_chart("s", "S", "A sentence.", [Line("ftrace, here", Interval(50.0, 45, 55), "ftrace")])
+    assert parsed(first, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"][1] == look("ftrace").colour
+    assert parsed(second, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("ftrace").colour]
+
+
+@pytest.mark.parametrize(("cost_ns", "side"), [(1300, "right"), (20, "left")])
+def test_words_of_thresholds_stand_where_no_line_is(cost_ns: float, side: str) -> None:
+    texts = [one["mark"] for one in parsed(slowdowns(line("a", cost_ns)), "wide")["layer"] if "align" in one["mark"]]
+    assert {one["align"] for one in texts} == {side}
+
+
+@pytest.mark.parametrize("chart", BOTH)
 def test_the_same_chart_is_the_same_drawing_each_time(chart: Chart) -> None:
-    assert draw_svg(chart, "wide") == draw_svg(chart, "wide")
+    with tempfile.TemporaryDirectory() as other:
+        assert drawn(chart) == draw_svg(chart, "wide", Path(other))
 
 
 def test_a_drawing_has_a_mark_for_each_dot() -> None:
-    points = [
-        one for one in root(costs(dot("a", 50), dot("b", 60))).iter() if one.get("aria-roledescription") == "point"
-    ]
-    assert len(points) == 2
+    assert len(points_of(root(costs(dot("a", 50), dot("b", 60))))) == 2
 
+
+DRAWN = {"svg", "g", "path", "rect", "text", "tspan", "line", "defs", "clipPath"}
 
 HOSTILE = [
     pytest.param("<script>alert(1)</script>", id="script"),
@@ -288,7 +375,17 @@ def test_hostile_labels_are_drawn_as_text(hostile: str) -> None:
         texts = {text for element in drawing.iter(f"{SVG}text") if (text := element.text)}
         assert hostile in texts
         for element in drawing.iter():
-            assert element.tag.removeprefix(SVG) in {"svg", "g", "path", "rect", "text", "line", "defs", "clipPath"}
+            assert element.tag.removeprefix(SVG) in {
+                "svg",
+                "g",
+                "path",
+                "rect",
+                "text",
+                "tspan",
+                "line",
+                "defs",
+                "clipPath",
+            }
             assert not [name for name in element.attrib if name.startswith("on")]
 
 
@@ -318,7 +415,7 @@ def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -
     catalogue = read_catalogue(DataFolder(write_data(tmp_path)))
     work = tmp_path / "work"
     work.mkdir()
-    steps = list(assemble(catalogue, work))
+    steps = list(assemble(catalogue, work, Path(KEPT.name), PROJECT / "content"))
     assert steps[0] == "pages"
     for chart in site.charts(catalogue):
         published = work / "static" / "charts" / chart.name
@@ -328,7 +425,13 @@ def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -
         assert list(rows[0]) == list(chart.rows[0])
         for layout in LAYOUTS:
             assert json.loads((published / f"{layout}.json").read_text(encoding="utf-8")) == parsed(chart, layout)
-            assert (published / f"{layout}.svg").read_text(encoding="utf-8") == draw_svg(chart, layout)
+            assert (published / f"{layout}.svg").read_text(encoding="utf-8") == drawn(chart, layout)
+        about = json.loads((published / "data.json").read_text(encoding="utf-8"))
+        assert [dict(row) for row in chart.rows] == about["rows"]
+        assert about["data_version"] == catalogue.version
+        assert png.size((published / "wide.png").read_bytes())[0] == 2 * WIDTHS["wide"]
+        assert png.size((published / "card.png").read_bytes()) == (WIDTHS["card"], CARD_HEIGHT)
+        assert f'{{{{< chart "{chart.name}" >}}}}' in (work / "content/charts" / f"{chart.name}.md").read_text("utf-8")
         words = json.loads((work / "assets" / "charts" / chart.name / "meta.json").read_text(encoding="utf-8"))
         assert (words["title"], words["sentence"]) == (chart.title, chart.sentence)
 
@@ -339,16 +442,10 @@ def test_raw_data_is_copied_by_its_known_names_only(tmp_path: Path) -> None:
     (source / "more.txt").write_text("x", encoding="utf-8")
     work = tmp_path / "work"
     work.mkdir()
-    list(assemble(read_catalogue(DataFolder(data)), work))
+    list(assemble(read_catalogue(DataFolder(data)), work, Path(KEPT.name), PROJECT / "content"))
     copied = work / "static" / "data"
-    assert {path.name for path in copied.glob("*/*/*") if path.is_file()} | {
-        path.name for path in copied.glob("*/*/*/*") if path.is_file()
-    } == {
-        "figures.csv",
-        "source.toml",
-        "samples.csv",
-        "machine.json",
-    }
+    files = [path for kind in ("published", "results") for path in (copied / kind).rglob("*") if path.is_file()]
+    assert {path.name for path in files} == {"figures.csv", "source.toml", "samples.csv", "machine.json"}
     assert (copied / "published" / "a-talk" / "figures.csv").read_bytes() == (source / "figures.csv").read_bytes()
 
 
@@ -360,6 +457,6 @@ def test_the_names_of_all_real_charts_can_stand_in_addresses_and_are_unique() ->
 
 
 def test_the_live_script_is_one_script_that_offers_vega_embed() -> None:
-    script = live_script()
+    script = live_script(Path(KEPT.name))
     assert "vegaEmbed" in script
     assert "</script" not in script.lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from builders import (
     FIGURES,
     FINDING,
     FOLDER,
+    PROJECT,
     REAL_DATA,
     baseline_row,
     changed,
@@ -29,7 +31,8 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.checks.run import SOURCE_RULES, SUBMISSION_RULES, SUITE_RULES, check
+from probe_effect.checks.rule import Rule
+from probe_effect.checks.run import ALL_RULES, check
 from probe_effect.errors import UsageError
 from probe_effect.store.places import DataFolder
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Problem, Sample
 
 SUBMISSION = f"results/test-machine/{FOLDER}"
+CHECKS = PROJECT / "generator" / "probe_effect" / "checks"
 COUNTED = f"results/{COUNTED_MACHINE}/{COUNTED_FOLDER}"
 
 
@@ -54,9 +58,20 @@ def test_the_real_data_folder_has_no_error() -> None:
     assert [one for one in problems(REAL_DATA) if one.severity == "error"] == []
 
 
-def test_every_rule_has_a_name_and_a_sentence() -> None:
-    every = [(rule.id, rule.text) for rules_of in (SUBMISSION_RULES, SOURCE_RULES, SUITE_RULES) for rule in rules_of]
-    assert all(re.fullmatch("[a-z-]+", name) and text.endswith(".") for name, text in every)
+def test_every_rule_has_a_name_a_sentence_and_two_examples() -> None:
+    every = [rule for rules_of in ALL_RULES.values() for rule in rules_of]
+    assert all(re.fullmatch("[a-z-]+", rule.id) and rule.text.endswith(".") for rule in every)
+    assert all(rule.good and rule.bad and rule.good != rule.bad for rule in every)
+
+
+def test_no_two_rules_of_the_same_things_have_one_name() -> None:
+    assert all(len({rule.id for rule in of}) == len(of) for of in ALL_RULES.values())
+
+
+def test_every_rule_there_is_is_run() -> None:
+    modules = [import_module(f"probe_effect.checks.{path.stem}") for path in sorted(CHECKS.glob("[!_]*.py"))]
+    there = {id(one) for module in modules for one in vars(module).values() if isinstance(one, Rule)}
+    assert there <= {id(rule) for rules_of in ALL_RULES.values() for rule in rules_of}
 
 
 def only_rule(data: Path, rule: str, file: str, line: int | None, words: str) -> Problem:
@@ -119,6 +134,8 @@ def test_a_file_name_made_to_deceive_a_terminal_is_shown_as_escapes(data: Path) 
 def resubmit(data: Path, samples: list[Sample] | None = None, folder: str = FOLDER, **changes: object) -> None:
     """Put another submission in the place of the sound one."""
     values = machine_values()
+    if samples:
+        changed(values, "run.blocks", max(row.block for row in samples) + 1)
     for path, value in changes.items():
         changed(values, path.replace("__", "."), value)
     for file in (data / SUBMISSION).iterdir():
@@ -267,7 +284,8 @@ def test_a_block_with_one_baseline_of_a_level_is_told_with_the_level(data: Path)
 
 
 def test_a_block_without_timed_runs_needs_no_baselines(data: Path) -> None:
-    resubmit(data, [*many_blocks(6), replace(skipped_row(0), block=7)])
+    failed = traced_row(6, 0, 150, status="failed", note="it died")
+    resubmit(data, [*many_blocks(6), replace(failed, wall_ns=None)])
     assert problems(data) == []
 
 
@@ -437,11 +455,11 @@ def test_a_suite_in_a_folder_of_another_name_is_told(data: Path) -> None:
 # Running them
 
 
-def test_files_that_cannot_be_read_are_told_before_any_rule(data: Path) -> None:
+def test_files_that_cannot_be_read_are_told_with_what_the_folder_holds(data: Path) -> None:
     (data / SUBMISSION / "machine.json").write_text("{", encoding="utf-8")
     (data / SUBMISSION / "samples.csv").write_text("block\n", encoding="utf-8")
     (data / SUBMISSION / "extra").write_text("", encoding="utf-8")
-    assert rules(problems(data)) == {"machine/syntax", "samples/header"}
+    assert rules(problems(data)) == {"machine/syntax", "samples/header", "known-files"}
 
 
 def test_a_submission_without_its_machine_file_is_told(data: Path) -> None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 CLAIM = re.compile(r"\b(faster|slower|cheaper|cheapest|dearer|dearest|no difference)\b", re.IGNORECASE)
 
+PLACE = re.compile(r"\]\(#=[\w.-]+\)")
+"""The address of a figure, which is its id and no word of the page."""
+
 MAKERS = ("sentence", "summary", "ranking")
 """The functions of `pages.comparison` that return what a page prints."""
 
@@ -73,6 +76,7 @@ def from_data(catalogue: Catalogue) -> Iterator[str]:
 
 def claims(text: str, allowed: list[str]) -> list[str]:
     """What is left of the claims in `text` once everything allowed is taken out, with some words around each."""
+    text = PLACE.sub("]", text)
     for one in sorted({form for said in allowed for form in (said, str(escape(said)))}, key=len, reverse=True):
         if CLAIM.search(one):
             text = text.replace(one, "")

@@ -27,7 +27,7 @@ def test_every_cost_that_guides_is_there_with_its_interval(data: Path) -> None:
     (cost,) = made(data)["costs"]
     assert (cost["machine"], cost["tracer"], cost["case"], cost["clear"]) == (MACHINE, "bpftrace", "02-kprobe", True)
     assert cost["cost"] == pytest.approx([50, 50, 50])
-    assert cost["tool"] == "bpftrace v0.23"
+    assert cost["tool"] == "bpftrace 0.23"
 
 
 def test_what_does_not_guide_is_left_out(data: Path) -> None:
@@ -36,7 +36,18 @@ def test_what_does_not_guide_is_left_out(data: Path) -> None:
 
 
 def test_suites_offer_only_cases_that_have_a_cost(data: Path) -> None:
-    assert [suite["cases"] for suite in made(data)["suites"]] == [[["02-kprobe", "Kprobe"]]]
+    assert [suite["cases"] for suite in made(data)["suites"]] == [[["02-kprobe", "Kprobe", "kprobe", "nothing"]]]
+
+
+def test_what_costs_less_is_the_place_of_its_cost_with_its_note(data: Path) -> None:
+    write_submission(data, rows_of("19-fentry", 20), folder="2026-11-22-per-event")
+    whole = made(data)
+    by_case = {cost["case"]: cost for cost in whole["costs"]}
+    ((place, note, is_paired),) = by_case["02-kprobe"]["ways"]
+    assert whole["costs"][place]["case"] == "19-fentry"
+    assert "trampolines" in whole["notes"][note]
+    assert is_paired == 0
+    assert by_case["19-fentry"]["ways"] == []
 
 
 def test_a_machine_says_what_it_may_be_compared_with(data: Path) -> None:

@@ -52,7 +52,7 @@ def orders(data: Path, figures: Iterable[dict[str, str]], samples: list[Sample] 
 
 def test_counts_in_the_order_of_published_costs_agree_fully(tmp_path: Path) -> None:
     (found,) = orders(tmp_path, [figure(case, 10 + place) for place, case in enumerate(FIRING)])
-    assert found.column == Column("6.1.0-50-amd64", "bpftrace v0.17.0")
+    assert found.column == Column("6.1.0-50-amd64", "bpftrace 0.17.0")
     assert (found.source.id, found.platform) == ("a-talk", "a laptop")
     assert found.correlation is not None
     assert found.correlation.tau == 1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 OLD, NEW, NEWEST = "5.10.0-39-amd64", "6.1.0-50-amd64", "6.12.107+deb13-amd64"
 KPROBE = Row("02-kprobe", None)
-BPFTRACE = "bpftrace v0.17.0"
+BPFTRACE = "bpftrace 0.17.0"
 
 
 def counted(
@@ -89,14 +89,14 @@ def test_the_tool_with_most_cases_comes_first_and_its_versions_by_number(tmp_pat
     tools = {"bpftrace": "v0.23.2", "bpftrace-0-9": "v0.9"}
     cases = ("02-kprobe bpftrace", "02-kprobe bpftrace-0-9", "19-fentry bpftrace", "02-kprobe libbpf")
     counted(tmp_path, NEW, dict.fromkeys(cases, 100.0), tools=tools)
-    assert found_in(tmp_path).tracers == ("bpftrace v0.9", "bpftrace v0.23.2", "libbpf 1.1")
+    assert found_in(tmp_path).tracers == ("bpftrace 0.9", "bpftrace 0.23.2", "libbpf 1.1")
 
 
 def test_one_version_under_two_ids_is_one_tracer(tmp_path: Path) -> None:
     counted(tmp_path, NEW, {"02-kprobe bpftrace-0-23-2": 640}, tools={"bpftrace-0-23-2": "bpftrace v0.23.2"})
     counted(tmp_path, NEWEST, {"02-kprobe bpftrace": 320}, tools={"bpftrace": "bpftrace v0.23.2"})
     found = found_in(tmp_path)
-    assert found.tracers == ("bpftrace v0.23.2",)
+    assert found.tracers == ("bpftrace 0.23.2",)
     assert ends(between_kernels(found)) == [(640, 320)]
 
 

@@ -31,6 +31,8 @@ MAY_IMPORT = {
     "stats": GROUND,
     "guidance": GROUND | {"store", "stats"},
     "checks": GROUND | {"store", "stats", "guidance"},
+    "submit": GROUND | {"host", "store"},
+    "importers": GROUND | {"store", "stats"},
     "charts": {"model", "units", "guidance"},
     "pages": GROUND | {"store", "guidance", "charts"},
     "exports": GROUND | {"store", "guidance", "checks", "charts", "pages"},
@@ -51,6 +53,7 @@ NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is
     "exports/assemble.py",  # copies raw data for download
     "exports/dictionary.py",  # describes them
+    "exports/data_package.py",  # likewise
     "guidance/catalogue.py",  # names the file of a problem
     "cli/suites.py",  # likewise
     "measure/request.py",  # likewise

@@ -12,14 +12,19 @@ from probe_effect.guidance import names
 @pytest.mark.parametrize(
     ("name", "version", "called"),
     [
-        ("bpftrace", "bpftrace v0.17.0", "bpftrace v0.17.0"),
-        ("bpftrace-0-23-2", "bpftrace v0.23.2", "bpftrace v0.23.2"),
-        ("dtrace-2-0-7", "D 2.0.7", "dtrace D 2.0.7"),
+        ("bpftrace", "bpftrace v0.17.0", "bpftrace 0.17.0"),
+        ("bpftrace-0-23-2", "bpftrace v0.23.2", "bpftrace 0.23.2"),
+        ("dtrace-2-0-7", "dtrace: D 2.0.7", "dtrace 2.0.7"),
         ("perf-stat", "perf version 6.1.176", "perf-stat 6.1.176"),
+        ("strace", "strace -- version 6.1", "strace 6.1"),
+        ("trace-cmd", "trace-cmd version 3.1.6 (not-a-git-repo)", "trace-cmd 3.1.6"),
+        ("libbpf", "libbpf v1.1, Debian clang version 14.0.6", "libbpf 1.1"),
+        ("ftrace", "Linux 6.18.44-fc-v669", "ftrace"),
+        ("mine", "newest", "newest"),
         ("dormant", None, "dormant"),
     ],
 )
-def test_a_tool_is_called_with_its_version_and_its_name_once(name: str, version: str | None, called: str) -> None:
+def test_a_tool_is_called_by_its_name_and_the_number_of_its_version(name: str, version: str | None, called: str) -> None:
     assert names.tool(name, version) == called
 
 

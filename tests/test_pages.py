@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from builders import (
     FIGURES,
     FINDING,
+    FOLDER,
     MACHINE,
     REAL_DATA,
     SOURCE_VALUES,
@@ -25,6 +26,7 @@ from builders import (
     write_source,
     write_submission,
 )
+from probe_effect.errors import BadData
 from probe_effect.guidance.catalogue import Catalogue, read_catalogue
 from probe_effect.guidance.summary import summarise
 from probe_effect.model import CaseSummary, Interval
@@ -39,15 +41,24 @@ if TYPE_CHECKING:
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OWN_SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
 
+OWN_CODE = re.compile(
+    r"^(probe-effect[\w ./=-]*\n?|wall_ns|instructions|operations|events|sha256sum --check SHA256SUMS\n)$"
+)
+"""Commands that are put together from ids, and names of columns: the only code on pages from data."""
+
+SUBMISSION_PAGE = f"results/{MACHINE}/{FOLDER}.md"
+NUMBER_PAGE = f"results/{MACHINE}/{FOLDER}/02-kprobe/bpftrace.md"
 MACHINE_PAGE = f"machines/{MACHINE}.md"
 SOURCE_PAGE = "sources/a-talk.md"
 CASE_PAGE = "costs/02-kprobe.md"
 
 
 def pages_of(data: Path) -> dict[str, str]:
-    """Every page and fragment by its path."""
+    """Every page and fragment by its path; a fragment of a page's name has its folder before it."""
     catalogue = read_catalogue(DataFolder(data))
-    return site.content(catalogue) | site.fragment_files(catalogue)
+    made = site.content(catalogue)
+    fragments = site.fragment_files(catalogue)
+    return made | {f"fragments/{name}" if name in made else name: text for name, text in fragments.items()}
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
@@ -83,6 +94,9 @@ def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str], data
         (CASE_PAGE, "Kprobe", "case"),
         (SOURCE_PAGE, "A talk about tracing", "source"),
         (MACHINE_PAGE, "Example CPU 9000, 8 CPUs, Linux 6.12", "machine"),
+        (SUBMISSION_PAGE, "What one event costs", "submission"),
+        (NUMBER_PAGE, "Kprobe with bpftrace 0.23", "number"),
+        ("suites/per-event.md", "What one event costs", "suite"),
     ],
 )
 def test_front_matter_names_the_page(pages: dict[str, str], path: str, title: str, kind: str) -> None:
@@ -122,8 +136,8 @@ def test_a_case_page_says_which_system_each_form_of_a_script_is_for(pages: dict[
     assert "On Linux" not in pages["costs/06-uprobe.md"]
 
 
-def test_a_machine_page_lists_what_could_not_be_measured_with_the_reason(pages: dict[str, str]) -> None:
-    assert "skipped: this kernel has no uprobes" in seen(split(pages[MACHINE_PAGE])[1])
+def test_the_page_of_a_submission_lists_what_could_not_be_measured_with_the_reason(pages: dict[str, str]) -> None:
+    assert "skipped: this kernel has no uprobes" in seen(split(pages[SUBMISSION_PAGE])[1])
 
 
 def test_a_source_page_shows_its_figures_findings_and_recomputation(pages: dict[str, str]) -> None:
@@ -253,10 +267,11 @@ def is_text(data: Path, shown_on: dict[str, list[str]]) -> None:
         assert "{{" not in OWN_SHORTCODE.sub("", body), path
         for token in PARSER.parse(body):
             for one in (token, *(token.children or [])):
-                assert not one.type.startswith(("html", "code", "fence", "image")), (path, one)
+                assert not one.type.startswith(("html", "image")), (path, one)
+                assert OWN_CODE.match(one.content) or not one.type.startswith(("code", "fence")), (path, one)
                 assert one.tag not in {"h1", "s"}, (path, one)
-                assert str(one.attrs.get("href", "/")).startswith("/"), (path, one)
-        assert all(isinstance(value, str | int) for value in front.values())
+                assert str(one.attrs.get("href", "/")).startswith(("/", "#=")), (path, one)
+        assert all(isinstance(value, str | int | list | dict) for value in front.values())
     for path, texts in shown_on.items():
         words = seen(split(made[path])[1])
         assert [text for text in texts if text.strip(" ") not in words] == []
@@ -286,24 +301,42 @@ def test_hostile_text_in_every_field_of_a_machine_file_comes_out_as_text(tmp_pat
     values["run"]["compiler"] = made["compiler"]
     values["submitter"]["name"] = hostile
     write_submission(data, [*many_blocks(), replace(skipped_row(3), block=9)], values)
-    not_shown = {made["compiler"]}
+    of_run = [made["argument"], texts["provenance.tool"]]
+    not_shown = {made["compiler"], *of_run}
     expected = [text for text in (*texts.values(), *made.values()) if text not in not_shown]
-    is_text(data, {"machines/hostile-machine.md": expected})
+    is_text(data, {"machines/hostile-machine.md": expected, f"results/hostile-machine/{FOLDER}.md": of_run})
     front, _ = split(pages_of(data)["machines/hostile-machine.md"])
     assert str(front["title"]).startswith(texts["machine.cpu_model"])
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_notes_and_levels_of_rows_come_out_as_text(tmp_path: Path, hostile: str) -> None:
+def test_hostile_notes_of_rows_come_out_as_text(tmp_path: Path, hostile: str) -> None:
     data = write_data(tmp_path)
     values = machine_values()
     values["machine"]["id"] = "hostile-machine"
-    rows = many_blocks(8, level=hostile)
+    rows = many_blocks(8)
     failed = replace(rows[1], block=8, position=0, status="failed", note=f"{hostile} failed")
     skipped = replace(skipped_row(9), block=9, note=f"{hostile} skipped")
     write_submission(data, [*rows, failed, skipped], values)
-    is_text(data, {"machines/hostile-machine.md": [f"{hostile} failed", f"{hostile} skipped"]})
-    is_text(data, {"costs/06-uprobe.md": [f"{hostile} skipped"]})
+    submission = f"results/hostile-machine/{FOLDER}"
+    is_text(
+        data,
+        {
+            f"{submission}.md": [f"{hostile} failed", f"{hostile} skipped"],
+            f"{submission}/02-kprobe/bpftrace.md": [f"{hostile} failed"],
+            "costs/06-uprobe.md": [f"{hostile} skipped"],
+        },
+    )
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_level_that_could_not_be_an_address_is_no_level(tmp_path: Path, hostile: str) -> None:
+    data = write_data(tmp_path)
+    values = machine_values()
+    values["machine"]["id"] = "hostile-machine"
+    write_submission(data, many_blocks(8, level=hostile), values)
+    with pytest.raises(BadData):
+        read_catalogue(DataFolder(data))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

@@ -23,7 +23,7 @@ KEYS = (
     "cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s delay_ratio delay_low_ratio delay_high_ratio event_hz event_low_hz "
     "event_high_hz threshold_1_hz threshold_1_low_hz threshold_1_high_hz threshold_5_hz threshold_5_low_hz "
     "threshold_5_high_hz threshold_30_hz threshold_30_low_hz threshold_30_high_hz distinguishable loss_ratio grade "
-    "grade_reasons probes sentence assumptions line combinations composed comparable others"
+    "grade_reasons probes sentence assumptions line combinations alternatives composed comparable others"
 ).split()
 
 
@@ -51,7 +51,7 @@ def test_the_answer_is_one_sentence_with_what_stands_behind_it(data: Path) -> No
     assert outcome.return_value == 0
     shown = outcome.stdout.replace("\u00a0", " ")
     assert shown.startswith(
-        "At 50 k events/s, 02-kprobe with bpftrace v0.23 slows a busy thread by 0.25 % on test-machine"
+        "At 50 k events/s, 02-kprobe with bpftrace 0.23 slows a busy thread by 0.25 % on test-machine"
     )
     titles = ["What it does", "When it begins to matter", "Where this is from", "Comparable machines", "Assumed"]
     assert [title for title in titles if title not in shown] == []

@@ -62,7 +62,7 @@ def forecast(*costs: Measured, cases: tuple[str, ...] = ("06-uprobe",), **other:
 )
 def test_the_sentence_says_who_pays_how_much_and_where(load: dict[str, Any], paying: str) -> None:
     found = plain(sentences.headline(forecast(**load)))
-    assert found == f"At 50 k events/s, 06-uprobe with bpftrace v0.23 slows {paying} on {WHERE}."
+    assert found == f"At 50 k events/s, 06-uprobe with bpftrace 0.23 slows {paying} on {WHERE}."
 
 
 def test_a_cost_within_the_noise_is_only_limited() -> None:

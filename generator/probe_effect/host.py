@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import platform
 import re
+import subprocess
 from pathlib import Path
 
 ROOT = Path("/")
@@ -43,3 +45,28 @@ def _config_text(root: Path) -> str | None:
         release = read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
         # Debian and Ubuntu keep the file in /boot, Fedora beside the modules.
         return read_text(root, f"boot/config-{release}") or read_text(root, f"lib/modules/{release}/config")
+
+
+def sysctl(name: str) -> str | None:
+    """A value of FreeBSD's kernel, which has no files for them; None on every other system, and where there is none."""
+    if platform.system() != "FreeBSD":
+        return None
+    try:
+        run = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=10, check=False)  # noqa: S607
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return (run.stdout.strip() or None) if run.returncode == 0 else None
+
+
+def usable_cpus() -> set[int]:
+    """The CPUs that we may use; all of them where Python cannot ask."""
+    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
+def stay_on(cpus: set[int]) -> None:
+    """Keep this program, and what it starts from now on, on these CPUs."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cpus)
+    else:  # FreeBSD, where this Python lacks it: cpuset(1)
+        numbers = ",".join(map(str, sorted(cpus)))
+        subprocess.run(["cpuset", "-l", numbers, "-p", str(os.getpid())], check=True)  # noqa: S607

@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ class Child:
             # Messages go to notes and are searched for words: one language.
             env={**os.environ, "LC_ALL": "C", STARTED_BY: str(os.getpid()), **(environment or {})},
         )
-        self._pidfd = os.pidfd_open(self._popen.pid)
+        self._pidfd = end_descriptor(self._popen.pid)
         self._ended: Ended | None = None
 
     @property
@@ -141,6 +142,18 @@ def _dying_with_us() -> tuple[str, ...]:
     """Words before a command that have the kernel send it SIGTERM when we die (PR_SET_PDEATHSIG, prctl(2))."""
     setpriv = shutil.which("setpriv")
     return (setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", STILL_HERE, str(os.getpid())) if setpriv else ()
+
+
+def end_descriptor(pid: int) -> int:
+    """A descriptor that becomes readable when the process ends; whoever asks closes it.
+
+    Raises: ProcessLookupError when there is no such process.
+    """
+    if sys.platform == "linux":
+        return os.pidfd_open(pid)
+    queue = select.kqueue()
+    queue.control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)], 0)
+    return os.dup(queue.fileno())  # the queue closes its own when it goes
 
 
 def is_readable(descriptor: int, timeout_s: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import http.server
 import shutil
@@ -27,8 +28,16 @@ CHROMIUM_OPTIONS = (
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROJECT / "data", tmp_path_factory.mktemp("site") / "site")
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The site of the real data, built once for all workers: whoever comes second waits and takes it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base if worker_id == "master" else base.parent) / "site"
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "site").is_dir():
+            build(PROJECT / "data", shared / "site")
+    return shared / "site"
 
 
 @pytest.fixture(scope="session")

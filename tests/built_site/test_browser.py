@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
 
@@ -31,6 +31,14 @@ KINDS = {
     "kernels": "kernels/",
     "emulated": f"kernels/{EMULATED}/",
     "changes": "kernels/changes/",
+    "results": "results/",
+    "submission": "results/amd-epyc-2t-kvm-d4f3/2026-11-21-per-event/",
+    "number": "results/amd-epyc-2t-kvm-d4f3/2026-11-21-per-event/06-uprobe/bpftrace/",
+    "suites": "suites/",
+    "suite": "suites/per-event/",
+    "tracers": "tracers/",
+    "tracer": "tracers/bpftrace/",
+    "dictionary": "data/dictionary/",
     "method": "method/",
     "glossary": "glossary/",
     "data": "data/",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from probe_effect.guidance import sentences
+from probe_effect.guidance import beside, sentences
+from probe_effect.guidance.alternatives import ways
 from probe_effect.guidance.answers import forecast, tried
 from probe_effect.guidance.catalogue import read_catalogue
 from probe_effect.guidance.evidence import evidence
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
     from probe_effect.guidance.answers import Forecast
     from probe_effect.guidance.evidence import Evidence
 
-pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 EXAMPLES = PROJECT / "tests" / "data"
 READY = "form.calculator[data-state=ready]"
-SCRIPTS_BYTES, WORDS_BYTES, COST_BYTES = 8_000, 4_000, 60
+SCRIPTS_BYTES, CHART_BYTES, WORDS_BYTES, COST_BYTES = 15_000, 2_100, 4_500, 60
 """Compressed, so that the calculator loads at once on a phone."""
+
+OURS, OTHER = "amd-epyc-2t-kvm-d4f3", "amd-epyc-2t-kvm-c9b7"
+KIND = "like.nested-virtual-machine.x86_64"
 
 PREDICTED = """examples => {
     const { predict, together, multiplied } = probeEffect.prediction;
@@ -59,14 +63,23 @@ WRITTEN = """examples => {
 }"""
 
 SAID = """async questions => {
-    const { forecast, sentence, figures, assumptions } = probeEffect.answer;
+    const { forecast, sentence, figures, assumptions, ways } = probeEffect.answer;
     const data = await (await fetch(document.querySelector(".calculator-data").href)).json();
     return questions.map(({ key, ...asked }) => {
         const entry = data.costs.find(one => key.every((part, place) =>
             one[["machine", "tracer", "case"][place]] === part));
         const found = forecast(entry, asked);
-        return [sentence(found, data), ...assumptions(found, data), ...figures(found, data).map(([, text]) => text)];
+        const cheaper = ways(found, data).map(one => [one.name, one.figures, one.remarks]);
+        return [sentence(found, data), ...assumptions(found, data), ...figures(found, data).map(([, text]) => text),
+            ...cheaper];
     });
+}"""
+
+ALIKE = """async ({ tracer, id, ...asked }) => {
+    const { forecast, alike } = probeEffect.answer;
+    const data = await (await fetch(document.querySelector(".calculator-data").href)).json();
+    const entries = data.costs.filter(one => one.tracer === tracer && one.case === id);
+    return alike(entries.map(entry => forecast(entry, asked)), data);
 }"""
 
 
@@ -137,12 +150,13 @@ def forecasts(found: Evidence, **load: float) -> list[Forecast]:
     return made
 
 
-def said(found: Evidence, one: Forecast) -> list[str]:
-    """The sentence, the assumptions and the figures of an answer in the order in which the page has them."""
+def said(found: Evidence, one: Forecast) -> list[str | list[str]]:
+    """The sentence, the assumptions, the figures and the alternatives of an answer as the page has them."""
     late = [sentences.delay(one)] if one.load.busy_ratio < 1 else []
     rates = [rate for _, rate in sentences.thresholds(one)]
     figures = [sentences.cpu(one), *late, sentences.loss(one), *rates, sentences.grade(one)]
-    return [sentences.headline(one), *sentences.assumptions(one, tried(found, one)), *figures]
+    cheaper = [list(beside.way(way)) for way in ways(found, one)]
+    return [sentences.headline(one), *sentences.assumptions(one, tried(found, one)), *figures, *cheaper]
 
 
 @pytest.mark.parametrize(
@@ -160,8 +174,25 @@ def test_the_page_says_of_every_cost_what_the_terminal_says(page: Page, load: di
     assert page.evaluate(SAID, questions) == [said(found, one) for one in forecasts(found, **load)]
 
 
+@pytest.mark.parametrize("load", [{"rate": 50e3, "threads": 1, "busy": 1}, {"rate": 20, "threads": 2, "busy": 0.5}])
+@pytest.mark.parametrize("name", ["06-uprobe", "01-control"])
+def test_the_page_says_of_a_kind_of_machine_what_the_terminal_says(
+    page: Page, load: dict[str, float], name: str
+) -> None:
+    found = evidence(read_catalogue(DataFolder(PROJECT / "data")))
+    both = [one for one in forecasts(found, **load) if one.tracer == "bpftrace" and one.parts[0].name == name]
+    assert len(both) > 1
+    assert page.evaluate(ALIKE, {"tracer": "bpftrace", "id": name, **load}) == beside.alike(both)
+
+
 def field(page: Page, label: str) -> Locator:
-    return page.locator("form.calculator").get_by_label(label)
+    return page.locator("form.calculator").get_by_label(label, exact=True)
+
+
+def values(page: Page) -> dict[str, str]:
+    """What every named field of the calculator holds."""
+    found: dict[str, str] = page.locator("form.calculator").evaluate("form => Object.fromEntries(new FormData(form))")
+    return found
 
 
 def answer(page: Page) -> str:
@@ -178,9 +209,10 @@ def test_another_rate_gives_another_answer_and_another_address(page: Page) -> No
 
 def test_an_address_gives_the_answer_that_it_was_copied_from(page: Page, address: str) -> None:
     field(page, "Tracer").select_option("bpftrace")
-    field(page, "Probe").select_option("06-uprobe")
+    field(page, "Probe").select_option("uprobe")
+    field(page, "Action").select_option("06-uprobe")
     field(page, "Threads").fill("2")
-    field(page, "Busy share").fill("40%")
+    field(page, "Busy share of each").fill("40%")
     wanted, copied = answer(page), page.url
     page.goto(address)
     page.goto(copied)
@@ -200,19 +232,177 @@ def test_what_the_address_says_and_nobody_measured_is_told_and_ignored(page: Pag
 
 
 def test_only_what_was_measured_is_offered(page: Page) -> None:
-    costs = page.evaluate("fetch(document.querySelector('.calculator-data').href).then(found => found.json())")["costs"]
-    measured = {(one["tracer"], one["case"], one["machine"]) for one in costs}
+    data = page.evaluate("fetch(document.querySelector('.calculator-data').href).then(found => found.json())")
+    probes = {case: probe for suite in data["suites"] for case, _, probe, _ in suite["cases"]}
+    measured = {(one["tracer"], one["case"], one["machine"]) for one in data["costs"]}
     for tracer in sorted({tracer for tracer, _, _ in measured}):
         field(page, "Tracer").select_option(tracer)
-        cases = page.locator("#calculator-case option").evaluate_all("all => all.map(one => one.value)")
-        assert set(cases) == {case for used, case, _ in measured if used == tracer}
-        chosen = page.locator("#calculator-case").input_value()
-        machines = page.locator("#calculator-machine option").evaluate_all("all => all.map(one => one.value)")
-        assert set(machines) == {machine for *key, machine in measured if key == [tracer, chosen]}
+        assert set(offered(page, "probe")) == {probes[case] for used, case, _ in measured if used == tracer}
+        probe = values(page)["probe"]
+        assert set(offered(page, "case")) == {
+            case for used, case, _ in measured if used == tracer and probes[case] == probe
+        }
+        chosen = values(page)["case"]
+        machines = {machine for *key, machine in measured if key == [tracer, chosen]}
+        assert set(offered(page, "machine")) == machines | {KIND}
+
+
+def offered(page: Page, name: str) -> list[str]:
+    found: list[str] = page.locator(f"#calculator-{name} option").evaluate_all("all => all.map(one => one.value)")
+    return found
+
+
+ADDRESSES = {
+    f"?rate=50k&tracer=bpftrace&case=06-uprobe&machine={OURS}": {
+        "rate": "50k",
+        "tracer": "bpftrace",
+        "probe": "uprobe",
+        "case": "06-uprobe",
+        "machine": OURS,
+        "threads": "1",
+        "busy": "100%",
+    },
+    f"?rate=1.5M&tracer=strace&case=22-system-call&machine={OURS}&threads=8&busy=40%25": {
+        "rate": "1.5M",
+        "tracer": "strace",
+        "probe": "system-call",
+        "case": "22-system-call",
+        "machine": OURS,
+        "threads": "8",
+        "busy": "40%",
+    },
+    f"?tracer=bpftrace&case=04-tracepoint-entry&machine={OTHER}": {
+        "rate": "50k",
+        "case": "04-tracepoint-entry",
+        "machine": OTHER,
+    },
+    f"?case=06-uprobe&tracer=bpftrace&machine={KIND}": {"case": "06-uprobe", "machine": KIND},
+    "?case=19-function-trace": {"tracer": "uftrace", "probe": "function", "case": "19-function-trace"},
+    "?tracer=perf-record": {"tracer": "perf-record", "case": "04-tracepoint-entry"},
+}
+"""Addresses that people may have kept, and what they restore."""
+
+
+@pytest.mark.parametrize("kept", ADDRESSES)
+def test_an_address_that_was_kept_restores_what_it_says(page: Page, address: str, kept: str) -> None:
+    page.goto(address + kept)
+    page.wait_for_selector(READY)
+    assert page.locator(".calculator-message").inner_text() == ""
+    assert values(page).items() >= ADDRESSES[kept].items()
+
+
+def test_back_and_forward_walk_through_what_was_chosen(page: Page) -> None:
+    first = answer(page)
+    field(page, "Tracer").select_option("strace")
+    second = answer(page)
+    field(page, "Tracer").select_option("bpftrace")
+    field(page, "Probe").select_option("uprobe")
+    third = answer(page)
+    assert len({first, second, third}) == 3
+    page.go_back()
+    page.go_back()
+    assert answer(page) == second
+    page.go_back()
+    assert answer(page) == first
+    page.go_forward()
+    assert answer(page) == second
+
+
+def test_a_rate_that_is_typed_or_pulled_is_no_step_to_go_back_from(page: Page) -> None:
+    field(page, "Tracer").select_option("strace")
+    steps = page.evaluate("history.length")
+    for rate in ("7k", "70k"):
+        field(page, "Events per second").fill(rate)
+    slider(page).fill("3")
+    assert page.evaluate("history.length") == steps
+    assert "rate=1k" in page.url
+
+
+def slider(page: Page) -> Locator:
+    return page.locator("form.calculator [type=range]")
+
+
+def test_the_slider_and_the_typed_rate_are_in_step(page: Page) -> None:
+    field(page, "Events per second").fill("2k")
+    assert float(slider(page).input_value()) == pytest.approx(3.3)
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    assert values(page)["rate"] == "2.5k"
+    assert slider(page).get_attribute("aria-valuetext") == "2.5\u00a0k\u00a0events/s"
+    assert answer(page).startswith("At 2.5\u00a0k\u00a0events/s")
+    page.keyboard.press("End")
+    assert values(page)["rate"] == "10M"
+    page.keyboard.press("Home")
+    assert values(page)["rate"] == "10"
+
+
+@pytest.mark.parametrize("rate", ["0", "1e-6", "50k", "3G", "1e12"])
+def test_the_chart_has_the_point_and_says_what_it_shows(page: Page, rate: str) -> None:
+    field(page, "Events per second").fill(rate)
+    chart = page.locator("svg.calculator-chart")
+    assert "The point:" in (chart.get_attribute("aria-label") or "")
+    assert chart.locator(".threshold").count() == 3
+    outer = chart.bounding_box()
+    point = chart.locator("circle").bounding_box()
+    assert outer is not None
+    assert point is not None
+    assert outer["x"] <= point["x"] <= outer["x"] + outer["width"]
+    assert outer["y"] <= point["y"] <= outer["y"] + outer["height"]
+
+
+def test_the_point_of_the_chart_lies_on_the_line_of_the_cost(page: Page) -> None:
+    for rate in ("20k", "1M"):
+        field(page, "Events per second").fill(rate)
+        circle, line = (page.locator(f"svg.calculator-chart .{name}") for name in ("point", "cost"))
+        x, y = (float(circle.get_attribute(name) or "nan") for name in ("cx", "cy"))
+        points = [tuple(map(float, one.split(","))) for one in (line.get_attribute("points") or "").split()]
+        (left, low), (right, high) = points
+        assert y == pytest.approx(low + (high - low) * (x - left) / (right - left), abs=0.01)
+
+
+def test_an_alternative_is_chosen_by_its_link_and_left_by_back(page: Page, address: str) -> None:
+    page.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={OURS}&rate=7k")
+    page.wait_for_selector(READY)
+    before = answer(page)
+    page.locator(".calculator-ways").get_by_role("link", name="04-tracepoint-entry with bpftrace").click()
+    assert values(page)["case"] == "04-tracepoint-entry"
+    assert values(page)["rate"] == "7k"
+    assert page.evaluate("document.activeElement.tagName") == "OUTPUT"
+    page.go_back()
+    assert answer(page) == before
+
+
+def test_where_nothing_costs_less_the_page_says_so(page: Page, address: str) -> None:
+    page.goto(f"{address}?tracer=bpftrace&case=01-control&machine={OURS}")
+    page.wait_for_selector(READY)
+    assert "Nothing was measured on this machine" in page.locator(".calculator-ways").inner_text()
+
+
+def test_a_kind_of_machine_is_answered_with_a_range_and_with_each_machine(page: Page, address: str) -> None:
+    page.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={KIND}")
+    page.wait_for_selector(READY)
+    assert "on the 2 machines of that kind" in answer(page)
+    figures = page.locator(".calculator-figures").inner_text()
+    assert OURS in figures
+    assert OTHER in figures
+    assert page.locator("svg.calculator-chart .cost").count() == 2
+
+
+def test_without_scripts_the_table_has_the_cost_of_a_uprobe_and_its_threshold(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    table = page.locator("table").filter(has=page.get_by_role("columnheader", name="5 % at"))
+    row = table.first.get_by_role("row").filter(has_text="Uprobe, bpftrace")
+    cells = row.first.get_by_role("cell").all_inner_texts()
+    assert "µs (" in cells[0]
+    assert "/s (" in cells[2]
+    context.close()
 
 
 @pytest.mark.parametrize(
-    ("label", "text"), [("Events per second", "fast"), ("Threads", "1.5"), ("Busy share", "40"), ("Threads", "")]
+    ("label", "text"),
+    [("Events per second", "fast"), ("Threads", "1.5"), ("Busy share of each", "40"), ("Threads", "")],
 )
 def test_a_field_that_cannot_be_read_says_what_it_expects(page: Page, label: str, text: str) -> None:
     wrong = field(page, label)
@@ -233,7 +423,9 @@ def test_the_calculator_is_worked_by_keyboard(page: Page) -> None:
     page.keyboard.press("Control+A")
     page.keyboard.type("9k")
     page.keyboard.press("Enter")
-    for name in ("tracer", "case", "machine", "threads", "busy"):
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.type") == "range"
+    for name in ("tracer", "probe", "case", "machine", "threads", "busy"):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.name") == name
     assert answer(page).startswith("At 9\u00a0k\u00a0events/s")
@@ -262,8 +454,10 @@ def compressed_bytes(file: Path) -> int:
 
 
 def test_the_calculator_is_light_and_grows_little_with_each_cost(site: Path) -> None:
-    names = ("units", "prediction", "answer", "calculator")
-    assert sum(compressed_bytes(next((site / "js").glob(f"{name}.*.js"))) for name in names) <= SCRIPTS_BYTES
+    names = ("units", "prediction", "answer", "calculator-chart", "calculator-answer", "calculator")
+    sizes = {name: compressed_bytes(next((site / "js").glob(f"{name}.*.js"))) for name in names}
+    assert sum(sizes.values()) <= SCRIPTS_BYTES
+    assert sizes["calculator-chart"] <= CHART_BYTES
     (data,) = (site / "data").glob("guidance.*.json")
     costs = json.loads(data.read_text(encoding="utf-8"))["costs"]
     assert compressed_bytes(data) <= WORDS_BYTES + COST_BYTES * len(costs)

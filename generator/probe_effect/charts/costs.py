@@ -24,9 +24,13 @@ class Dot:
     label: str
     series: str
     cost: Interval
+    tracer: str | None = None
+    """The tracer that the series is; None where it is something else."""
 
 
-def cost_chart(name: str, title: str, sentence: str, dots: Sequence[Dot], note: str | None = None) -> Chart:
+def cost_chart(
+    name: str, title: str, sentence: str, dots: Sequence[Dot], note: str | None = None, *, page: str = ""
+) -> Chart:
     """The chart of `dots`; rows in the order given, the axis from 0, or logarithmic where costs differ widely."""
     places = [
         Place(
@@ -36,8 +40,9 @@ def cost_chart(name: str, title: str, sentence: str, dots: Sequence[Dot], note: 
             dot.cost.low,
             dot.cost.high,
             units.interval(dot.cost, units.DURATION),
+            dot.tracer,
         )
         for dot in dots
     ]
     series = [dot.series for dot in dots]
-    return dot_chart(name, title, sentence, COST, places, series=series, note=note)
+    return dot_chart(name, title, sentence, COST, places, series=series, note=note, page=page)

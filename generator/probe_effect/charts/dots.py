@@ -6,7 +6,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.theme import AXIS, PAPER, SERIES, SHAPES, Chart, Layout, Spec, cycled, frame
+from probe_effect.charts.theme import AXIS, LAYOUTS, PAPER, Chart, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import Look, looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,11 +15,19 @@ if TYPE_CHECKING:
 Row = dict[str, str | float | None]
 
 ROW_HEIGHT, LINE_HEIGHT = 25, 14
+CARD_LINE_HEIGHT = 23
 LINES = "split(datum.label, '\\n')"
 
-LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 24}
-LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30}
+LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 24, "card": 36}
+LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30, "card": 40}
 """Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
+
+TICKS: dict[Layout, int] = {"wide": 6, "narrow": 3, "card": 5}
+DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
+"""Area of a dot in square pixels."""
+
+CARD_ROWS = 8
+"""Of a card, at most: more could not be read."""
 
 FURNITURE_HEIGHT = 90
 """Axis, its title and the legend."""
@@ -43,6 +52,8 @@ class Place:
     low: float | None
     high: float | None
     text: str
+    tracer: str | None = None
+    """The tracer that the series is, which gives it its look; None where it is something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +77,47 @@ def dot_chart(
     *,
     series: Sequence[str],
     note: str | None = None,
+    page: str = "",
 ) -> Chart:
     """The chart of `places`; rows in the order given, the axis from 0, or logarithmic where values differ widely.
 
     Args:
-        series: their order, which gives colours and shapes; those without a value are left out.
+        series: their order; those without a value are left out. Series that are no tracers have colours and shapes
+            by it.
+        page: the address of the page that the chart belongs to.
     """
     rows = tuple(_row(place, quantity) for place in places)
-    used = {place.series for place in places}
-    order = [one for one in dict.fromkeys(series) if one in used]
-    specs: dict[Layout, Spec] = {layout: _spec(layout, quantity, places, order) for layout in ("wide", "narrow")}
-    return Chart(name, title, sentence, rows, specs, note)
+    tracers = {place.series: place.tracer for place in reversed(places)}
+    order = [one for one in dict.fromkeys(series) if one in tracers]
+    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
+    specs: dict[Layout, Spec] = {layout: _spec(layout, quantity, places, seen) for layout in LAYOUTS}
+    specs["card"] = headed(_card(quantity, places, seen), title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, places, order), page)
+
+
+def _card(quantity: Quantity, places: Sequence[Place], seen: dict[str, Look]) -> Spec:
+    """The first rows, with the looks that they have among all."""
+    first = set(list(dict.fromkeys(place.label for place in places))[:CARD_ROWS])
+    shown = [place for place in places if place.label in first]
+    used = {place.series for place in shown}
+    return _spec("card", quantity, shown, {name: one for name, one in seen.items() if name in used})
+
+
+def _text_form(quantity: Quantity, places: Sequence[Place], order: Sequence[str]) -> TextForm:
+    """A row for each dot; without the series where there is but one."""
+    several = len(order) > 1
+    head = ("Row", *(["Series"] if several else []), quantity.title[:1].upper() + quantity.title[1:])
+    rows = ((place.label, *([place.series] if several else []), place.text) for place in places)
+    return TextForm(head, tuple(rows))
 
 
 def _row(place: Place, quantity: Quantity) -> Row:
     ends = zip(quantity.columns, (place.value, place.low, place.high), strict=True)
     return {"label": place.label, "series": place.series, **dict(ends)}
+
+
+def _line_height(layout: Layout) -> int:
+    return CARD_LINE_HEIGHT if layout == "card" else LINE_HEIGHT
 
 
 def _folded(text: str, width: int) -> str:
@@ -104,7 +140,7 @@ def _scale(places: Sequence[Place]) -> Spec:
 def _axis(scale: Spec, layout: Layout) -> Spec:
     """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
     if scale.get("type") != "log":
-        return {"format": ",.0f", "tickCount": 3 if layout == "narrow" else 8}
+        return {"format": ",.0f", "tickCount": TICKS[layout]}
     low, high = scale["domain"]
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
@@ -112,9 +148,9 @@ def _axis(scale: Spec, layout: Layout) -> Spec:
     return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
 
 
-def _spec(layout: Layout, quantity: Quantity, places: Sequence[Place], order: Sequence[str]) -> Spec:
+def _spec(layout: Layout, quantity: Quantity, places: Sequence[Place], seen: dict[str, Look]) -> Spec:
     labels = {place.label: _folded(place.label, LABEL_WIDTH[layout]) for place in places}
-    names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in order}
+    names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in seen}
     values = [
         _row(place, quantity) | {"label": labels[place.label], "series": names[place.series], "cost": place.text}
         for place in places
@@ -122,9 +158,11 @@ def _spec(layout: Layout, quantity: Quantity, places: Sequence[Place], order: Se
     columns = 1 if layout == "narrow" or max(map(len, names.values())) > LONG_LABEL else 2
     scale = _scale(places)
     x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": _axis(scale, layout)}
-    y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LINE_HEIGHT}
+    y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": _line_height(layout)}
     y = {"field": "label", "type": "nominal", "sort": list(labels.values()), "title": None, "axis": y_axis}
-    ranges, points = _dots(quantity, x, y, list(names.values()), columns)
+    folded = dict(zip(names.values(), seen.values(), strict=True))
+    look = _coloured(folded, _legend(layout, columns))
+    ranges, points = _dots(layout, quantity, {"x": x, "y": y}, look)
     layers = [_joins(quantity, x, y)] if quantity.is_joined and len(names) > 1 else []
     # Vega warns of a layer without a single range, as published costs are.
     layers += [ranges, points] if any(place.low is not None for place in places) else [points]
@@ -141,22 +179,34 @@ def _joins(quantity: Quantity, x: Spec, y: Spec) -> Spec:
     return {"mark": {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}, "encoding": {**ends, "y": y}}
 
 
-def _dots(quantity: Quantity, x: Spec, y: Spec, series: list[str], columns: int) -> tuple[Spec, Spec]:
+def _legend(layout: Layout, columns: int) -> Spec:
+    size = 160 if layout == "card" else 100
+    return {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
+
+
+def _coloured(seen: dict[str, Look], legend: Spec) -> Spec:
+    """The channels by which series are told apart, with one legend for both."""
+    by_series = {"field": "series", "type": "nominal", "legend": legend if len(seen) > 1 else None}
+    domain = list(seen)
+    return {
+        "color": by_series | {"scale": {"domain": domain, "range": [one.colour for one in seen.values()]}},
+        "shape": by_series | {"scale": {"domain": domain, "range": [one.shape for one in seen.values()]}},
+    }
+
+
+def _dots(layout: Layout, quantity: Quantity, axes: Spec, look: Spec) -> tuple[Spec, Spec]:
     """The layer of ranges, and that of dots."""
     value, low, high = quantity.columns
-    legend = {"columns": columns, "symbolStrokeWidth": 1, "labelExpr": LINES} if len(series) > 1 else None
-    by_series = {"field": "series", "type": "nominal", "legend": legend}
-    colour = by_series | {"scale": {"domain": series, "range": cycled(SERIES, len(series))}}
-    shape = by_series | {"scale": {"domain": series, "range": cycled(SHAPES, len(series))}}
+    x, y = axes["x"], axes["y"]
     ranges = {
         "mark": {"type": "rule", "strokeWidth": 2},
         "transform": [{"filter": f"isValid(datum.{low})"}],
-        "encoding": {"x": x | {"field": low}, "x2": {"field": high}, "y": y, "color": colour},
+        "encoding": {"x": x | {"field": low}, "x2": {"field": high}, "y": y, "color": look["color"]},
     }
     tooltip = [{"field": name} for name in ("label", "series", "cost")]
-    size = 45 if quantity.is_joined else 70  # joined dots often touch
+    size = 0.8 * DOT[layout] if quantity.is_joined else DOT[layout]  # joined dots often touch
     points = {
         "mark": {"type": "point", "filled": True, "size": size, "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
-        "encoding": {"x": x | {"field": value}, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
+        "encoding": {"x": x | {"field": value}, "y": y, **look, "tooltip": tooltip},
     }
     return ranges, points

@@ -1,32 +1,76 @@
-"""Specs to SVG, at build time, without a browser or the network."""
+"""Specs to SVG and PNG, at build time, without a browser or the network."""
 
 from __future__ import annotations
 
+import json
 import re
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vl_convert
 
+from probe_effect.charts import png, slim
+from probe_effect.charts.kept import kept
+
 if TYPE_CHECKING:
-    from probe_effect.charts.theme import Chart, Layout
+    from probe_effect.charts.theme import Chart, Layout, Spec
 
 VEGA_LITE_VERSION = "6.4"
 """The version that vl-convert 1.9 draws with; the live chart uses the same one, from the same package."""
+
+SHARP = 2
+"""Dots of a picture to each of the drawing, for dense screens and for paper."""
 
 # Vega escapes < and > everywhere and quotes in attributes: none of these is found in a label.
 TAG = re.compile(r"<[^>]*>")
 ID = re.compile(r'(\sid=")([^"]*)')
 REFERENCE = re.compile(r'(="url\(#)([^")]*)')
+ROOT = re.compile(r"^<svg[^>]*>")
+
+BACKGROUND = '<rect width="100%" height="100%" fill="#fff"/>'
 
 
-def draw_svg(chart: Chart, layout: Layout) -> str:
+def draw_svg(chart: Chart, layout: Layout, cache: Path) -> str:
     """The chart as one SVG element that may stand in a page beside others.
 
     Ids get the chart's name in front, because two charts in one page may not share one. The same chart is the same
     text in every build.
+
+    Args:
+        cache: the folder of drawings of earlier builds.
     """
-    svg: str = vl_convert.vegalite_to_svg(chart.specs[layout], vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
-    return _with_own_ids(svg, f"{chart.name}-{layout}-")
+    return _with_own_ids(_kept_svg(chart.specs[layout], cache), f"{chart.name}-{layout}-")
+
+
+def draw_png(chart: Chart, layout: Layout, cache: Path, scale: int = SHARP) -> bytes:
+    """The chart as a picture on white.
+
+    Args:
+        cache: the folder of drawings of earlier builds.
+    """
+    svg = ROOT.sub(lambda root: root[0] + BACKGROUND, _kept_svg(chart.specs[layout], cache), count=1)
+    return kept(cache, _made_from(f"png {scale}", svg, png.__file__), lambda: _png(svg, scale))
+
+
+def _kept_svg(spec: Spec, cache: Path) -> str:
+    return kept(cache, _made_from("svg", json.dumps(spec, sort_keys=True), slim.__file__), lambda: _svg(spec)).decode()
+
+
+def _svg(spec: Spec) -> bytes:
+    drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
+    return slim.slim(drawn).encode()
+
+
+def _png(svg: str, scale: int) -> bytes:
+    picture: bytes = vl_convert.svg_to_png(svg, scale=scale)
+    return png.packed(picture)
+
+
+def _made_from(kind: str, what: str, *ours: str) -> str:
+    """What a drawing depends on; `ours` are the modules of this package that change it."""
+    code = "".join(Path(path).read_text(encoding="utf-8") for path in ours)
+    return f"{kind} {version('vl-convert-python')} {VEGA_LITE_VERSION} {what} {code}"
 
 
 def _with_own_ids(svg: str, prefix: str) -> str:
@@ -41,7 +85,11 @@ def _with_own_ids(svg: str, prefix: str) -> str:
     return TAG.sub(rename, svg)
 
 
-def live_script() -> str:
+def live_script(cache: Path) -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that sets `window.vegaEmbed`; same versions as `draw_svg`."""
+    return kept(cache, _made_from("script", ""), _bundle).decode()
+
+
+def _bundle() -> bytes:
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # 1.9's stub forgets the default
-    return bundle
+    return bundle.encode()

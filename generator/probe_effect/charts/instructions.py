@@ -25,10 +25,19 @@ class Count:
     label: str
     series: str
     cost: Spread
+    tracer: str | None = None
+    """The tracer that the series is; None where it is something else."""
 
 
 def instruction_chart(
-    name: str, title: str, sentence: str, counts: Sequence[Count], *, series: Sequence[str], note: str | None = None
+    name: str,
+    title: str,
+    sentence: str,
+    counts: Sequence[Count],
+    *,
+    series: Sequence[str],
+    note: str | None = None,
+    page: str = "",
 ) -> Chart:
     """The chart of `counts`; rows in the order given, and of `series`, in their order, those that have a count."""
     places = [
@@ -39,7 +48,8 @@ def instruction_chart(
             count.cost.least,
             count.cost.greatest,
             units.spread(count.cost, units.INSTRUCTIONS),
+            count.tracer,
         )
         for count in counts
     ]
-    return dot_chart(name, title, sentence, ADDED, places, series=series, note=note)
+    return dot_chart(name, title, sentence, ADDED, places, series=series, note=note, page=page)

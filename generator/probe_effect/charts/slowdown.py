@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.theme import DASHES, INK, MUTED, PAPER, SERIES, Chart, Layout, Spec, cycled, frame
+from probe_effect.charts.theme import (
+    INK,
+    LAYOUTS,
+    MUTED,
+    PAPER,
+    SERIES,
+    TEXT_SIZE,
+    Chart,
+    Layout,
+    Spec,
+    TextForm,
+    frame,
+    headed,
+)
+from probe_effect.charts.tracer_look import Look, looks
 from probe_effect.guidance.slowdown import THRESHOLDS, slowdown_at
 
 if TYPE_CHECKING:
@@ -25,7 +39,11 @@ TEXTS = ("rate", "slowdown")
 """What a reader sees at a point; the table has the numbers."""
 
 SLOWDOWNS = (1e-4, 10.0)
-HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400}
+PASSED = 1.0
+"""A slowdown that is well above the last threshold."""
+STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
+LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
+HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 
 X = {
     "field": "rate_hz",
@@ -52,6 +70,8 @@ class Line:
 
     label: str
     cost: Interval
+    tracer: str | None = None
+    """The tracer that it shows, which gives it its look; None where it shows something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +83,15 @@ class Point:
     slowdown: Interval
 
 
-def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line], points: Sequence[Point] = ()) -> Chart:
+def slowdown_chart(
+    name: str, title: str, sentence: str, lines: Sequence[Line], points: Sequence[Point] = (), *, page: str = ""
+) -> Chart:
     """The chart of `lines`, at most as many as there are series colours; a note says when there are more.
 
     Args:
         sentence: one sentence that says what the chart shows.
         points: what was measured at some rates, drawn in the colour of the line with the same label.
+        page: the address of the page that the chart belongs to.
     """
     shown = lines[: len(SERIES)]
     labels = [line.label for line in shown]
@@ -78,8 +101,19 @@ def slowdown_chart(name: str, title: str, sentence: str, lines: Sequence[Line], 
     left_out = len(lines) - len(shown)
     more = "1 more line is" if left_out == 1 else f"{left_out} more lines are"
     note = f"{more} not drawn; the table has them all." if left_out else None
-    specs: dict[Layout, Spec] = {layout: _spec(layout, values, labels) for layout in ("wide", "narrow")}
-    return Chart(name, title, sentence, rows, specs, note)
+    seen = dict(zip(labels, looks([line.tracer for line in shown]), strict=True))
+    specs: dict[Layout, Spec] = {layout: _spec(layout, values, seen) for layout in LAYOUTS}
+    specs["card"] = headed(_spec("card", values, seen), title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
+
+
+def _text_form(values: Sequence[Row], labels: Sequence[str]) -> TextForm:
+    """A row for each rate, of the line and of what was measured; a column for each series."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
+        found.setdefault((str(value["rate"]), str(value["from"])), {})[str(value["series"])] = str(value["slowdown"])
+    rows = ((rate, made, *(cells.get(label, "") for label in labels)) for (rate, made), cells in found.items())
+    return TextForm(("Events", "From", *labels), tuple(rows))
 
 
 def _value(point: Point, made: str) -> Row:
@@ -95,30 +129,31 @@ def _value(point: Point, made: str) -> Row:
     }
 
 
-def _spec(layout: Layout, values: Sequence[Row], labels: list[str]) -> Spec:
+def _spec(layout: Layout, values: Sequence[Row], seen: dict[str, Look]) -> Spec:
+    labels = list(seen)
     series = {"field": "series", "type": "nominal", "sort": labels}
     colour = series | {
-        "scale": {"domain": labels, "range": cycled(SERIES, len(labels))},
+        "scale": {"domain": labels, "range": [one.colour for one in seen.values()]},
         "legend": {
             "columns": 1 if layout == "narrow" else 2,
-            "labelLimit": 270 if layout == "narrow" else 330,
+            "labelLimit": LEGEND_WIDTH[layout],
             "symbolType": "stroke",
             "symbolSize": 300,
             "symbolOpacity": 1,
         },
     }
-    dash = colour | {"scale": {"domain": labels, "range": cycled(DASHES, len(labels))}}
+    dash = colour | {"scale": {"domain": labels, "range": [one.dash for one in seen.values()]}}
     picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
     band = {
         "mark": {"type": "area", "clip": True, "opacity": 0.18},
         "encoding": {"x": X, **ENDS, "color": colour},
     }
     stroke = {
-        "mark": {"type": "line", "clip": True, "strokeWidth": 2.5},
+        "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
         "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
         "encoding": {"x": X, "y": Y, "color": colour, "strokeDash": dash, "opacity": picked},
     }
-    layers = [_only(LINE, band), _only(LINE, stroke), *_thresholds()]
+    layers = [_only(LINE, band), _only(LINE, stroke), *_thresholds(layout, values)]
     if any(value["from"] == MEASURED for value in values):
         layers += [_only(MEASURED, layer) for layer in _dots(colour)]
     return frame(layout, HEIGHTS[layout], {"layer": [*layers, _hover()], "data": {"values": list(values)}})
@@ -151,11 +186,16 @@ def _hover() -> Spec:
     }
 
 
-def _thresholds() -> list[Spec]:
+def _thresholds(layout: Layout, values: Sequence[Row]) -> list[Spec]:
+    """Their words stand at the right where every line has long passed them, else at the left."""
+    fastest = (
+        float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE and one["rate_hz"] == RATES[-1]
+    )
+    side = {"align": "right", "dx": -6, "x": "width"} if min(fastest) > PASSED else {"align": "left", "dx": 6, "x": 0}
     rows = [{"threshold_ratio": percent / 100, "label": f"{percent} % {word}"} for percent, word in THRESHOLDS.items()]
     y = {"field": "threshold_ratio", "type": "quantitative", "scale": Y_SCALE}
     rule = {"mark": {"type": "rule", "color": INK, "strokeDash": [1, 3]}, "encoding": {"y": y}}
-    word: Spec = {"type": "text", "align": "left", "dx": 6, "dy": -7, "x": 0}
+    word: Spec = {"type": "text", "dy": -0.6 * TEXT_SIZE[layout], **side}
     halo: Spec = {"stroke": PAPER, "strokeWidth": 4, "aria": False}
     texts: list[Spec] = [  # paper behind the letters keeps them readable where a line passes
         {"mark": word | look, "encoding": {"y": y, "text": {"field": "label"}}} for look in (halo, {"color": MUTED})

@@ -1,12 +1,14 @@
 """Sizes, type and colours of every chart.
 
 Colours are sentinels: the site's style sheet maps each hex value to a variable for light and dark, so one SVG serves
-both themes. They are chosen to stay apart for colour-blind readers in this order (after Okabe and Ito, 2008, darkened
-to 4.5:1 on white), and shape or dash always says the same beside them.
+both themes. The colours were searched for: eight hues whose lightness differs too, at least 3:1 on paper in either
+theme, as far apart as can be in four kinds of sight (Machado, Oliveira and Fernandes, 2009). Shape or dash always says
+the same beside them.
 """
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -15,15 +17,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Spec = dict[str, Any]
-Layout = Literal["wide", "narrow"]
+Layout = Literal["wide", "narrow", "card"]
+
+LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
+"""Those in a page; the card is the picture that a link to it shows elsewhere."""
 
 INK, MUTED, AXIS, GRID, PAPER = "#1a1a1a", "#5c5c5c", "#8a8a8a", "#e3e3e3", "#fffffe"
-SERIES = ("#0b6e8f", "#b4501e", "#4b7a2a", "#7a4fa3", "#96702a", "#b03a5b", "#3d5a99", "#5e6b2e")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4])
+SERIES = ("#0c97c6", "#b17243", "#115431", "#3f3c70", "#9c8a0a", "#c94d73", "#4c61cc", "#554f0a")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [3, 6], [4, 2, 1, 2], [9, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 """As many dashes and shapes as have no common divisor with the colours: a pair comes again only after all pairs."""
 
-WIDTHS: dict[Layout, int] = {"wide": 760, "narrow": 350}
+WIDTHS: dict[Layout, int] = {"wide": 760, "narrow": 350, "card": 1200}
+CARD_HEIGHT = 630
+"""1.91 to 1, as Open Graph has it."""
+TEXT_SIZE: dict[Layout, int] = {"wide": 12, "narrow": 12, "card": 20}
+PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
+
+TITLE_SIZE, TITLE_CHARACTERS = 38, 56
+SENTENCE_SIZE, SENTENCE_CHARACTERS = 23, 98
+"""Of a card, where text is part of the picture; characters that surely fit in a line."""
+
+NAME, NAME_DROP = "Probe Effect", 62
+"""The site's name, and how far below a card's axis it stands: beside the title of the axis."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
@@ -37,6 +53,14 @@ def cycled(values: Sequence[T], count: int) -> list[T]:
 
 
 @dataclass(frozen=True, slots=True)
+class TextForm:
+    """What a chart shows as a table of words, for whoever cannot see it or wants the numbers."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A chart ready to be drawn: its file name, what it says in words, its rows, and one spec per layout."""
 
@@ -46,11 +70,15 @@ class Chart:
     rows: tuple[dict[str, str | float | None], ...]
     specs: dict[Layout, Spec]
     note: str | None = None
+    table: TextForm = TextForm((), ())
+    page: str = ""
+    """The address of the page that it belongs to; empty where that is not known."""
 
 
-def config() -> Spec:
+def config(layout: Layout = "wide") -> Spec:
     """The look shared by all charts."""
-    text = {"labelColor": MUTED, "titleColor": MUTED, "labelFontSize": 12, "titleFontSize": 12}
+    size = TEXT_SIZE[layout]
+    text = {"labelColor": MUTED, "titleColor": MUTED, "labelFontSize": size, "titleFontSize": size}
     return {
         "background": None,
         "font": "sans-serif",
@@ -74,7 +102,7 @@ def config() -> Spec:
             "labelLimit": 400,
             "columnPadding": 60,
         },
-        "text": {"color": MUTED, "fontSize": 12},
+        "text": {"color": MUTED, "fontSize": size},
     }
 
 
@@ -83,9 +111,37 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
     return {
         "$schema": SCHEMA,
         "width": WIDTHS[layout],
-        "height": height,
+        "height": CARD_HEIGHT if layout == "card" else height,
         "autosize": {"type": "fit", "contains": "padding"},
-        "padding": 4,
-        "config": config(),
+        "padding": PADDING[layout],
+        "config": config(layout),
         **body,
     }
+
+
+def headed(card: Spec, title: str, sentence: str) -> Spec:
+    """`card` with its words in the picture, because it is shown without the page, and with the site's name."""
+    place = {"x": {"expr": "width"}, "y": {"expr": f"height + {NAME_DROP}"}, "align": "right"}
+    name = {"type": "text", "text": NAME, "fontSize": SENTENCE_SIZE, "fontWeight": "bold", "color": INK, **place}
+    return card | {
+        "layer": [*card["layer"], {"data": {"values": [{}]}, "mark": name}],
+        "title": {
+            "text": _lines(title, TITLE_CHARACTERS),
+            "subtitle": [*_lines(sentence, SENTENCE_CHARACTERS), ""],
+            "anchor": "start",
+            "frame": "bounds",
+            "align": "left",
+            "fontSize": TITLE_SIZE,
+            "color": INK,
+            "subtitleFontSize": SENTENCE_SIZE,
+            "subtitleColor": MUTED,
+            "subtitleLineHeight": SENTENCE_SIZE + 7,
+            "subtitlePadding": 12,
+            "offset": 12,
+        },
+    }
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """At most two lines of `text`; what does not fit is left out, and a sign says so."""
+    return textwrap.wrap(text, width, max_lines=2, placeholder=" …") or [text[:width]]

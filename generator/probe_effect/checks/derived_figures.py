@@ -66,4 +66,10 @@ def _agree(figure: Figure, column: str, formula: str, checked: CheckedSource) ->
         yield Fault(FILE, figure.line, found, "write what the formula gives")
 
 
-RULE = Rule("derived-figures", "Derived figures are what their formulas give; all formulas can be computed.", _faults)
+RULE = Rule(
+    "derived-figures",
+    "Derived figures are what their formulas give; all formulas can be computed.",
+    _faults,
+    good="value 1000 ns, formula `(traced - plain) / calls`, and that gives 1000",
+    bad="value 1001 ns with the same formula",
+)

@@ -31,6 +31,16 @@ def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 IN_SOURCE = Rule(
-    "folder-name", "A source's folder has a name that can stand in an address: it becomes its page's.", _source_faults
+    "folder-name",
+    "A source's folder has a name that can stand in an address: it becomes its page's.",
+    _source_faults,
+    good="published/gregg-2011-pid-provider/",
+    bad="published/Gregg 2011/",
 )
-RULE = Rule("folder-name", "Folder names give the machine, the date and the suite of the run.", _faults)
+RULE = Rule(
+    "folder-name",
+    "Folder names give the machine, the date and the suite of the run.",
+    _faults,
+    good="2026-11-20-per-event-2 for the second run of `per-event` that began on that day",
+    bad="2026-11-21-per-event for a run that began the day before",
+)

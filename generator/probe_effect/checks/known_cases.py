@@ -29,4 +29,10 @@ def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault("samples.csv", line, f"{found} in a row of suite `{checked.suite.id}`", hint)
 
 
-RULE = Rule("known-cases", "Every case and every level is one of its suite.", _faults)
+RULE = Rule(
+    "known-cases",
+    "Every case and every level is one of its suite.",
+    _faults,
+    good="`02-kprobe`, which the suite has",
+    bad="`99-else`, which it has not",
+)

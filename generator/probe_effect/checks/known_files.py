@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import stat
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CheckedSource, CheckedSubmission, Fault, Rule
+from probe_effect.checks.rule import Fault, Rule
+from probe_effect.checks.sizes import MAX_FILES
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from probe_effect.store.places import Submission
 
 SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv"})
 UNFINISHED = "plan.json"
@@ -19,7 +23,10 @@ SOURCE_FILES = frozenset({"source.toml", "figures.csv"})
 
 def _faults(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
     names = ", ".join(sorted(known))
-    for path in sorted(folder.iterdir()):
+    found = list(islice(folder.iterdir(), MAX_FILES + 1))
+    if len(found) > MAX_FILES:
+        return  # told by `sizes`, once
+    for path in sorted(found):
         shown = printable(path.name)
         mode = path.lstat().st_mode
         if path.name == UNFINISHED:
@@ -35,7 +42,17 @@ def _faults(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
 
 TEXT = "A folder holds only the files that the data format names: regular, not executable, no links."
 
-IN_SUBMISSION: Rule[CheckedSubmission] = Rule(
-    "known-files", TEXT, lambda checked: _faults(checked.submission.folder, SUBMISSION_FILES)
-)
-IN_SOURCE: Rule[CheckedSource] = Rule("known-files", TEXT, lambda checked: _faults(checked.folder, SOURCE_FILES))
+
+def _submission_faults(submission: Submission) -> Iterator[Fault]:
+    return _faults(submission.folder, SUBMISSION_FILES)
+
+
+def _source_faults(folder: Path) -> Iterator[Fault]:
+    return _faults(folder, SOURCE_FILES)
+
+
+GOOD = "machine.json and samples.csv"
+BAD = "notes.txt beside them"
+
+IN_SUBMISSION: Rule[Submission] = Rule("known-files", TEXT, _submission_faults, GOOD, BAD)
+IN_SOURCE: Rule[Path] = Rule("known-files", TEXT, _source_faults, "source.toml and figures.csv", BAD)

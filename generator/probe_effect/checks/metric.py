@@ -41,4 +41,10 @@ def _is_timed(sample: Sample) -> bool:
     return sample.status == "ok" and sample.arm != "check"
 
 
-RULE = Rule("metric", "Rows hold times, or instructions and no time, as `run.metric` says.", _faults)
+RULE = Rule(
+    "metric",
+    "Rows hold times, or instructions and no time, as `run.metric` says.",
+    _faults,
+    good="metric `time`: a row with `wall_ns`",
+    bad="metric `instructions`: a row with `wall_ns`",
+)

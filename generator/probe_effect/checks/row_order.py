@@ -29,4 +29,10 @@ def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault("samples.csv", None, found, "measure the block again: costs are differences inside a block")
 
 
-RULE = Rule("row-order", "Rows stand in the order run; each block has two baselines or more of each level.", _faults)
+RULE = Rule(
+    "row-order",
+    "Rows stand in the order run; each block has two baselines or more of each level.",
+    _faults,
+    good="block 0 with positions 0, 1, 2, of which two are baselines",
+    bad="block 0 with position 2 before position 1",
+)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from probe_effect.model import Problem, Severity
+from probe_effect.store.documents import value_line
+from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
-    from probe_effect.model import Sample
+    from probe_effect.model import CaseSummary, Sample, SubmissionSummary
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import Submission
     from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Suite
+
+    RowIndex = Mapping[int, tuple[Path, ...]]
+    """Hash of a row to the folders of the submissions that have it."""
 
 T = TypeVar("T")
 
@@ -34,17 +40,26 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[T]):
-    """One rule: its id, what it demands in one sentence, and the function that yields its faults."""
+    """One rule: its id, what it demands in one sentence, the function that yields its faults, and two examples."""
 
     id: str
     text: str
     check: Callable[[T], Iterator[Fault]]
+    good: str
+    """An example that keeps the rule, in a few words."""
+    bad: str
+    """An example that breaks it."""
 
     def problems(self, subject: T, name: Callable[[str], str]) -> list[Problem]:
-        """Every fault of `subject` as a Problem; `name` gives a file of the folder its shown name."""
+        """Every fault of `subject` as a Problem, as far as one file may have them.
+
+        Args:
+            subject: what the rule looks at.
+            name: gives a file of the folder its shown name.
+        """
         return [
             Problem(fault.severity, name(fault.file), fault.line, None, self.id, fault.message, fault.hint)
-            for fault in self.check(subject)
+            for fault in islice(self.check(subject), MAX_PROBLEMS_PER_FILE)
         ]
 
 
@@ -56,10 +71,32 @@ class CheckedSubmission:
     document: MachineFile
     samples: Sequence[Sample]
     suite: Suite | None
+    suite_folder: Path | None = None
+    """Where the suite's scripts lie; None where the suite is not known."""
+    copies: RowIndex = field(default_factory=dict)
+    """The rows of every known submission."""
+
+    def line_of(self, key: str) -> int | None:
+        """The line of `machine.json` where the value at the dotted `key` begins."""
+        return value_line(self.submission.machine_file, key.split("."))
 
     def lines(self) -> Iterator[tuple[int, Sample]]:
         """Each row with its line in `samples.csv`; exact because a sound file has one line a row."""
         yield from enumerate(self.samples, start=2)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSubmission:
+    """A submission of times in which nothing is wrong, with the costs that follow from it."""
+
+    checked: CheckedSubmission
+    summary: SubmissionSummary
+
+    def line_of(self, case: CaseSummary) -> int | None:
+        """The first row of a case, tracer and level in `samples.csv`."""
+        key = (case.case, case.tracer, case.level)
+        rows = self.checked.lines()
+        return next((line for line, row in rows if (row.case, row.tracer, row.level) == key), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +107,10 @@ class CheckedSource:
     document: SourceFile
     figures: Sequence[Figure]
     values: Mapping[str, Fraction]
+
+    def line_of(self, key: str) -> int | None:
+        """The line of `source.toml` where `key` stands."""
+        return value_line(self.folder / "source.toml", [key])
 
 
 @dataclass(frozen=True, slots=True)

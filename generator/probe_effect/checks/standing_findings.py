@@ -31,4 +31,10 @@ def _faults(checked: CheckedSource) -> Iterator[Fault]:
             yield Fault(FILE, None, f"finding `{finding.id}`: {error}", "agrees_if is one comparison of figures")
 
 
-RULE = Rule("standing-findings", "Every finding about a source stands, and its numbers are figures.", _faults)
+RULE = Rule(
+    "standing-findings",
+    "Every finding about a source stands, and its numbers are figures.",
+    _faults,
+    good='"It prints {printed_cost}, its times give {cost}", while the two differ',
+    bad="the same sentence once the figures agree",
+)

@@ -64,5 +64,9 @@ def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
 
 
 RULE = Rule(
-    "suite-scripts", "Every case has its scripts and the cases that it refers to, and the suite its workload.", _faults
+    "suite-scripts",
+    "Every case has its scripts and the cases that it refers to, and the suite its workload.",
+    _faults,
+    good="case `02-kprobe` beside `02-kprobe.bt`",
+    bad="case `02-kprobe` without any script",
 )

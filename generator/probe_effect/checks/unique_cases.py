@@ -24,4 +24,10 @@ def _faults(checked: CheckedSuite) -> Iterator[Fault]:
                     yield Fault("suite.toml", None, found, "give it an id of its own, as in 01-usdt-control")
 
 
-RULE = Rule("unique-cases", "No two cases have the same id, in whatever suites.", _faults)
+RULE = Rule(
+    "unique-cases",
+    "No two cases have the same id, in whatever suites.",
+    _faults,
+    good="`01-control` here and `01-usdt-control` in another suite",
+    bad="`01-control` in both",
+)

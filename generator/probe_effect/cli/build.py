@@ -12,7 +12,7 @@ from probe_effect.cli import output
 from probe_effect.cli.places import data_folder, data_option
 from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.exports.assemble import FOLDERS
-from probe_effect.exports.build import Places, assemble_work, build_site
+from probe_effect.exports.build import Places, assemble_work, build_site, fitted
 from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
 from probe_effect.exports.mirror import mirror
 from probe_effect.store.places import project_or_error
@@ -56,8 +56,8 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     project = project_or_error(Path.cwd())
     places, options = _places(data_path, project / "build" / "serve" / "site"), SiteOptions(repository=repository)
     watched = places.out.with_name("watched")
-    _refresh(places, watched)
-    configuration = write_configuration(project, watched, options)
+    _refresh(places, watched, options)
+    configuration = write_configuration(project, watched, fitted(options, places))
     command = [
         *hugo_command(project, configuration),
         "server",
@@ -69,24 +69,24 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     with subprocess.Popen(command, env=environment()) as server:
         try:
             for _ in watch(places.data.root, stop_event=None, raise_interrupt=False):
-                _rebuild(places, watched)
+                _rebuild(places, watched, options)
         finally:
             with suppress(ProcessLookupError):
                 server.terminate()
 
 
-def _refresh(places: Places, watched: Path) -> None:
+def _refresh(places: Places, watched: Path, options: SiteOptions) -> None:
     """Assemble the pages and bring the folder that Hugo watches up to date with them."""
-    for step in assemble_work(places):
+    for step in assemble_work(places, options):
         output.progress.print(f"  {step}", markup=False)
     for part in FOLDERS:
         mirror(places.work / part, watched / part)
 
 
-def _rebuild(places: Places, watched: Path) -> None:
+def _rebuild(places: Places, watched: Path, options: SiteOptions) -> None:
     """Refresh after a change in the data; a fault is told and the last good pages stay."""
     try:
-        _refresh(places, watched)
+        _refresh(places, watched, options)
     except BadData as error:
         output.show_problems(error.problems)
     except ProbeEffectError as error:

@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from probe_effect.checks import run
+from probe_effect.checks.mend import mend
 from probe_effect.cli import output
+from probe_effect.cli.annotations import annotation
 from probe_effect.cli.places import data_folder, data_option, given_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.checks.mend import Mended
+    from probe_effect.model import Problem
 
 
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
 @data_option
-@output.format_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="For people, for programs, or as the annotations of a workflow on GitHub.",
+)
+@click.option("--fix", is_flag=True, help="First mend line ends and the like in the files; never a value.")
 @click.pass_context
-def check(context: click.Context, folders: tuple[Path, ...], data_path: Path | None, form: str) -> None:
+def check(
+    context: click.Context,
+    *,
+    folders: tuple[Path, ...],
+    data_path: Path | None,
+    form: str,
+    fix: bool,
+) -> None:
     """Check submissions, published sources and suites in DIR; without DIR, the whole data folder.
 
     \b
     Example: probe-effect check data/results/my-machine/2026-11-20-per-event
     """  # noqa: D301 (click reads the \b)
-    data = data_folder(data_path)
-    chosen = given_folders(folders) or data.parts()
-    problems = run.check(chosen, data)
+    data = data_folder(data_path, may_be_new=bool(folders))
+    chosen = given_folders(folders)
+    mended = mend(chosen or data.parts(), data) if fix else []
+    problems = run.check(chosen, data) if folders else run.check_all(data)
+    _show(problems, mended, form)
+    context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
+
+
+def _show(problems: Sequence[Problem], mended: Sequence[Mended], form: str) -> None:
     if form == "json":
-        output.product_json(output.problems_json(problems))
+        output.product_json(output.problems_json(problems) | {"mended": [asdict(one) for one in mended]})
+        return
+    for one in mended:
+        output.progress.print(f"{one.file}: {one.what}", markup=False)
+    if form == "github":
+        for problem in problems:
+            output.product(annotation(problem))
     else:
         output.show_problems(problems)
-        errors = sum(problem.severity == "error" for problem in problems)
-        output.product(f"{errors} errors, {len(problems) - errors} warnings")
-    context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
+    errors = sum(problem.severity == "error" for problem in problems)
+    output.product(f"{errors} errors, {len(problems) - errors} warnings")

@@ -59,7 +59,7 @@ def compare(
     Example: probe-effect compare amd-epyc-2t-kvm-d4f3 --tracers bpftrace libbpf
     Example: probe-effect compare base/per-event head/per-event --fail-above 2%
     """  # noqa: D301 (click reads the \b)
-    data = data_folder(data_path)
+    data = data_folder(data_path, may_be_new=True)
     if tracers and second is None and not only:
         found = _tracers(read_side(first, data), tracers, cases, fail_above_ratio)
     elif second is not None and not tracers:

@@ -87,7 +87,7 @@ def _sentences(found: Compared) -> Iterator[str]:
     yield comparison.chance(found.comparisons)
     for what, first, second in found.differing():
         if what == "tier":
-            yield f"The sides are of different tiers, {first} and {second}, which are never ranked against each other."
+            yield comparison.TIERS_DIFFER.format(first=first, second=second)
     if found.of is not None:
         paired = sum(one.is_paired for one in found.comparisons)
         yield f"{paired} of {len(found.comparisons)} pairs were measured in the same blocks and share their baselines."

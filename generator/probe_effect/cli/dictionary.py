@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="Write data/README.md and data/schema/ instead of printing.")
+@click.option("--write", is_flag=True, help="Write data/README.md, data/LICENSE and data/schema/.")
 @data_option
 def dictionary(data_path: Path | None, write: bool) -> None:  # noqa: FBT001 (click passes options by name)
     """Print what every column, key and rule of the data format means."""

@@ -24,6 +24,7 @@ from probe_effect.emulated.assembly import HOST_PROGRAMS
 from probe_effect.emulated.debian import check_programs
 from probe_effect.emulated.qemu import version
 from probe_effect.errors import HostNotReady
+from probe_effect.guidance import names
 from probe_effect.measure.diagnosis import CLOSED, NEEDS, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.tracers.packages import install_line
@@ -45,7 +46,7 @@ def doctor(context: click.Context, data_path: Path | None, form: str) -> None:
 
     Exit status 3 when it can measure nothing.
     """
-    found = diagnose(choose_suites(data_folder(data_path), []), known_tracers())
+    found = diagnose(choose_suites(data_folder(data_path, may_be_new=True), []), known_tracers())
     if form == "json":
         output.product_json(_json(found))
     else:
@@ -83,7 +84,7 @@ def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "CPU", f"{machine.cpu_model or machine.architecture}, {machine.threads} CPUs"
     if machine.virtualization:
         yield "virtual", f"{machine.virtualization}{', in a virtual machine itself' if machine.nested else ''}"
-    yield "system", ", ".join(filter(None, (system.os, f"Linux {system.kernel_release}")))
+    yield "system", ", ".join(filter(None, (system.os, names.kernel_name(system, exact=True))))
     yield "user", "root" if found.is_root else "not root"
     yield "C compiler", _answer(found.compiler)
     yield "tracefs", _answer(found.tracefs)

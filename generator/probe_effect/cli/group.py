@@ -7,14 +7,19 @@ import sys
 import click
 
 from probe_effect import __version__
-from probe_effect.cli.build import build, serve
 from probe_effect.cli.check import check
+from probe_effect.cli.cite import cite
 from probe_effect.cli.compare import compare
 from probe_effect.cli.dictionary import dictionary
 from probe_effect.cli.doctor import doctor
+from probe_effect.cli.import_ import import_
 from probe_effect.cli.measure import measure
 from probe_effect.cli.output import progress, show_problems
 from probe_effect.cli.predict import predict
+from probe_effect.cli.release_notes import release_notes
+from probe_effect.cli.review import review, review_comment
+from probe_effect.cli.site_part import site_command
+from probe_effect.cli.submit import submit
 from probe_effect.cli.suites import suites
 from probe_effect.cli.summarise import summarise
 from probe_effect.errors import BadData, ProbeEffectError
@@ -30,7 +35,25 @@ def commands() -> None:
     """  # noqa: D301 (click reads the \b)
 
 
-for command in (doctor, measure, suites, summarise, predict, compare, check, build, serve, dictionary):
+for command in (
+    doctor,
+    measure,
+    suites,
+    summarise,
+    predict,
+    compare,
+    cite,
+    check,
+    submit,
+    import_,
+    review,
+    review_comment,
+    site_command("build", "build"),
+    site_command("build", "serve"),
+    site_command("release", "release"),
+    release_notes,
+    dictionary,
+):
     commands.add_command(command)
 
 

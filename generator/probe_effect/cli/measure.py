@@ -29,6 +29,7 @@ from probe_effect.cli.places import data_folder, data_option
 from probe_effect.emulated.qemu import Accelerator
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
+from probe_effect.measure.owner import hand_over
 from probe_effect.measure.request import check_cases, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
@@ -96,7 +97,7 @@ def measure(
     """Measure suites on this machine, all of them by default, and print the folder of each submission."""
     if resume:
         _check_resumable(click.get_current_context())
-    data = data_folder(data_path)
+    data = data_folder(data_path, may_be_new=True)
     chosen = choose_suites(data, suites)
     results = out or data.results
     request = Request(
@@ -153,5 +154,7 @@ def _check_resumable(context: click.Context) -> None:
 
 
 def _show_product(submission: Submission) -> None:
+    hand_over(submission.folder)
     output.product(str(submission.folder))
     output.progress.print(f"to read it: probe-effect summarise {submission.folder}", markup=False)
+    output.progress.print("to publish it: probe-effect submit", markup=False)

@@ -7,23 +7,35 @@ from pathlib import Path
 import click
 
 from probe_effect.errors import UsageError
-from probe_effect.store.places import DataFolder, project_or_error
+from probe_effect.store.places import OWN_FOLDER, DataFolder, find_project, project_or_error
 
 data_option = click.option(
     "--data",
     "data_path",
     type=click.Path(path_type=Path),
-    help="The data folder. [default: data/ of the checkout around the working folder]",
+    help=f"The data folder. [default: data/ of the checkout around the working folder, else {OWN_FOLDER}/data]",
 )
 
 
-def data_folder(given: Path | None) -> DataFolder:
-    """The data folder. Raises: UsageError when there is none."""
-    root = given or project_or_error(Path.cwd()) / "data"
-    if not root.is_dir():
+def data_folder(given: Path | None, *, may_be_new: bool = False) -> DataFolder:
+    """The data folder. Raises: UsageError when there is none.
+
+    Args:
+        given: by the user.
+        may_be_new: outside a checkout, whether a command can do without one, because it makes what it needs.
+    """
+    root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new)
+    if not root.is_dir() and (given or not may_be_new):
         msg = f"{root}: is not a folder. Give a data folder with --data."
         raise UsageError(msg)
     return DataFolder(root)
+
+
+def _around(working: Path, *, may_be_new: bool) -> Path:
+    """`data/` of the checkout, or outside of one our own, which then has the suites of the package."""
+    own = working / OWN_FOLDER / "data"
+    is_ours = find_project(working) is None and (may_be_new or own.is_dir())
+    return own if is_ours else project_or_error(working) / "data"
 
 
 def given_folders(paths: tuple[Path, ...]) -> list[Path]:

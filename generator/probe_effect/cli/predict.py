@@ -12,12 +12,14 @@ from probe_effect.cli.places import data_folder, data_option
 from probe_effect.cli.predict_json import answer_json
 from probe_effect.cli.sections import show_section
 from probe_effect.errors import UsageError
-from probe_effect.guidance import sentences
+from probe_effect.guidance import beside, sentences
+from probe_effect.guidance.alternatives import ways
 from probe_effect.guidance.answers import answer, tried
 from probe_effect.guidance.catalogue import read_catalogue
 from probe_effect.guidance.evidence import evidence
 from probe_effect.guidance.likeness import facts_of
 from probe_effect.guidance.question import Combination, Question, asked_from, rate_from, share_from
+from probe_effect.guidance.words import WORDS
 from probe_effect.host import ROOT
 from probe_effect.machine.collect import collect_machine
 from probe_effect.machine.kernel import kernel_release
@@ -107,9 +109,12 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         return
     one = nearest.forecast
     output.product(sentences.headline(one) + "\n")
+    if len(said.comparable) > 1 and not is_named:
+        output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
     show_section("What it does", _figures(one))
     together = ", all probes together" if len(one.parts) > 1 else ""
     show_section(f"When it begins to matter{together}", sentences.thresholds(one))
+    show_section("What would cost less", _ways(found, one))
     show_section("Where this is from", _origin(one, () if is_named else nearest.likeness.reasons))
     title = "Comparable machines"
     span = sentences.span(said)
@@ -121,6 +126,11 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
 def _figures(one: Forecast) -> list[tuple[str, str]]:
     waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
     return [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))]
+
+
+def _ways(found: Evidence, one: Forecast) -> list[tuple[str, ...]]:
+    told = map(beside.way, ways(found, one))
+    return [(name, f"{figures} {remarks}") for name, figures, remarks in told] or [(WORDS["no-way"],)]
 
 
 def _origin(one: Forecast, reasons: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -7,7 +7,9 @@ It has these keys, null where there is no value; further ones may follow. `_rati
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only high ends have
 values); `loss_ratio`; `grade`; `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`, `composed`,
 `cases`; `sentence`; `assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`:
-`kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `comparable` and `others`: `machine`,
+`kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`,
+`tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked about), `paired`
+(whether in the same blocks), `loss_ratio`, `but`; `comparable` and `others`: `machine`,
 `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
@@ -18,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.cli.output import interval_json
 from probe_effect.guidance import sentences
+from probe_effect.guidance.alternatives import ways
 from probe_effect.guidance.answers import tried
 
 if TYPE_CHECKING:
+    from probe_effect.guidance.alternatives import Way
     from probe_effect.guidance.answers import Answer, Forecast, Neighbour
     from probe_effect.guidance.evidence import Evidence
     from probe_effect.guidance.levels import Point
@@ -69,6 +73,22 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "combinations": [
             {"kind": kind, **dataclasses.asdict(agreement)} for kind, agreement in known.combinations if agreement
         ],
+        "alternatives": [_way_json(way) for way in ways(found, one)],
+    }
+
+
+def _way_json(way: Way) -> dict[str, Any]:
+    one, (_, tracer, case) = way.forecast, way.alternative.key
+    return {
+        "case": case,
+        "tracer": tracer,
+        **_limited_json(one.cost, "cost", "ns", is_clear=one.is_clear),
+        **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        "distinguishable": _distinguishable(one),
+        **interval_json(way.alternative.comparison.difference, "difference", "ns"),
+        "paired": way.alternative.comparison.is_paired,
+        "loss_ratio": one.loss_ratio,
+        "but": way.alternative.but,
     }
 
 

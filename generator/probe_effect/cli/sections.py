@@ -15,9 +15,13 @@ MAX_WIDTH = 120
 """Longer lines are hard to read."""
 
 
-def show_section(title: str, rows: Iterable[Sequence[str]]) -> None:
-    """A title and its rows on stdout; nothing when there are none. The last cell of a row is the one that is folded."""
-    console = _console()
+def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = False) -> None:
+    """A title and its rows on stdout; nothing when there are none. The last cell of a row is the one that is folded.
+
+    Args:
+        aside: to stderr instead, where the section is not the product.
+    """
+    console = _console(aside=aside)
     table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
     for row in rows:
         table.add_row("", *(Text(cell, overflow="fold") for cell in row))
@@ -39,7 +43,7 @@ def show_commands(title: str, rows: Iterable[tuple[str, str]]) -> None:
         console.print(Text(f"    {command}"), soft_wrap=True)
 
 
-def _console() -> Console:
-    console = Console(highlight=False)
+def _console(*, aside: bool = False) -> Console:
+    console = Console(stderr=aside, highlight=False)
     console.width = min(console.width, MAX_WIDTH)
     return console

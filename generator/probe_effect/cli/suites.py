@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @output.format_option
 def suites(data_path: Path | None, form: str) -> None:
     """List suites and cases, and for each tracer whether it can run here and why not."""
-    rows = [row for folder in data_folder(data_path).suites() for row in _rows(folder)]
+    rows = [row for folder in data_folder(data_path, may_be_new=True).suites() for row in _rows(folder)]
     if form == "json":
         output.product_json({"cases": rows})
         return

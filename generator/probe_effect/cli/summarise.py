@@ -33,7 +33,7 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, form: str) -> N
     \b
     Example: probe-effect summarise data/results/*/* --format json
     """  # noqa: D301 (click reads the \b)
-    data = data_folder(data_path)
+    data = data_folder(data_path, may_be_new=True)
     problems: list[Problem] = []
     read = [read_submission(Submission(path.resolve()), data, problems) for path in given_folders(folders)]
     if problems:

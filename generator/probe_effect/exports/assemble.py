@@ -10,67 +10,70 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.draw import draw_svg, live_script
-from probe_effect.exports.dictionary import data_package
-from probe_effect.exports.facts import facts
+from probe_effect.charts.draw import live_script
+from probe_effect.exports.compare_shards import INDEX, shards
+from probe_effect.exports.data_section import write_data_section
+from probe_effect.exports.explore import explore
+from probe_effect.exports.facts import asked_ratios, facts
+from probe_effect.exports.feed import feed
+from probe_effect.exports.figures import write_figures
 from probe_effect.exports.guidance import guidance
-from probe_effect.pages import site
+from probe_effect.exports.labels import labels
+from probe_effect.exports.looks import tracer_looks
+from probe_effect.exports.release import copy_releases
+from probe_effect.exports.social import write_site_card
+from probe_effect.pages import cite_page, site
 from probe_effect.store.suite_file import own_headers, workload_source
-from probe_effect.store.tables import FORMULA_START, csv_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue
 
 FOLDERS = ("static", "assets", "content")
 """What the work folder holds, rebuilt from nothing each time; what others refer to comes first."""
 
 
-def assemble(catalogue: Catalogue, work: Path) -> Iterator[str]:
-    """Fill the empty `FOLDERS` of `work`, and say each step before it is taken."""
+def assemble(catalogue: Catalogue, work: Path, cache: Path, content: Path) -> Iterator[str]:
+    """Fill the empty `FOLDERS` of `work`, and say each step before it is taken.
+
+    Args:
+        cache: the folder of drawings of earlier builds.
+        content: the hand-written pages, which say what ratios they quote.
+    """
     yield "pages"
     for path, text in site.content(catalogue).items():
         _write(work / "content" / path, text)
     for name, text in site.fragment_files(catalogue).items():
         _write(work / "assets" / "fragments" / name, text)
-    _write(work / "assets" / "facts.json", json.dumps(facts(catalogue), ensure_ascii=False, indent=1))
+    quoted = facts(catalogue, asked_ratios(content))
+    _write(work / "assets" / "facts.json", json.dumps(quoted, ensure_ascii=False))
+    _write(work / "assets" / "citations.json", cite_page.examples_json(catalogue))
+    _write(work / "assets" / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
     _write(work / "assets" / "data" / "guidance.json", guidance(catalogue))
+    _write(work / "assets" / "data" / "explore.json", explore(catalogue))
+    for name, text in shards(catalogue).items():
+        # A layout reads the index, and publishes it beside the others.
+        _write(work / ("assets" if name == INDEX else "static") / "data" / "compare" / name, text)
     charts = site.charts(catalogue)
     yield f"{len(charts)} charts"
-    for chart in charts:
-        _write_chart(chart, work)
+    write_figures(charts, catalogue, work, cache)
+    write_site_card(work, cache)
+    for kind in ("assets", "static"):
+        _write(work / kind / "data" / "tracer-looks.json", tracer_looks(catalogue))
     yield "raw data"
     _copy_scripts(catalogue, work)
     _copy_data(catalogue, work)
-    _write(work / "static" / "data" / "datapackage.json", data_package(catalogue))
-    _write(work / "static" / "js" / "vega.js", live_script())
+    _write(work / "static" / "data" / "changes.xml", feed(catalogue))
+    write_data_section(catalogue, work)
+    copy_releases(catalogue, work / "static" / "releases")
+    _write(work / "static" / "js" / "vega.js", live_script(cache))
 
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def _write_chart(chart: Chart, work: Path) -> None:
-    assets, static = work / "assets" / "charts" / chart.name, work / "static" / "charts" / chart.name
-    for layout, spec in chart.specs.items():
-        svg = draw_svg(chart, layout)
-        _write(assets / f"{layout}.svg", svg)
-        _write(static / f"{layout}.svg", svg)
-        _write(static / f"{layout}.json", json.dumps(spec, ensure_ascii=False, allow_nan=False))
-    meta = {"title": chart.title, "sentence": chart.sentence} | ({"note": chart.note} if chart.note else {})
-    _write(assets / "meta.json", json.dumps(meta, ensure_ascii=False))
-    header = list(chart.rows[0]) if chart.rows else []
-    lines = [csv_line(header), *(csv_line(safe_cell(row[name]) for name in header) for row in chart.rows)]
-    _write(static / "data.csv", "".join(lines))
-
-
-def safe_cell(value: str | float | None) -> str | float | None:
-    """A cell that no spreadsheet runs: text that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
-    return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
 
 
 def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
@@ -92,7 +95,7 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
     published = work / "static" / "data" / "published"
     for source in catalogue.sources:
         _copy(source.folder, published / source.id, ("source.toml", "figures.csv"))
-    for files in (*(one.files for one in catalogue.submissions), *(one.files for one in catalogue.counted)):
+    for files in (one.files for one in catalogue.all_submissions()):
         target = work / "static" / "data" / "results" / files.machine / files.folder.name
         _copy(files.folder, target, ("samples.csv", "machine.json"))
 

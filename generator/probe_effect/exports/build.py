@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.run import check
+from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData
 from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.hugo import SiteOptions, run_hugo, swap
+from probe_effect.exports.not_found import root_addresses
+from probe_effect.exports.search import index_site
 from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.store.version import data_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,29 +36,43 @@ class Places:
         own = self.project / "build"
         return own if self.out == own / "site" else self.out.with_name(f"{self.out.name}.work")
 
+    @property
+    def cache(self) -> Path:
+        """Drawings of earlier builds, shared by all builds of the checkout; `make clean` removes them."""
+        return self.project / "build" / "drawings"
+
 
 def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
-    """Check, assemble, run Hugo and swap; each step is yielded before it is taken.
+    """Check, assemble, run Hugo, make the search's index and swap; each step is yielded before it is taken.
 
     Raises: BadData with every problem when `data/` is unsound, ProbeEffectError when Hugo fails. Either way the
         previous site stays as it was.
     """
-    yield from assemble_work(places)
+    yield from assemble_work(places, options)
     yield "Hugo"
     fresh = places.out.with_name(f"{places.out.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    run_hugo(places.project, places.work, fresh, options)
+    run_hugo(places.project, places.work, fresh, fitted(options, places))
+    root_addresses(fresh, options.base_path)
+    yield "search index"
+    index_site(fresh)
     swap(fresh, places.out)
 
 
-def assemble_work(places: Places) -> Iterator[str]:
+def fitted(options: SiteOptions, places: Places) -> SiteOptions:
+    """`options` with the version of the data, and with the guide only where its numbers are: in the checkout's data."""
+    is_own = places.data.root.resolve() == (places.project / "data").resolve()
+    return replace(options, data_version=data_version(places.data).text, has_guide=is_own)
+
+
+def assemble_work(places: Places, options: SiteOptions) -> Iterator[str]:
     """Check the data and fill the work folder anew. Raises: BadData."""
     yield "checking data"
-    problems = check(places.data.parts(), places.data)
+    problems = check_all(places.data)
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
-    catalogue = read_catalogue(places.data)
+    catalogue = read_catalogue(places.data, options.base_url)
     for folder in FOLDERS:
         shutil.rmtree(places.work / folder, ignore_errors=True)
         (places.work / folder).mkdir(parents=True)
-    yield from assemble(catalogue, places.work)
+    yield from assemble(catalogue, places.work, places.cache, places.project / "content")

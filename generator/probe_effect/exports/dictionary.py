@@ -1,6 +1,6 @@
 """The data format in writing, made from the schema that also checks it: `data/README.md` and `data/schema/`.
 
-Table Schema and Data Package: https://datapackage.org/standard/ (version 2). JSON Schema: draft 2020-12, by pydantic.
+Table Schema: https://datapackage.org/standard/table-schema/ (version 2). JSON Schema: draft 2020-12, by pydantic.
 """
 
 from __future__ import annotations
@@ -8,27 +8,35 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.checks.run import SOURCE_RULES, SUBMISSION_RULES, SUITE_RULES
-from probe_effect.store.dictionary import TABLES, document_keys
+from probe_effect.checks.run import ALL_RULES
+from probe_effect.exports import licence
+from probe_effect.store.changes_file import Change, ChangesFile
+from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
 from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from probe_effect.guidance.catalogue import Catalogue
     from probe_effect.store.documents import Document
     from probe_effect.store.tables import Column
 
-DOCUMENTS: dict[str, type[Document]] = {"machine.json": MachineFile, "source.toml": SourceFile, "suite.toml": Suite}
+DOCUMENTS: dict[str, type[Document]] = {
+    "machine.json": MachineFile,
+    "source.toml": SourceFile,
+    "suite.toml": Suite,
+    "changes.toml": ChangesFile,
+    "manifest.json": Manifest,
+}
 
 
 def written_files() -> dict[str, str]:
     """Every file of the format that lies in the repository: path under `data/`, to its text."""
     schemas = {f"schema/{name}.schema.json": model.model_json_schema() for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
-    return {"README.md": readme()} | {path: _json(schema) for path, schema in schemas.items()}
+    return {"README.md": readme(), "LICENSE": licence.TEXT} | {path: _json(schema) for path, schema in schemas.items()}
 
 
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
@@ -48,20 +56,6 @@ def _field(column: Column) -> dict[str, Any]:
     return field | ({"constraints": limits} if limits else {})
 
 
-def data_package(catalogue: Catalogue) -> str:
-    """The Data Package of everything that the site publishes, with paths relative to its `/data/`."""
-    runs = [*(one.files for one in catalogue.submissions), *(one.files for one in catalogue.counted)]
-    submissions = [f"results/{files.id}/samples.csv" for files in runs]
-    sources = [f"published/{one.id}/figures.csv" for one in catalogue.sources]
-    resources = [
-        {"name": name, "path": paths, "format": "csv", "encoding": "utf-8", "schema": table_schema(TABLES[table])}
-        for name, table, paths in (("samples", "samples.csv", submissions), ("figures", "figures.csv", sources))
-        if paths
-    ]
-    licence = {"name": "CC-BY-4.0", "path": "https://creativecommons.org/licenses/by/4.0/"}
-    return _json({"name": "probe-effect", "title": "Probe Effect", "licenses": [licence], "resources": resources})
-
-
 def readme() -> str:
     """The dictionary: what lies where, what every column and key means, and every rule."""
     return "\n".join(_readme_lines()) + "\n"
@@ -75,6 +69,8 @@ def _readme_lines() -> Iterator[str]:
     yield "| `suites/<suite>/` | `suite.toml`, one script per case and tracer, `workload/` |"
     yield "| `results/<machine>/<YYYY-MM-DD>-<suite>[-n]/` | `machine.json`, `samples.csv`; append-only |"
     yield "| `published/<source>/` | `source.toml`, `figures.csv`: numbers that others printed |"
+    yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn |"
+    yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
     yield from ("", "A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.", "")
     for name, columns in TABLES.items():
@@ -87,10 +83,23 @@ def _readme_lines() -> Iterator[str]:
     yield from ("## machine.json", "", "| Key | Meaning |", "|:--|:--|")
     for key, text in document_keys().items():
         yield f"| `{key}` | {text} |"
-    yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.", "")
+    yield from ("", "## changes.toml", "", "Each `[[changes]]`; append one, and never change an old one.", "")
+    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Change))
+    yield from ("", "## manifest.json of a release", "", "| Key | Meaning |", "|:--|:--|", *_keys(Manifest))
+    yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
+    for subject, rules in ALL_RULES.items():
+        yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")
+        yield from (f"| `{rule.id}` | {rule.text} | {rule.good} | {rule.bad} |" for rule in rules)
+    yield from ("", "### Of every file", "", "`<file>` is `samples`, `machine`, `figures`, `source`, `suite`, ..", "")
     yield from ("| Rule | What it demands |", "|:--|:--|")
-    for rules in (SUBMISSION_RULES, SOURCE_RULES, SUITE_RULES):
-        yield from (f"| `{rule.id}` | {rule.text} |" for rule in rules)
+    yield from (f"| `<file>/{name}` | {text} |" for name, text in FORM_RULES.items())
+
+
+def _keys(model: type[Document]) -> Iterator[str]:
+    """A line for each key of a document that says what it holds."""
+    yield from (
+        f"| `{name}` | {field.description} |" for name, field in model.model_fields.items() if field.description
+    )
 
 
 def _json(value: object) -> str:

@@ -9,12 +9,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.guidance import names, sentences
+from probe_effect.guidance.alternatives import alternatives
 from probe_effect.guidance.evidence import evidence
 from probe_effect.guidance.levels import contention, line
 from probe_effect.guidance.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.guidance.slowdown import THRESHOLDS
 from probe_effect.guidance.words import WORDS
-from probe_effect.pages.fragments import FIRST_SUITE
+from probe_effect.pages.results import FIRST_SUITE
 
 if TYPE_CHECKING:
     from probe_effect.guidance.catalogue import Catalogue
@@ -26,15 +27,18 @@ DIGITS = 9
 
 
 def guidance(catalogue: Catalogue) -> str:
-    """The calculator's data as JSON: words, limits, suites with their cases, machines, and one entry for each cost."""
+    """The calculator's data as JSON: words, limits, suites with their cases, machines, notes, and every cost."""
     found = evidence(catalogue)
+    keys = _in_order(found)
+    notes = list(dict.fromkeys(other.but for _, case in found.cases() for other in case.instead))
     whole = {
         "words": WORDS,
         "thresholds": THRESHOLDS,
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ], "threads": MAX_THREADS},
         "suites": _suites(found),
         "machines": {one.facts.machine: _machine(one) for one in reversed(found.costs.values())},
-        "costs": [_cost(found, key, found.costs[key]) for key in _in_order(found)],
+        "notes": notes,
+        "costs": [_cost(found, key, found.costs[key]) | {"ways": _ways(found, key, keys, notes)} for key in keys],
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -47,10 +51,13 @@ def _in_order(found: Evidence) -> list[Key]:
 
 
 def _suites(found: Evidence) -> list[dict[str, Any]]:
-    """Suites with the cases that have a cost, each by its id and title; the first suite first."""
+    """Suites with the cases that have a cost, each by its id, title, probe and action; the first suite first."""
     measured = {case for _, _, case in found.costs}
     suites = [
-        {"title": suite.title, "cases": [[case.id, case.title] for case in suite.cases if case.id in measured]}
+        {
+            "title": suite.title,
+            "cases": [[case.id, case.title, case.probe, case.action] for case in suite.cases if case.id in measured],
+        }
         for suite in sorted(found.suites, key=lambda suite: suite.id != FIRST_SUITE)
     ]
     return [suite for suite in suites if suite["cases"]]
@@ -84,6 +91,14 @@ def _cost(found: Evidence, key: Key, one: Measured) -> dict[str, Any]:
         "line": sentences.line_words(line(found, machine, tracer, case)),
         "contention": [[factor.threads, _ends(factor.factor)] for factor in factors],
     }
+
+
+def _ways(found: Evidence, key: Key, keys: list[Key], notes: list[str]) -> list[list[int]]:
+    """What costs less: the place of its cost, that of its note or -1, and 1 where both were in the same blocks."""
+    return [
+        [keys.index(one.key), notes.index(one.but) if one.but else -1, int(one.comparison.is_paired)]
+        for one in alternatives(found, key)
+    ]
 
 
 def _ends(found: Interval) -> list[float | None]:

@@ -9,8 +9,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from probe_effect.errors import HostNotReady, ProbeEffectError
+
+UNUSED_KINDS = ("taxonomy", "term", "RSS")
+"""Pages that Hugo makes for a blog; the feed of changes is the generator's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +24,28 @@ class SiteOptions:
     base_url: str = "/"
     repository: str = ""
     data_version: str = ""
+    has_guide: bool = True
+
+    @property
+    def address(self) -> str:
+        """Where the site will be, with `/` at its end; empty where that is not known."""
+        return f"{self.base_url.rstrip('/')}/" if urlsplit(self.base_url).netloc else ""
+
+    @property
+    def base_path(self) -> str:
+        """The path under which the site lies, from `/` to `/`."""
+        return f"{urlsplit(self.base_url).path.rstrip('/')}/"
 
 
-def mounts(project: Path, work: Path) -> list[dict[str, str]]:
-    """Hugo's mounts: hand-written and generated files side by side. `data/` is never mounted as Hugo data."""
+Mount = dict[str, str | list[str]]
+
+
+def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[Mount]:
+    """Hugo's mounts: hand-written and generated files side by side. `data/` is never mounted as Hugo data.
+
+    Args:
+        has_guide: whether the guide's chapters belong to the site; they quote numbers that other data may not have.
+    """
     pairs = [
         (project / "content", "content"),
         (work / "content", "content"),
@@ -38,14 +60,24 @@ def mounts(project: Path, work: Path) -> list[dict[str, str]]:
         (project / ".github" / "examples", "static/scripts/examples"),
         (work / "static", "static"),
     ]
-    return [{"source": str(source.resolve()), "target": target} for source, target in pairs]
+    found: list[Mount] = [{"source": str(source.resolve()), "target": target} for source, target in pairs]
+    if not has_guide:
+        found[0]["files"] = ["! guide/**"]
+    return found
 
 
 def write_configuration(project: Path, work: Path, options: SiteOptions) -> Path:
     """The second configuration file, which adds to `site/hugo.toml` what changes from build to build."""
-    params = {"repository": options.repository, "dataVersion": options.data_version}
+    params = {"repository": options.repository, "dataVersion": options.data_version, "address": options.address}
     path = (work / "hugo.json").resolve()
-    configuration = {"baseURL": options.base_url, "params": params, "module": {"mounts": mounts(project, work)}}
+    configuration = {
+        "baseURL": "/",  # with a path in it, relative addresses of style sheets and scripts would name it twice
+        "params": params,
+        "module": {"mounts": mounts(project, work, has_guide=options.has_guide)},
+        # A site map must have whole addresses: https://www.sitemaps.org/protocol.html
+        "disableKinds": [*UNUSED_KINDS, *([] if options.address else ["sitemap"])],
+        "enableRobotsTXT": bool(options.address),
+    }
     path.write_text(json.dumps(configuration, indent=1), encoding="utf-8")
     return path
 

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData
+from probe_effect.guidance.changes import withdrawn_ids
+from probe_effect.guidance.citation import UNKNOWN_EDITION, Edition
 from probe_effect.guidance.instructions import summarise_instructions
 from probe_effect.guidance.published import figure_values, fill, recompute
 from probe_effect.guidance.summary import summarise
+from probe_effect.store.changes_file import read_changes
 from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.release_file import read_releases
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite
+from probe_effect.store.version import data_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +25,10 @@ if TYPE_CHECKING:
 
     from probe_effect.guidance.published import Recomputed
     from probe_effect.model import CaseSummary, InstructionSummary, Problem, SubmissionSummary
+    from probe_effect.store.changes_file import Change
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import DataFolder, Submission
+    from probe_effect.store.release_file import Release
     from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Case, Suite
 
@@ -89,6 +96,22 @@ class Catalogue:
     submissions: tuple[MeasuredSubmission, ...]
     sources: tuple[PublishedSource, ...]
     counted: tuple[CountedSubmission, ...] = ()
+    edition: Edition = UNKNOWN_EDITION
+    changes: tuple[Change, ...] = ()
+    """The change log as it was written, oldest first."""
+    withdrawn: tuple[MeasuredSubmission | CountedSubmission, ...] = ()
+    """Submissions that have pages and raw rows still, and are in no table, chart or guidance."""
+    releases: tuple[Release, ...] = ()
+    """Oldest first."""
+
+    @property
+    def version(self) -> str:
+        """The version of the data, `2026-11-21.3f2a9c1e`."""
+        return self.edition.version
+
+    def all_submissions(self) -> list[MeasuredSubmission | CountedSubmission]:
+        """Every submission by id, also those withdrawn: what has a page."""
+        return sorted((*self.submissions, *self.counted, *self.withdrawn), key=lambda one: one.files.id)
 
     def cases(self) -> list[Case]:
         """Every case, in the order of its suite."""
@@ -133,19 +156,32 @@ class Catalogue:
                     yield source, figure
 
 
-def read_catalogue(data: DataFolder) -> Catalogue:
-    """All that lies under `data`. Raises: BadData with every problem when a file cannot be read."""
+def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
+    """All that lies under `data`. Raises: BadData with every problem when a file cannot be read.
+
+    Args:
+        site: where this data is published, for citations; `/` where that is not known.
+    """
     problems: list[Problem] = []
     suites = [_suite(folder, data, problems) for folder in data.suites()]
     submissions = [read_submission(files, data, problems) for files in data.submissions()]
-    sources = [_source(folder, data, problems) for folder in data.sources()]
-    if problems:
+    sources = [read_published(folder, data, problems) for folder in data.sources()]
+    document, faults = read_changes(data)
+    releases, more = read_releases(data)
+    problems += [*faults, *more]
+    if problems or document is None:
         raise BadData(problems)
+    gone = withdrawn_ids(document.changes)
+    kept = [one for one in submissions if one is not None and one.files.id not in gone]
     return Catalogue(
         tuple(filter(None, suites)),
-        tuple(one for one in submissions if isinstance(one, MeasuredSubmission)),
+        tuple(one for one in kept if isinstance(one, MeasuredSubmission)),
         tuple(filter(None, sources)),
-        tuple(one for one in submissions if isinstance(one, CountedSubmission)),
+        tuple(one for one in kept if isinstance(one, CountedSubmission)),
+        Edition(data_version(data).text, site),
+        document.changes,
+        tuple(one for one in submissions if one is not None and one.files.id in gone),
+        tuple(releases),
     )
 
 
@@ -169,7 +205,8 @@ def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFold
     return SuiteFolder(folder, suite) if suite else None
 
 
-def _source(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:
+def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:
+    """One published source; None, with its problems added to `problems`, when its files are unsound."""
     document, faults = read_source(folder / "source.toml", data.relative(folder / "source.toml"))
     figures, more = read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
     problems += [*faults, *more]

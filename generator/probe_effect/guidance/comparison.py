@@ -6,6 +6,7 @@ Swapping the two turns `dearer` into `cheaper`, negates the difference and inver
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -17,13 +18,20 @@ from probe_effect.stats.signed_rank import CONFIDENCE, estimate
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from probe_effect.guidance.catalogue import MeasuredSubmission
-    from probe_effect.model import CaseSummary, Interval
+    from probe_effect.model import CaseSummary, Interval, Sample
 
 Outcome = Literal["dearer", "cheaper", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("dearer", "cheaper", "no difference", "not comparable")
+
+TOO_FEW_COMMON = "too few blocks that both have for an interval"
+"""What keeps two from being compared that share a submission, and that nothing else keeps."""
+
+BY_CHANCE_RATIO = 1 - CONFIDENCE
+"""The share of comparisons of equal costs that come out different."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,8 @@ def block_difference(first: Measurement, second: Measurement) -> Interval | None
     """
     if first.submission is not second.submission:
         return None
-    rows = by_case(read_samples(first.submission.files.samples, "")[0])
+    samples = first.submission.files.samples
+    rows = _rows(samples, samples.stat().st_mtime_ns)
     one, other = rows.get(first.key, []), rows.get(second.key, [])
     events = events_per_operation(one)
     if events != events_per_operation(other):
@@ -185,7 +194,18 @@ def expected_by_chance(comparisons: Sequence[Comparison]) -> float:
 
     At most: below the noise floor none does, however narrow its interval.
     """
-    return (1 - CONFIDENCE) * sum(one.outcome != "not comparable" for one in comparisons)
+    return BY_CHANCE_RATIO * sum(one.outcome != "not comparable" for one in comparisons)
+
+
+def faults(one: Measurement) -> list[str]:
+    """What keeps a measurement from being compared, each after the name of its submission and tracer."""
+    return [f"{one.submission.summary.id}, {one.case.tracer}: {fault}" for fault in _faults(one)]
+
+
+@lru_cache(maxsize=64)
+def _rows(samples: Path, _changed_ns: int) -> Mapping[CaseKey, Sequence[Sample]]:
+    """The rows of a submission by case, read once however many pairs of it are compared."""
+    return by_case(read_samples(samples, "")[0])
 
 
 def _is_earlier(one: MeasuredSubmission, than: MeasuredSubmission) -> bool:
@@ -210,11 +230,9 @@ def _obstacle(first: Measurement, second: Measurement, difference: Interval) -> 
     """What keeps the two from being compared, in the same words whichever comes first."""
     if first.submission.summary.metric != second.submission.summary.metric:
         return "one counts instructions, the other takes the time"
-    found = {
-        f"{one.submission.summary.id}, {one.case.tracer}: {fault}" for one in (first, second) for fault in _faults(one)
-    }
+    found = {fault for one in (first, second) for fault in faults(one)}
     if not found and difference.low is None:
-        return "too few blocks that both have for an interval"
+        return TOO_FEW_COMMON
     return "; ".join(sorted(found)) or None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.guidance.likeness import facts_of
 from probe_effect.model import Interval
+from probe_effect.stats import mover
 
 if TYPE_CHECKING:
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
@@ -41,6 +42,10 @@ class Measured:
         if self.is_clear or floor_ns is None or high_ns is None:
             return self.cost
         return Interval(self.cost.value, self.cost.low, max(high_ns, floor_ns))
+
+    def over(self, other: Measured) -> Interval | None:
+        """How many times the other's cost it is, taken for independent of it; None where the other may be 0."""
+        return mover.ratio(self.cost, other.cost)
 
     @property
     def grade(self) -> tuple[str, tuple[str, ...]]:

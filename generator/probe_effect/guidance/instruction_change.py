@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from probe_effect.guidance.rows import CaseKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from probe_effect.guidance.catalogue import CountedSubmission
     from probe_effect.model import InstructionCase, Spread
@@ -98,7 +98,7 @@ def change(first: Counted, second: Counted, limit_ratio: float = REPEATABILITY_L
     decides for small costs: one of 100 instructions on top of 1 500 has to change by 1.5, not by 1. The ranges alone
     would say too much, because those of one block have no width, and those of one boot do not hold what the next does.
     """
-    reason = "; ".join(sorted(set(_faults(first, second)))) or None
+    reason = "; ".join(sorted({*faults(first), *faults(second)})) or None
     if reason is not None:
         return Change(first, second, None, is_clear=False, reason=reason)
     before, after = cost(first), cost(second)
@@ -180,7 +180,6 @@ def _least_instructions(first: Counted, second: Counted, limit_ratio: float) -> 
     return max(of_cost, UNTRACED_LIMIT_RATIO * max(found.median for found in untraced if found is not None))
 
 
-def _faults(first: Counted, second: Counted) -> Iterator[str]:
-    """What keeps each from being compared, in the same words whichever comes first."""
-    for one in (first, second):
-        yield from (f"{one.submission.summary.id}, {one.case.tracer}: {fault}" for fault in one.case.faults)
+def faults(one: Counted) -> list[str]:
+    """What keeps a count from being compared, each after the name of its submission and tracer."""
+    return [f"{one.submission.summary.id}, {one.case.tracer}: {fault}" for fault in one.case.faults]

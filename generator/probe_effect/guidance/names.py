@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 
 if TYPE_CHECKING:
-    from probe_effect.model import Metric
-    from probe_effect.store.machine_file import Machine, MachineFile
+    from probe_effect.model import CaseSummary, InstructionCase, Metric
+    from probe_effect.store.machine_file import Machine, MachineFile, System
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""
+
+NUMBER = re.compile(r"\d+(\.\d+)+")
+"""The number in what a tool prints as its version."""
 
 MONTHS = "January February March April May June July August September October November December".split()
 
@@ -23,14 +26,15 @@ def tool_of(tracer: str) -> str:
 
 
 def tool(name: str, version: str | None) -> str:
-    """A tracer with its version, which many tools print with a name in front: `bpftrace v0.17`, `perf version 6.1`."""
-    if version is None:
-        return name
+    """A tracer with the number of its version: `bpftrace 0.17.0`, `perf-stat 6.1`; what is part of the kernel has none.
+
+    A version without a number stands as the tool prints it.
+    """
     own_name = tool_of(name)
-    if version.startswith(own_name):
-        return version
-    program = own_name.partition("-")[0]
-    return f"{own_name} {version.removeprefix(f'{program} version ')}"
+    if version is None or version.startswith("Linux "):
+        return own_name
+    number = NUMBER.search(version)
+    return f"{own_name} {number[0]}" if number else version
 
 
 def tier(machine: Machine, metric: Metric = "time") -> str:
@@ -42,9 +46,23 @@ def tier(machine: Machine, metric: Metric = "time") -> str:
     return "nested virtual machine" if machine.nested else "virtual machine"
 
 
+def number_id(submission_id: str, one: CaseSummary | InstructionCase) -> str:
+    """What a submission says of one case, tracer and level: `<machine>/<folder>/<case>/<tracer>[/<level>]`."""
+    return "/".join([submission_id, one.case, one.tracer, *([one.level] if one.level is not None else [])])
+
+
 def release_series(kernel_release: str) -> str:
     """The first two numbers of a kernel release: `6.18` of `6.18.44-amd64`."""
     return ".".join(kernel_release.partition("-")[0].split(".")[:2])
+
+
+def kernel_name(system: System, *, exact: bool = False) -> str:
+    """The kernel as prose calls it: `Linux 6.18`, `FreeBSD 14.4`; `exact` has the whole release.
+
+    FreeBSD is one system with its kernel, and its name is in that of the system.
+    """
+    own = "FreeBSD" if (system.os or "").startswith("FreeBSD") else "Linux"
+    return f"{own} {system.kernel_release if exact else release_series(system.kernel_release)}"
 
 
 def machine_name(document: MachineFile) -> str:
@@ -53,7 +71,7 @@ def machine_name(document: MachineFile) -> str:
     parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
     if machine.virtualization:
         parts.append(machine.virtualization)
-    return ", ".join([*parts, f"Linux {release_series(system.kernel_release)}"])
+    return ", ".join([*parts, kernel_name(system)])
 
 
 def date_words(date: str) -> str:

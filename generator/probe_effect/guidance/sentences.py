@@ -29,15 +29,15 @@ def headline(found: Forecast) -> str:
         "tool": tool(found),
         "whom": whom(found),
         "where": where(found),
-        "slowdown": _while_running(found, units.interval(found.prediction.slowdown, units.SHARE)),
-        "most": _while_running(found, units.percent(found.prediction.slowdown.high)),
+        "slowdown": while_running(found, units.interval(found.prediction.slowdown, units.SHARE)),
+        "most": while_running(found, units.percent(found.prediction.slowdown.high)),
     }
     if found.is_clear:
         return WORDS["slows"].format(**values)
     return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
 
 
-def _while_running(found: Forecast, written: str) -> str:
+def while_running(found: Forecast, written: str) -> str:
     """A thread that waits is slowed only in the time that it runs."""
     return written if found.load.busy_ratio == 1 else WORDS["running"].format(slowdown=written)
 
@@ -77,18 +77,24 @@ def place(facts: Facts, document: MachineFile) -> str:
 
 def slowdown(found: Forecast) -> str:
     """The slowdown alone, for a list of machines."""
-    if found.is_clear:
-        return units.interval(found.prediction.slowdown, units.SHARE)
-    most = found.prediction.slowdown.high
-    return units.MISSING if most is None else f"at most {units.percent(most)}"
+    return _figure(found, found.prediction.slowdown, units.SHARE)
+
+
+def cost(found: Forecast) -> str:
+    """What an event costs, with contention in it."""
+    return _figure(found, found.cost, units.DURATION)
 
 
 def cpu(found: Forecast) -> str:
     """CPU time that the probes use, over all threads."""
+    return _figure(found, found.prediction.cpu_s_per_s, units.CPUS)
+
+
+def _figure(found: Forecast, figure: Interval, scale: units.Scale) -> str:
+    """A figure with its interval; of a forecast that is not clear, how large it may be."""
     if found.is_clear:
-        return units.interval(found.prediction.cpu_s_per_s, units.CPUS)
-    most = found.prediction.cpu_s_per_s.high
-    return units.MISSING if most is None else f"at most {units.quantity(most, units.CPUS)}"
+        return units.interval(figure, scale)
+    return units.MISSING if figure.high is None else f"at most {units.quantity(figure.high, scale)}"
 
 
 def delay(found: Forecast) -> str:

@@ -9,6 +9,10 @@ WORDS = {
     "unclear": "At {rate}, the cost of {what} with {tool} is not distinguishable from 0 on {where}: it slows {whom} by "
     "at most {most}.",
     "unknown": "At {rate}, {what} with {tool} showed no slowdown of {whom} on {where}, in too few blocks to say more.",
+    "alike": "At {rate}, {what} with {tool} slows {whom} by {slowdown} on the {count} machines of that kind that were "
+    "measured ({kind}), from the lowest end of their intervals to the highest.",
+    "alike-range": "{least} to {greatest}",
+    "alike-most": "at most {greatest}",
     "one": "a busy thread",
     "each": "each of {threads} busy threads",
     "one-waiting": "a thread that is busy {busy} of its time",
@@ -44,5 +48,14 @@ WORDS = {
     "checked": "Where such combinations were measured on this machine, they cost {median} what was predicted "
     "({least} to {greatest}), and {holding} of {count} agree within the intervals.",
     "unchecked": "That was not checked on this machine.",
+    "way": "{what} with {tool}",
+    "way-figures": "{slowdown}; {cost} an event.",
+    "way-tracer": "The same probe with another tracer, which may do less with an event.",
+    "way-run": "Measured in another run.",
+    "way-loss": "At this rate it loses {loss}.",
+    "more-ways": "{count} more",
+    "greatest": "The figures below are those of {machine}, the greatest of them.",
+    "chart": "Slowdown by rate of events, both on logarithmic scales. The point: {slowdown} at {rate}.",
+    "no-way": "Nothing was measured on this machine that tells as much and costs less.",
 }
 """Sentences and their parts, by key, with named places."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from probe_effect.host import ROOT
+from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine import clock, cpu, identity, kernel, virtual
 from probe_effect.store.machine_file import Machine, System
 
@@ -62,7 +61,7 @@ def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:
     The workload gets the last one, which by custom has fewer interrupts than the first; the tracer gets the first
     that shares no core with it, or a sibling when there is no other.
     """
-    usable = sorted(os.sched_getaffinity(0))
+    usable = sorted(usable_cpus())
     workload = usable[-1]
     others = [number for number in usable if number != workload]
     apart = [number for number in others if number not in cpu.siblings(root, workload)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from probe_effect.host import read_text
+from probe_effect.host import read_text, sysctl
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def cpu_model(root: Path) -> str | None:
     if name := info.get("model name"):
         return name
     implementer, part = info.get("CPU implementer"), info.get("CPU part")
-    return f"implementer {implementer} part {part}" if implementer and part else None
+    return f"implementer {implementer} part {part}" if implementer and part else sysctl("hw.model")
 
 
 def signature(root: Path) -> tuple[str, ...]:
@@ -78,7 +78,8 @@ def memory_bytes(root: Path) -> int | None:
     for line in (read_text(root, "proc/meminfo") or "").splitlines():
         if line.startswith("MemTotal:"):
             return int(line.split()[1]) * 1024
-    return None
+    physical = sysctl("hw.physmem")
+    return int(physical) if physical else None
 
 
 def governor(root: Path) -> str | None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from probe_effect.host import ROOT, read_text
+from probe_effect.host import ROOT, read_text, sysctl
 from probe_effect.machine.clock import offered_clocksources
 from probe_effect.machine.cpu import cpuinfo
 
@@ -38,6 +38,17 @@ DMI_NAMES = (
     ("virtual machine", "Hyper-V"),
 )
 """Words in the names that firmware gives, to the hypervisor that writes them."""
+
+FREEBSD_NAMES = {
+    "bhyve": "bhyve",
+    "hv": "Hyper-V",
+    "kvm": "KVM",
+    "parallels": "Parallels",
+    "vbox": "VirtualBox",
+    "vmware": "VMware",
+    "xen": "Xen",
+}
+"""What FreeBSD calls the hypervisor below it. Source: `vm_guest_sysctl_names` in sys/kern/subr_param.c."""
 
 UNNAMED = "a hypervisor that does not say its name"
 
@@ -73,6 +84,8 @@ def _names(root: Path) -> Iterator[str]:
     """The hypervisor's name from each sign that has one, the surest first."""
     if kind := _xen_type(root):
         yield kind
+    if (guest := sysctl("kern.vm_guest")) and guest != "none":
+        yield FREEBSD_NAMES.get(guest, UNNAMED)
     if root == ROOT and (vendor := _lscpu_vendor()):
         yield vendor
     yield from (name for clock, name in CLOCKS.items() if clock in offered_clocksources(root))

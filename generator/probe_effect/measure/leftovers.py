@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
-from probe_effect.processes import STARTED_BY, is_readable
+from probe_effect.processes import STARTED_BY, end_descriptor, is_readable
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
@@ -73,7 +73,13 @@ def _folders() -> Iterator[Leftover]:
 
 
 def _is_alive(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
 
 
 def _name(process: Path) -> str:
@@ -86,7 +92,7 @@ def _name(process: Path) -> str:
 def _end(pid: int) -> None:
     """End a program in order, so that it takes its probes with it; by force when it does not."""
     try:
-        descriptor = os.pidfd_open(pid)
+        descriptor = end_descriptor(pid)
     except ProcessLookupError:
         return
     try:

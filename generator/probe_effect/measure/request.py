@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
+from probe_effect.host import usable_cpus
 from probe_effect.measure.planned import Subject
 from probe_effect.store.suite_file import own_headers, read_suite, script_path, workload_source
 from probe_effect.workloads.loop import NOT_PINNED, Load
@@ -160,7 +161,7 @@ def resolve(
     folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str], cpus: int | None = None
 ) -> Work:
     """What of a suite can be measured; `cases` empty means all, `cpus` is how many there are if not ours."""
-    cpus = len(os.sched_getaffinity(0)) if cpus is None else cpus
+    cpus = len(usable_cpus()) if cpus is None else cpus
     measured, skipped = [], {}
     for case in suite.cases:
         for tracer in tracers.values():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from probe_effect.host import stay_on, usable_cpus
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.measure.alone import alone
 from probe_effect.measure.functions import probed_functions
@@ -80,7 +80,7 @@ class ThisMachine:
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
         """The last CPU for the workload; all of them where it occupies them."""
-        return (min(os.sched_getaffinity(0)), None) if work.occupies_cpus else choose_cpus()
+        return (min(usable_cpus()), None) if work.occupies_cpus else choose_cpus()
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
@@ -120,10 +120,10 @@ class ThisMachine:
 @contextmanager
 def _staying_on(cpu: int | None) -> Iterator[None]:
     """Keep this program, and the tracers that it starts, on one CPU; the workload moves itself to its own."""
-    before = os.sched_getaffinity(0)
+    before = usable_cpus()
     if cpu is not None:
-        os.sched_setaffinity(0, {cpu})
+        stay_on({cpu})
     try:
         yield
     finally:
-        os.sched_setaffinity(0, before)
+        stay_on(before)

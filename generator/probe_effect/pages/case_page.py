@@ -9,11 +9,12 @@ from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.guidance import names
 from probe_effect.guidance.agreement import of_case
+from probe_effect.guidance.beside import remarks
 from probe_effect.guidance.comparison import Measurement, compare
 from probe_effect.guidance.composition import checked
 from probe_effect.guidance.kernels import kernel_names, matrix
 from probe_effect.model import Interval
-from probe_effect.pages import agreement, comparison, instructions, wording
+from probe_effect.pages import addresses, agreement, alternatives, citing, comparison, instructions, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
 from probe_effect.store.script_forms import linux_form
@@ -53,6 +54,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "kicker": case.id,
         "description": case.what,
         "weight": _weight(catalogue, folder, case),
+        **citing.case(case, catalogue),
     }
     return page(
         "case.md.j2",
@@ -66,6 +68,9 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         **_compared([] if folder.suite.factor else measured, case),
         tested=tested(found, case.id),
         put_together=put_together(found, case),
+        less=alternatives.groups(found, case.id),
+        remarks=remarks,
+        comparison=comparison,
         pairings=of_case(catalogue, case.id) if folder.suite.measures == "cost" else [],
         agreement=agreement,
         published=list(catalogue.published(case.id)),
@@ -114,7 +119,7 @@ def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[
     found = []
     for _, rows in groupby(measured, key=lambda one: one[0].summary.machine):
         own = list(rows)
-        name = names.machine_name(own[0][0].document)
+        name = comparison.machine_label(own[0][0])
         costs = sorted((one.cost.value, place) for place, (_, one) in enumerate(own) if one.cost is not None)
         chosen = dict.fromkeys(place for _, place in (costs[:1] + costs[-1:])) or {0: None}
         found += [wording.answer(own[place][1], name) for place in chosen]
@@ -184,16 +189,16 @@ def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> l
         for submission, one in measured
     }
     lines = [
-        Line(labels[submission.summary.machine, one.tracer], one.cost)
+        Line(labels[submission.summary.machine, one.tracer], one.cost, one.tracer)
         for submission, one in measured
         if one.cost is not None and one.threshold_5 is not None and suite.measures == "cost" and not suite.factor
     ]
     published = [
-        Dot(_row(source), figure.tracer or "other", Interval(float(figure.cost_ns)))
+        Dot(_row(source), figure.tracer or "other", Interval(float(figure.cost_ns)), figure.tracer)
         for source, figure in catalogue.published(case.id)
         if figure.cost_ns is not None
     ]
-    drawn = []
+    drawn, address = [], addresses.case(case.id)
     if lines:
         where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
         points = dots(tested(found, case.id), labels)
@@ -201,10 +206,11 @@ def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> l
             "; dots are slowdowns that were measured at those rates." if points else "."
         )
         title = f"{case.title}: events per second to slowdown"
-        drawn.append(slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points))
+        drawn.append(slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points, page=address))
     if len(published) > 1 and any(dot.cost.value for dot in published):
         sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
-        drawn.append(cost_chart(f"published-{case.id}", f"{case.title}: published costs", sentence, published))
+        title = f"{case.title}: published costs"
+        drawn.append(cost_chart(f"published-{case.id}", title, sentence, published, page=address))
     return drawn
 
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance.comparison import counted, expected_by_chance, ranked
+from probe_effect.guidance.comparison import (
+    BY_CHANCE_RATIO,
+    OUTCOMES,
+    TOO_FEW_COMMON,
+    counted,
+    expected_by_chance,
+    ranked,
+)
 from probe_effect.guidance.names import machine_name
 
 if TYPE_CHECKING:
@@ -20,6 +27,13 @@ if TYPE_CHECKING:
 BE, SHOW = ("is", "are"), ("shows", "show")
 VERBS = {"dearer": BE, "cheaper": BE, "no difference": SHOW, "not comparable": BE}
 """The verb before each outcome: of one, and of several."""
+
+SIDED = ("dearer", "cheaper")
+"""The outcomes that are of one side."""
+
+SUMMARY = "Of {count}, {outcomes}."
+CHANCE = "Of {count} of equal costs, at most about {expected} would come out unequal by chance."
+TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which are never ranked against each other."
 
 
 def between_machines(found: Comparison) -> str:
@@ -79,14 +93,29 @@ def summary(comparisons: Sequence[Comparison], second: str) -> str:
     """`Of 21 comparisons, 3 are dearer on B, 1 is cheaper and 17 show no difference.`"""
     parts = list(_counted(counted(comparisons), second))
     words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
-    return f"Of {_number(len(comparisons), 'comparison')}, {words}."
+    return SUMMARY.format(count=_number(len(comparisons), "comparison"), outcomes=words)
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:
     """How many of so many would come out different by chance alone."""
     able = _number(len(comparisons) - counted(comparisons)["not comparable"], "independent comparison")
     expected = units.significant(expected_by_chance(comparisons), 2)
-    return f"Of {able} of equal costs, at most about {expected} would come out unequal by chance."
+    return CHANCE.format(count=able, expected=expected)
+
+
+def words_of_outcomes() -> dict[str, object]:
+    """The parts of these sentences, for the page that compares what its reader chooses."""
+    return {
+        "summary": SUMMARY,
+        "counted": _forms("comparison"),
+        "outcomes": {outcome: [f"{verb} {outcome}" for verb in VERBS[outcome]] for outcome in OUTCOMES},
+        "sided": SIDED,
+        "chance": CHANCE,
+        "able": _forms("independent comparison"),
+        "by_chance_ratio": BY_CHANCE_RATIO,
+        "too_few": TOO_FEW_COMMON,
+        "tiers": TIERS_DIFFER,
+    }
 
 
 def ranking(measurements: Iterable[Measurement], where: str) -> str | None:
@@ -132,14 +161,19 @@ def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
     is_said = False
     for outcome, times in counts.items():
         if times:
-            takes_side = outcome in {"dearer", "cheaper"}
+            takes_side = outcome in SIDED
             side = f" {second}" if takes_side and not is_said else ""
             yield f"{units.count(times)} {VERBS[outcome][times != 1]} {outcome}{side}"
             is_said = is_said or takes_side
 
 
 def _number(count: int, noun: str) -> str:
-    return f"{units.count(count)} {noun}{'' if count == 1 else 's'}"
+    return f"{units.count(count)} {_forms(noun)[count != 1]}"
+
+
+def _forms(noun: str) -> list[str]:
+    """A noun for one and for several."""
+    return [noun, f"{noun}s"]
 
 
 def _among(tracers: Sequence[str]) -> str:

@@ -1,13 +1,14 @@
-"""A page per emulated machine: what it is made of, and every instruction that was counted in it."""
+"""A page per emulated machine: what it is made of, its counts by event, and the way to all that was counted in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance.instruction_change import Counted
-from probe_effect.pages import instructions, wording
-from probe_effect.pages.machine_page import by_reason, by_value, facts
+from probe_effect.pages import citing, instructions, wording
+from probe_effect.pages.machine_page import by_value, facts
 from probe_effect.pages.markdown import page
+from probe_effect.pages.results import FIRST_SUITE, counted_cases
+from probe_effect.pages.submission_page import tracer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def write(submissions: Sequence[CountedSubmission], catalogue: Catalogue, place: int) -> str:
     """The page of the machine of `submissions`, which are newest first; `place` is its own among the machines."""
     newest = submissions[0].document
+    shown = representative(submissions)
     name = instructions.machine_name(newest)
     front = {
         "title": name,
@@ -25,6 +27,7 @@ def write(submissions: Sequence[CountedSubmission], catalogue: Catalogue, place:
         "kicker": wording.tier(newest),
         "description": f"Instructions that one traced event takes on {name}.",
         "weight": place,
+        **citing.machine(newest, catalogue),
     }
     return page(
         "emulated.md.j2",
@@ -34,11 +37,17 @@ def write(submissions: Sequence[CountedSubmission], catalogue: Catalogue, place:
         facts=facts(newest),
         kernel_options=by_value(newest.system.kernel_config),
         vulnerabilities=by_value(newest.system.vulnerabilities),
-        skipped=skipped_cases,
-        tracer=lambda submission, case: instructions.tracer(Counted(submission, case)),
+        shown=shown,
+        cases=counted_cases(shown),
+        tracer=lambda case: tracer(shown, case),
         titles=catalogue.titles(),
         instructions=instructions,
     )
+
+
+def representative(submissions: Sequence[CountedSubmission]) -> CountedSubmission:
+    """Of submissions, newest first, the one to show: of the first suite, and with most counts."""
+    return min(submissions, key=lambda one: (one.summary.suite != FIRST_SUITE, -len(counted_cases(one))))
 
 
 def parts(submissions: Iterable[CountedSubmission]) -> dict[str, list[str]]:
@@ -50,8 +59,3 @@ def parts(submissions: Iterable[CountedSubmission]) -> dict[str, list[str]]:
             if package not in packages:
                 packages.append(package)
     return found
-
-
-def skipped_cases(submission: CountedSubmission) -> dict[str, list[str]]:
-    """Reason to the cases that it kept from being counted."""
-    return by_reason(case for case in submission.summary.cases if case.cost_instructions is None)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance.instruction_change import REPEATABILITY_LIMIT_RATIO, cost, difference_instructions
+from probe_effect.guidance.instruction_change import (
+    REPEATABILITY_LIMIT_RATIO,
+    UNTRACED_LIMIT_RATIO,
+    cost,
+    difference_instructions,
+)
 from probe_effect.guidance.instruction_change import change as compare
 from probe_effect.guidance.kernels import column_of, is_sound, kernel_names
 
@@ -77,6 +82,23 @@ def between_versions(found: Change, kernels: Mapping[str, str]) -> str:
     """The change from one version of a tool to the next."""
     start = f"From {tracer(found.first)} to {tracer(found.second)}"
     return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
+
+
+def words_of_outcomes() -> dict[str, object]:
+    """What the outcomes of counts against each other are called, for the page that compares what its reader chooses."""
+    return {
+        "summary": "Of {count}, {outcomes}.",
+        "counted": ["pair of counts", "pairs of counts"],
+        "outcomes": {
+            "more": ["takes more instructions", "take more instructions"],
+            "fewer": ["takes fewer instructions", "take fewer instructions"],
+            "no change": ["shows no change", "show no change"],
+            "not comparable": ["is not comparable", "are not comparable"],
+        },
+        "sided": ["more", "fewer"],
+        "limit_ratio": REPEATABILITY_LIMIT_RATIO,
+        "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
+    }
 
 
 def extent(found: Sequence[Change], what: str) -> str:

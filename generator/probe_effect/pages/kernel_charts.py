@@ -48,7 +48,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
-    counts = [Count(subject(one), tracer(one), cost(one)) for one in lines[kernel]]
+    counts = [Count(subject(one), tracer(one), cost(one), one.case.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     sentence = (
         f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
@@ -59,7 +59,8 @@ def _by_tracer(found: Matrix) -> list[Chart]:
 def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Count], series: Sequence[str]) -> Chart:
     title = f"{found.suite.title}: instructions by {by.removesuffix('s')}"
     note = NOTE if len(_drawn(found)) < len(_counted(found)) else None
-    return instruction_chart(f"instructions-{found.suite.id}-{by}", title, sentence, counts, series=series, note=note)
+    name = f"instructions-{found.suite.id}-{by}"
+    return instruction_chart(name, title, sentence, counts, series=series, note=note, page="/kernels/")
 
 
 def _drawn(found: Matrix) -> list[Counted]:

@@ -65,7 +65,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     kernels = _kernel_names(found)
     own: dict[str, dict[str, object]] = {
         "findings": {"findings": findings(found, kernels), "changes": changes(found)},
-        "tables": {"charts": charts_of, "flagged": flagged, "uncounted": uncounted},
+        "tables": {"charts": charts_of, "flagged": flagged, "uncounted": uncounted, "heads": heads},
         "orders": {"orders": orders(catalogue, found), "agreement": agreement, "wording": wording},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
     }
@@ -129,6 +129,11 @@ def orders(catalogue: Catalogue, found: Sequence[Matrix]) -> list[list[CountedOr
     """The orders that can be set against each other, together for each source and platform."""
     each = [one for suite in found for one in counted_orders(catalogue, suite)]
     return [list(some) for _, some in groupby(each, key=lambda one: (one.source.id, one.platform))]
+
+
+def heads(found: Matrix) -> list[str]:
+    """The kernels of a table whose title says that they are Linux."""
+    return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
 
 
 def flagged(found: Matrix) -> dict[tuple[str, str], list[str]]:

@@ -1,51 +1,48 @@
-"""A page per machine: what it is, how far to trust it, and everything measured on it."""
+"""A page per machine: what it is, the submission that stands for it, and the way to all of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.guidance import names
-from probe_effect.guidance.comparison import since
-from probe_effect.pages import comparison, wording
+from probe_effect.pages import citing, submission_page, wording
 from probe_effect.pages.markdown import page
+from probe_effect.pages.results import measured_cases, representative
+from probe_effect.pages.submission_page import suite_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from probe_effect.charts.theme import Chart
     from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
-    from probe_effect.model import CaseSummary, InstructionCase
     from probe_effect.store.machine_file import MachineFile
 
 
 def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Catalogue) -> str:
     """The page of `machine`; `submissions` newest first."""
-    newest = submissions[0].document
+    newest, shown = submissions[0].document, representative(submissions)
+    suite = suite_of(shown, catalogue)
     front = {
         "title": names.machine_name(newest),
         "kind": "machine",
         "kicker": wording.tier(newest),
         "description": f"What tracing costs on {names.machine_name(newest)}: {len(submissions)} submission(s).",
+        **citing.machine(newest, catalogue),
     }
     return page(
         "machine.md.j2",
         front,
         machine=machine,
-        document=newest,
         facts=facts(newest),
         kernel_options=by_value(newest.system.kernel_config),
         vulnerabilities=by_value(newest.system.vulnerabilities),
         submissions=submissions,
-        charts=charts,
-        measured=measured_cases,
-        skipped=skipped_cases,
-        earlier=lambda submission: since(submission, submissions),
-        comparison=comparison,
+        shown=shown,
+        chart=next((chart.name for chart in submission_page.charts(shown)), None),
+        cases=measured_cases(shown),
+        factor=suite.factor if suite else None,
+        starts=submission_page.starts(suite),
         titles=catalogue.titles(),
-        factors={folder.suite.id: folder.suite.factor for folder in catalogue.suites},
-        measures={folder.suite.id: folder.suite.measures for folder in catalogue.suites},
         wording=wording,
     )
 
@@ -70,7 +67,7 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Cost of a clock read": units.duration(system.clock_read_ns) if system.clock_read_ns else None,
         "BPF compiler": system.bpf_jit,
         "Boot parameters": ", ".join(system.boot_flags) or None,
-        "Tracers": ", ".join(names.tool(name, version) for name, version in document.tools.items()) or None,
+        "Tracers": "; ".join(f"{name}: {version}" if version else name for name, version in document.tools.items()) or None,
     }
     return {label: value for label, value in shown.items() if value}
 
@@ -89,37 +86,3 @@ def _yes(value: bool | None) -> str | None:  # noqa: FBT001
 
 def _numbers(*values: int | None) -> str:
     return ", ".join(units.count(value) for value in values)
-
-
-def measured_cases(submission: MeasuredSubmission) -> list[CaseSummary]:
-    """The cases with a cost, in the order of their ids."""
-    return [case for case in submission.summary.cases if case.cost is not None]
-
-
-def skipped_cases(submission: MeasuredSubmission) -> dict[str, list[str]]:
-    """Reason to the cases that it kept from being measured."""
-    return by_reason(case for case in submission.summary.cases if case.cost is None)
-
-
-def by_reason(skipped: Iterable[CaseSummary | InstructionCase]) -> dict[str, list[str]]:
-    """How the runs of cases ended, and why, to the cases of which that is so."""
-    reasons: dict[str, list[str]] = {}
-    for case in skipped:
-        cases = reasons.setdefault(f"{case.status}: {case.note}", [])
-        if case.case not in cases:  # with several tracers
-            cases.append(case.case)
-    return reasons
-
-
-def charts(submission: MeasuredSubmission) -> list[Chart]:
-    """The costs of the submission with their intervals."""
-    dots = [
-        Dot(case.case if case.level is None else f"{case.case}, {case.level}", case.tracer, case.cost)
-        for case in measured_cases(submission)
-        if case.cost is not None and case.distinguishable
-    ]
-    if not dots:
-        return []
-    name = f"costs-{submission.summary.id.replace('/', '-')}"
-    sentence = "Cost of one event for each case measured, with its 95 % interval; often narrower than the dot."
-    return [cost_chart(name, f"Cost of one event, suite {submission.summary.suite}", sentence, dots)]

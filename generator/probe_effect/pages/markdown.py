@@ -17,6 +17,11 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.guidance import names
+from probe_effect.pages import addresses
+from probe_effect.pages.columns import COLUMNS
+from probe_effect.pages.commands import is_plain_word
+from probe_effect.pages.results import has_number
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +54,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals["names"] = names
+    made.globals |= {
+        "names": names,
+        "addresses": addresses,
+        "columns": COLUMNS,
+        "has_number": has_number,
+        "MISSING": units.MISSING,
+        "TOOLS": SCRIPT_SUFFIXES,
+    }
+    made.tests |= {"numbered": has_number, "plain_word": is_plain_word}
     made.filters |= {
         "duration": units.duration,
         "percent": units.percent,

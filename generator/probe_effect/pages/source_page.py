@@ -11,7 +11,7 @@ from probe_effect.guidance.agreement import of_source, orders
 from probe_effect.guidance.published import with_unit
 from probe_effect.guidance.tiers import SOURCE, tiers
 from probe_effect.model import Interval
-from probe_effect.pages import agreement, wording
+from probe_effect.pages import addresses, agreement, citing, wording
 from probe_effect.pages import tiers as tier_wording
 from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES
@@ -44,6 +44,11 @@ FACTS = (
     "repeats",
 )
 MAX_GRID_COLUMNS = 4
+
+FIGURE_NOTE = (
+    "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
+    "On the command line, probe-effect cite takes the source and the figure with # between."
+)
 
 LABELS = {"os": "operating system", "tool_versions": "tool versions", "kind": "form"}
 
@@ -78,6 +83,8 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         "kind": "source",
         "kicker": wording.source_label(document),
         "description": source.sentence(document.summary),
+        **citing.source(source, catalogue),
+        "cite_note": FIGURE_NOTE,
     }
     facts = {LABELS.get(name, name).capitalize(): getattr(document, name) for name in FACTS}
     facts["Known to us"] = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
@@ -166,4 +173,5 @@ def charts(source: PublishedSource) -> list[Chart]:
     sentence = f"The dearest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
     if source.from_excerpt:
         sentence += " Known only from an excerpt."
-    return [cost_chart(f"costs-{source.id}", "Cost of one event, as published", sentence, dots)]
+    name, title = f"costs-{source.id}", "Cost of one event, as published"
+    return [cost_chart(name, title, sentence, dots, page=addresses.figure(source.id))]

@@ -11,6 +11,7 @@ from probe_effect.pages.comparison import machine_label
 
 if TYPE_CHECKING:
     from probe_effect.guidance.tiers import TierCost, Tiers
+    from probe_effect.pages.addresses import Quantity
 
 
 def label(one: TierCost) -> str:
@@ -31,13 +32,22 @@ def printed(found: Tiers) -> list[str]:
     return [figure_text(one) if one.printed is not None else "none printed" for one in found.slowdowns]
 
 
-def cells(one: TierCost) -> list[str]:
-    """Cost, slowdown at each rate, the three thresholds, and the cost over the one that the tiers assume."""
+def slowdown_heads(found: Tiers) -> list[tuple[str, str]]:
+    """The columns of slowdowns, one for each rate."""
+    return [("tier-slowdown", f"Slowdown at {rate}") for rate in rates(found)]
+
+
+def cells(one: TierCost) -> list[tuple[Quantity | None, str]]:
+    """Cost, slowdown at each rate, the three thresholds, and the cost over the one that the tiers assume.
+
+    Each with the quantity that it follows from, where that is one that was measured.
+    """
+    marks: tuple[Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     return [
-        _cost(one),
-        *(units.interval(slowdown, units.SHARE) for slowdown in one.slowdowns),
-        *(units.interval(rate, units.RATE) for rate in one.thresholds),
-        units.interval(one.of_assumed, units.TIMES),
+        ("cost", _cost(one)),
+        *(("cost", units.interval(slowdown, units.SHARE)) for slowdown in one.slowdowns),
+        *((mark, units.interval(rate, units.RATE)) for mark, rate in zip(marks, one.thresholds, strict=True)),
+        (None, units.interval(one.of_assumed, units.TIMES)),
     ]
 
 

@@ -19,13 +19,13 @@ def differing(
     first: Iterable[Measurement | Counted], second: Iterable[Measurement | Counted]
 ) -> list[tuple[str, str, str]]:
     """Trait, what it is on the first side and what on the second, for those that are not the same."""
-    ours, others = _traits(first), _traits(second)
+    ours, others = of_side(first), of_side(second)
     return [
         (name, ours.get(name, ""), others.get(name, "")) for name in ours | others if ours.get(name) != others.get(name)
     ]
 
 
-def _traits(side: Iterable[Measurement | Counted]) -> dict[str, str]:
+def of_side(side: Iterable[Measurement | Counted]) -> dict[str, str]:
     """Each trait once, with every value that it has on a side."""
     found: dict[str, dict[str, None]] = {}
     for one in side:

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
 NOT_STATED = "not stated"
 
+UNCLEAR = "not distinguishable from 0 (below {floor})"
+"""What stands for a cost that is no difference."""
+
 
 def cost(case: CaseSummary) -> str:
     """The cost of a case; in words where it is no difference."""
     if case.cost is None:
         return case.status
     if case.distinguishable is False:
-        return f"not distinguishable from 0 (below {units.duration(case.noise_floor_ns, 2)})"
+        return UNCLEAR.format(floor=units.duration(case.noise_floor_ns, 2))
     return units.interval(case.cost, units.DURATION)
 
 

@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 
 TABLES = {"samples.csv": SAMPLE_COLUMNS, "figures.csv": FIGURE_COLUMNS}
 
+FORM_RULES = {
+    "file": "It is there, and it is a regular file: no link, pipe or device.",
+    "size": "At most 5 MiB for a table, 256 KiB for a document.",
+    "encoding": "UTF-8 without a byte order mark.",
+    "line-ends": "Lines of a table end with LF, the last one too; no carriage return, no NUL.",
+    "csv": "A table is CSV as RFC 4180 has it.",
+    "header": "A table begins with the names of its columns, each once; further ones in small letters, digits and _.",
+    "cells": "Every row has as many cells as the header.",
+    "cell": "Each cell is of its column's kind, and is no text that a spreadsheet would run.",
+    "place": "Each run has a block and position of its own.",
+    "row": "The cells of a row agree: an `ok` run has events and a time or a count, any other a note.",
+    "syntax": "A document is JSON or TOML; no key twice, no NaN, nothing nested deeper than 20.",
+    "<kind of fault>": "Each key of a document is known and there, and its value is as its table above says.",
+}
+"""What reading a file demands of it, by the last part of a problem's rule."""
+
 
 def document_keys() -> dict[str, str]:
     """Each key of `machine.json` by its path (`machine.cpu_model`), to what it holds."""

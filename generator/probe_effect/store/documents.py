@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, V
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Problem
-from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, printable, regular_size
+from probe_effect.store.tables import BYTE_ORDER_MARK, FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, printable, regular_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +33,12 @@ MAX_DOCUMENT_BYTES = 256 * 1024
 """Largest document that is read; a `machine.json` of the tool is about 4 KiB."""
 
 MAX_DEPTH = 20
+
+MAX_DOTS_IN_LINE = 200
+"""In TOML. Each dot of a key nests a table, and their parsing takes the square of them."""
+
+TOML_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
+TOML_KEY = re.compile(r"\s*([\w-]+)\s*=")
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -78,17 +84,20 @@ def write_document(path: Path, document: Document) -> None:
             fresh.unlink()
 
 
-def read_document(path: Path, file: str, rule: str, model: type[M]) -> tuple[M | None, list[Problem]]:
+def read_document(
+    path: Path, file: str, rule: str, model: type[M], most_bytes: int = MAX_DOCUMENT_BYTES
+) -> tuple[M | None, list[Problem]]:
     """The document at `path` as a `model`, or None with every problem found.
 
     Args:
         path: a `.json` or `.toml` file.
         file: the name that problems give.
         rule: first part of the problems' rule ids.
+        most_bytes: the largest that is read.
     """
     try:
-        if regular_size(path) > MAX_DOCUMENT_BYTES:
-            message = f"larger than {MAX_DOCUMENT_BYTES} bytes"
+        if regular_size(path) > most_bytes:
+            message = f"larger than {most_bytes} bytes"
             return None, [Problem("error", file, None, None, f"{rule}/size", message, "let the tool write this file")]
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -96,8 +105,11 @@ def read_document(path: Path, file: str, rule: str, model: type[M]) -> tuple[M |
         return None, [Problem("error", file, None, None, f"{rule}/file", message, "put the file where it is expected")]
     except UnicodeDecodeError:
         return None, [Problem("error", file, None, None, f"{rule}/encoding", "not UTF-8", "save the file as UTF-8")]
+    if text.startswith(BYTE_ORDER_MARK):
+        hint = "`probe-effect check --fix` takes it away"
+        return None, [Problem("error", file, 1, 1, f"{rule}/encoding", "begins with a byte order mark", hint)]
     try:
-        value = _frozen(tomllib.loads(text) if path.suffix == ".toml" else _load_json(text))
+        value = _frozen(_load_toml(text) if path.suffix == ".toml" else _load_json(text))
     except (ValueError, RecursionError) as error:
         return None, [_syntax_problem(file, rule, error)]
     try:
@@ -112,6 +124,14 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)
     if isinstance(value, dict):
         return {key: _frozen(child) for key, child in value.items()}
     return tuple(_frozen(child) for child in value) if isinstance(value, list) else value
+
+
+def _load_toml(text: str) -> dict[str, Any]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > MAX_DOTS_IN_LINE:
+            msg = f"more than {MAX_DOTS_IN_LINE} dots (at line {number}, column 1)"
+            raise ValueError(msg)
+    return tomllib.loads(text)
 
 
 def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the model has seen it)
@@ -165,6 +185,12 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
     return Problem("error", file, line, column, f"{rule}/{fault['type'].replace('_', '-')}", message, hint)
 
 
+def value_line(path: Path, keys: Sequence[Key]) -> int | None:
+    """The line where the value at `keys` begins in a document that could be read."""
+    place = _toml_place if path.suffix == ".toml" else _json_place
+    return place(path.read_text(encoding="utf-8"), keys)[0]
+
+
 def _json_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
     """Where the value at `path` starts. JSON is YAML 1.2 for this purpose, and PyYAML keeps the marks."""
     node = _json_tree(text)
@@ -198,17 +224,26 @@ def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
 
 def _toml_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
     """Where the key at `path` stands in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
-    table: list[Key] = []
+    keys = _toml_keys(text)
+    for length in range(len(path), 0, -1):  # a missing key: its nearest table is the place
+        if found := keys.get(tuple(path[:length])):
+            return found
+    return 1, 1
+
+
+@lru_cache(maxsize=1)
+def _toml_keys(text: str) -> dict[tuple[Key, ...], tuple[int, int]]:
+    """Each key's place, kept for the next problem of the same document."""
+    table: tuple[Key, ...] = ()
     counts: dict[str, int] = {}
-    nearest: tuple[int, int] | tuple[int, None] = (1, 1)
+    places: dict[tuple[Key, ...], tuple[int, int]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
-        if header := re.match(r"\s*(\[\[?)\s*([\w.-]+)\s*\]", line):
-            table = list(header[2].split("."))
+        if header := TOML_HEADER.match(line):
+            table = tuple(header[2].split("."))
             if header[1] == "[[":
                 counts[header[2]] = counts.get(header[2], -1) + 1
-                table.append(counts[header[2]])
-            if list(path[: len(table)]) == table:
-                nearest = (number, 1)
-        elif (key := re.match(r"\s*([\w-]+)\s*=", line)) and list(path[: len(table) + 1]) == [*table, key[1]]:
-            return number, key.start(1) + 1
-    return nearest
+                table = (*table, counts[header[2]])
+            places[table] = (number, 1)
+        elif key := TOML_KEY.match(line):
+            places.setdefault((*table, key[1]), (number, key.start(1) + 1))
+    return places

@@ -5,13 +5,15 @@ Written by the tool, never typed. Never recorded: host names, user names, addres
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Metric, Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
+from probe_effect.store.tables import FORMULA_START
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,26 @@ Moment = Annotated[
     str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"), AfterValidator(_moment)
 ]
 """A UTC time to the second, `2026-11-20T16:20:00Z`."""
+
+
+
+def _credit(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        msg = "holds a character that cannot be seen; write the name as it is read"
+        raise ValueError(msg)
+    if FORMULA_START.match(text.lstrip()):
+        msg = "would run as a formula in a spreadsheet; begin with a letter"
+        raise ValueError(msg)
+    if WEB_ADDRESS.search(text):
+        msg = "holds a web address; give a name alone"
+        raise ValueError(msg)
+    return text
+
+
+WEB_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
+
+Credit = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_credit)]
+"""A name as it is to be shown: one line, printable, no address."""
 
 
 class Machine(Document):
@@ -108,7 +130,7 @@ class Run(Document):
 class Submitter(Document):
     """Who gets the credit, as they wish it; both may be null."""
 
-    name: Text | None
+    name: Credit | None = Field(description="The name that pages show, as text; null: nobody is named.")
     url: Annotated[str, Field(pattern=r"^https://[\w.~/-]+$", max_length=200)] | None
 
 

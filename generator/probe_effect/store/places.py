@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.errors import UsageError
 from probe_effect.store.tables import printable
 
-PACKAGED_SUITES = Path(__file__).resolve().parent.parent / "data" / "suites"
-"""Suites inside an installed wheel; a checkout has them in its own `data/suites`."""
+PACKAGE = Path(__file__).resolve().parent.parent
 
+PACKAGED_SUITES = next(
+    (suites for suites in (PACKAGE / "data" / "suites", PACKAGE.parents[1] / "data" / "suites") if suites.is_dir()),
+    PACKAGE / "data" / "suites",
+)
+"""The suites that came with the program: inside a wheel; in its checkout, where it runs from there."""
+
+
+OWN_FOLDER = "probe-effect-submission"
+"""Where results lie outside a checkout, in the working folder: laid out as the repository, so that it can be sent."""
 
 MAX_PATH_LENGTH = 500
+
+MAX_PATHS = 1_000_000
+"""Of one folder that is checked; about 300 000 submissions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,18 @@ class DataFolder:
         return printable(str(shown), MAX_PATH_LENGTH)
 
 
+def walk(folder: Path) -> list[Path]:
+    """Everything below `folder`, sorted; what lies behind links is left out. However deep it is, it ends."""
+    found: list[Path] = []
+    waiting = [folder]
+    while waiting and len(found) < MAX_PATHS:
+        with os.scandir(waiting.pop()) as listed:
+            entries = [Path(entry.path) for entry in listed]
+        found += entries
+        waiting += [path for path in entries if path.is_dir() and not path.is_symlink()]
+    return sorted(found)
+
+
 def find_project(start: Path) -> Path | None:
     """The nearest folder at or above `start` that is a Probe Effect checkout, or None."""
     for folder in (start, *start.parents):
@@ -98,6 +122,9 @@ def project_or_error(start: Path) -> Path:
     """The checkout around `start`. Raises: UsageError when there is none."""
     project = find_project(start.resolve())
     if project is None:
-        msg = f"{start}: not inside a Probe Effect checkout. Run this in a clone of the repository."
+        msg = (
+            f"{start}: not inside a Probe Effect checkout, and nothing was measured here. "
+            "Run this in a clone of the repository, or where `probe-effect measure` was run."
+        )
         raise UsageError(msg)
     return project

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
-from probe_effect.store.tables import MAX_TEXT_LENGTH, Column, TableReader, csv_line, printable
+from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, Column, TableReader, csv_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ SAMPLE_COLUMNS = (
         required=True,
         choices=get_args(Arm),
     ),
-    Column("level", "string", "The value of the suite's varied factor; empty where there is none."),
+    Column("level", "string", "The value of the suite's varied factor; empty where there is none.", pattern=SLUG),
     Column("events", "integer", "Events expected: operations performed, times the events that each makes."),
     Column("seen", "integer", "Events that the tracer reported."),
     Column("lost", "integer", "Events that the tracer said it dropped."),
@@ -100,7 +100,7 @@ def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
         (sample.status != "ok" and not sample.note, f"`{sample.status}` without a note", "say why in `note`"),
         (
             (sample.arm == "baseline") != (sample.tracer == NO_TRACER),
-            f"arm `{sample.arm}` with tracer `{printable(sample.tracer)}`",
+            f"arm `{sample.arm}` with tracer `{sample.tracer}`",
             f"a baseline has tracer `{NO_TRACER}`, and nothing else has",
         ),
     )
@@ -176,4 +176,4 @@ def as_note(text: str) -> str:
     Files are named without their folders, except for the system's own.
     """
     line = printable(" ".join(OWN_FOLDER.sub("", text).split()), MAX_TEXT_LENGTH - 1)
-    return line.lstrip("=+-@ ") or "no reason given"
+    return line.lstrip(f"{FORMULA_SIGNS} ") or "no reason given"

@@ -131,6 +131,11 @@ class Figure:
         """The value in its base unit (see `UNIT_SCALE`), exact."""
         return Fraction(self.value) * UNIT_SCALE[self.unit]
 
+    @property
+    def said(self) -> tuple[object, ...]:
+        """What makes it the number that it is, wherever it stands and whatever is told of it."""
+        return self.value, self.unit, self.printed, self.cost_ns
+
 
 def read_source(path: Path, file: str) -> tuple[SourceFile | None, list[Problem]]:
     """The `source.toml` at `path`, or None with every problem found."""

@@ -106,6 +106,14 @@ class Composition(Document):
     plain: Slug = Field(description="The case with the plain action on the plain probe.")
 
 
+class Instead(Document):
+    """Another way to learn what a case tells, with about as many events."""
+
+    case: Slug = Field(description="The other case.")
+    tracer: Slug | None = Field(default=None, description="The tool whose action there answers it; any by default.")
+    but: Text = Field(description="What it needs, or does not tell, in one sentence.")
+
+
 class Case(Document):
     """One thing measured: a probe and an action."""
 
@@ -135,11 +143,17 @@ class Case(Document):
     composed: Composition | None = Field(
         default=None, description="The cases from which this one's cost can be predicted."
     )
+    instead: tuple[Instead, ...] = Field(
+        default=(),
+        description="Other probes or actions that answer the same question, or enough of it; shown where they cost "
+        "less. The same case with another tracer need not be named.",
+    )
 
     def references(self) -> tuple[str, ...]:
         """The ids of all cases that it refers to."""
         composed = tuple(self.composed.model_dump().values()) if self.composed else ()
-        return (*([self.like] if self.like else []), *self.parts, *composed)
+        instead = (other.case for other in self.instead)
+        return (*([self.like] if self.like else []), *self.parts, *composed, *instead)
 
 
 class Suite(Document):
@@ -168,6 +182,12 @@ class Suite(Document):
         return next((case for case in self.cases if case.id == case_id), None)
 
 
+def tool_of(tracer: str) -> str | None:
+    """The tool of a tracer's id, which may have a version after it: `bpftrace` of `bpftrace-0-23-2`; None of others."""
+    tools = (tool for tool in SCRIPT_SUFFIXES if tracer == tool or tracer.startswith(f"{tool}-"))
+    return max(tools, key=len, default=None)
+
+
 def script_path(folder: Path, case_id: str, tool: str, *, check: bool = False) -> Path | None:
     """The script of a case for a tool, or None when the suite has none. `check` asks for the counting twin."""
     ending = SCRIPT_SUFFIXES.get(tool)
@@ -192,6 +212,11 @@ def own_headers(source: Path) -> tuple[Path, ...]:
     return tuple(path for name in named if (path := source.parent / name).is_file())
 
 
+def suite_file(folder: Path) -> Path:
+    """Where the suite in `folder` is described."""
+    return folder / "suite.toml"
+
+
 def read_suite(folder: Path, file: str) -> tuple[Suite | None, list[Problem]]:
     """The suite in `folder`, or None with every problem found."""
-    return read_document(folder / "suite.toml", file, "suite", Suite)
+    return read_document(suite_file(folder), file, "suite", Suite)

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Literal
 from probe_effect.model import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from _csv import Reader as Lines
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 Cell = int | Decimal | str | None
@@ -32,6 +33,7 @@ MAX_FILE_BYTES = 5 * 1024 * 1024
 
 FURTHER_NAME = re.compile("[a-z][a-z0-9_]{0,60}")
 
+MAX_COLUMNS = 200
 MAX_TEXT_LENGTH = 1000
 MAX_PROBLEMS_PER_FILE = 200
 
@@ -39,8 +41,12 @@ INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?")
 FORBIDDEN_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Control characters, and those that change the direction of text (Unicode TR 9): neither belongs in a cell."""
-FORMULA_START = re.compile(r"[=+\-@]")
-"""A text cell that starts so is run as a formula by spreadsheets (OWASP, CSV injection)."""
+BYTE_ORDER_MARK = "\ufeff"
+FORMULA_SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+"""What starts a formula in a spreadsheet (OWASP, CSV injection), also as full-width signs."""
+
+FORMULA_START = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20]")
+"""A text cell that starts so would be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +88,9 @@ class TableReader:
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             header = next(lines, [])
-            numbered = ((lines.line_num, texts) for texts in lines)
-            return self._rows(numbered, header) if self._header_is_sound(header) else []
+            return self._rows(_numbered(lines), header) if self._header_is_sound(header) else []
         except csv.Error as error:
-            self._add(lines.line_num, None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
+            self._add(max(lines.line_num, 1), None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
             return []
 
     def is_full(self, line: int) -> bool:
@@ -112,14 +117,27 @@ class TableReader:
             line = raw.count(b"\n", 0, error.start) + 1
             self._add(line, None, "encoding", "not UTF-8", "save the file as UTF-8 without a byte order mark")
             return None
+        if text.startswith(BYTE_ORDER_MARK):
+            self._add(1, 1, "encoding", "begins with a byte order mark", "`probe-effect check --fix` takes it away")
+            return None
         if "\r" in text or "\x00" in text:
             bad = min(text.find(char) for char in "\r\x00" if char in text)
             line = text.count("\n", 0, bad) + 1
-            self._add(line, None, "line-ends", "holds a carriage return or NUL", "end lines with LF only")
+            hint = "end lines with LF; `probe-effect check --fix` does it"
+            self._add(line, None, "line-ends", "holds a carriage return or NUL", hint)
             return None
+        if text and not text.endswith("\n"):
+            line = text.count("\n") + 1
+            self._add(line, None, "line-ends", "the last line has no end, and may be torn", "look whether it is whole")
         return text
 
     def _header_is_sound(self, header: Sequence[str]) -> bool:
+        if len(header) > MAX_COLUMNS:
+            self._add(1, None, "header", f"more than {MAX_COLUMNS} columns", f"the header is {','.join(self.columns)}")
+            return False
+        if not self.columns.keys() & set(header):
+            self._add(1, None, "header", "the first line is no header", f"the header is {','.join(self.columns)}")
+            return False
         missing = [name for name, column in self.columns.items() if name not in header and not column.may_be_absent]
         repeated = sorted(name for name, times in Counter(header).items() if times > 1)[:MAX_PROBLEMS_PER_FILE]
         for name in missing:
@@ -135,8 +153,8 @@ class TableReader:
 
     def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
         rows = []
-        for end, texts in lines:
-            number = end - sum(text.count("\n") for text in texts)
+        columns = [self.columns.get(name) or further_column(name) for name in header]
+        for number, texts in lines:
             if self.is_full(number):
                 break
             if len(texts) != len(header):
@@ -145,8 +163,9 @@ class TableReader:
                 continue
             before = len(self.problems)
             cells = {
-                name: self._cell(self.columns.get(name) or further_column(name), text, number, texts[:place])
-                for place, (name, text) in enumerate(zip(header, texts, strict=True))
+                column.name: self._cell(column, text, number, texts[:place])
+                for place, (column, text) in enumerate(zip(columns, texts, strict=True))
+                if text or column.required
             }
             if len(self.problems) == before:
                 rows.append(Row(number, {name: cells.get(name) for name in self.columns}))
@@ -168,6 +187,14 @@ class TableReader:
 
     def _add(self, line: int | None, column: int | None, fault: str, message: str, hint: str) -> None:
         self.problems.append(Problem("error", self.file, line, column, f"{self.rule}/{fault}", message, hint))
+
+
+def _numbered(lines: Lines) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line on which it begins; a quoted cell may go on for several."""
+    end = lines.line_num
+    for texts in lines:
+        yield end + 1, texts
+        end = lines.line_num
 
 
 def further_column(name: str) -> Column:

@@ -1,4 +1,4 @@
-// An answer in words: the generator's guidance/sentences.py for one probe. The words themselves come with the data.
+// An answer in words: the generator's guidance/sentences.py and beside.py for one probe. The words come with the data.
 (() => {
   const { scales, quantity, interval, stated, count, missing, gap } = probeEffect.units;
   const { predict, multiplied, expectedLoss } = probeEffect.prediction;
@@ -49,6 +49,47 @@
 
   const slowdown = (found) => figure(found.slowdown, found, scales.SHARE);
 
+  // The same probe on several machines of one kind: from the lowest end of all intervals to the highest.
+  const alike = (all, { words, machines }) => {
+    const [{ entry, asked }] = all;
+    const { tier, architecture } = machines[entry.machine];
+    const ranges = all.map((found) => found.slowdown);
+    const least = percent(Math.min(...ranges.map(({ value, low }) => low ?? value)));
+    const greatest = percent(Math.max(...ranges.map(({ value, high }) => high ?? value)));
+    const range = fill(words[all.every(({ isClear }) => isClear) ? "alike-range" : "alike-most"], { least, greatest });
+    return fill(words.alike, {
+      rate: stated(asked.rate, scales.EVENTS),
+      what: entry.case,
+      tool: entry.tracer,
+      whom: whom(all[0], words),
+      slowdown: asked.busy === 1 ? range : fill(words.running, { slowdown: range }),
+      count: all.length,
+      kind: `${tier}, ${architecture}`,
+    });
+  };
+
+  const isBelow = (one, other) => one.cost.high !== null && other.cost.low !== null && one.cost.high < other.cost.low;
+
+  // What answers the same question and costs less: entry, name, figures and remarks of each.
+  const ways = (found, { costs, words, notes }) => found.entry.ways
+    .map(([place, note, isPaired]) => ({ note, isPaired, other: forecast(costs[place], found.asked) }))
+    .filter(({ other }) => found.asked.threads === 1 || isBelow(other, found))
+    .map(({ note, isPaired, other }) => {
+      const said = loss(other, words);
+      const loses = ["no-loss", "unknown-loss", "uncounted-loss"].every((key) => said !== words[key]);
+      return {
+        entry: other.entry,
+        name: fill(words.way, { what: other.entry.case, tool: other.entry.tracer }),
+        figures: fill(words["way-figures"],
+          { slowdown: slowdown(other), cost: figure(other.cost, other, scales.DURATION) }),
+        remarks: [
+          notes[note] ?? words["way-tracer"],
+          ...(isPaired ? [] : [words["way-run"]]),
+          ...(loses ? [fill(words["way-loss"], { loss: said })] : []),
+        ].join(" "),
+      };
+    });
+
   const delay = (found, words) =>
     Math.max(found.delay.value, found.delay.high ?? 0) <= 0 ? words["no-delay"] : figure(found.delay, found, scales.SHARE);
 
@@ -98,5 +139,5 @@
     found.entry.line,
   ];
 
-  probeEffect.answer = { forecast, sentence, slowdown, figures, assumptions };
+  probeEffect.answer = { fill, forecast, sentence, alike, slowdown, ways, figures, assumptions };
 })();

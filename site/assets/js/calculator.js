@@ -1,35 +1,41 @@
-// The calculator: its form, the state in the page's address, and the answer on the page.
+// The calculator: its form and the state in the page's address. What it answers is in calculator-answer.js.
 (() => {
-  const { readRate, readShare } = probeEffect.units;
-  const { forecast, sentence, slowdown, figures, assumptions } = probeEffect.answer;
-  const home = new URL("../", document.currentScript.src);
-  const defaults = { threads: "1", busy: "100%" };
-  const choices = ["tracer", "case", "machine"];   // each is offered what was measured with those before it
+  const { scales, stated, readRate, readShare } = probeEffect.units;
+  const { show, refuse } = probeEffect.calculatorAnswer;
+  const choices = ["tracer", "probe", "case", "machine"];   // each is offered what was measured with those before it
+  const chosenInAddress = ["tracer", "case", "machine"];    // a case has its probe
+  const letters = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [0, ""]];
 
-  const element = (name, text, className) => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (className) made.className = className;
-    return made;
-  };
-
-  const link = (text, path) => {
-    const made = element("a", text);
-    made.href = new URL(path, home);
-    return made;
-  };
+  const spaced = (id) => id.replaceAll("-", " ");
 
   const readThreads = (text, limit) => {
     const value = /^[0-9]+$/.test(text.trim()) ? Number(text) : 0;
     return value >= 1 && value <= limit ? value : null;
   };
 
-  const connect = (form, data) => {
+  // A rate of two digits as people type it, for a place on the slider, which is a power of ten: 50k for 4.7.
+  const rateAt = (power) => {
+    const rate = Number((10 ** power).toPrecision(2));
+    const [size, letter] = letters.find(([least]) => rate >= least);
+    return `${Number((rate / (size || 1)).toPrecision(3))}${letter}`;
+  };
+
+  // The data as it was loaded, with what every cost is by its case and by its machine.
+  const understood = (data) => {
+    const cases = new Map(data.suites.flatMap((suite) => suite.cases.map((one) => [one[0], one])));
+    const costs = data.costs.map((entry) => {
+      const { tier, architecture } = data.machines[entry.machine];
+      const [, , probe, action] = cases.get(entry.case);
+      return { ...entry, probe, action, kind: `like.${tier.replaceAll(" ", "-")}.${architecture}` };
+    });
+    return { ...data, costs, titles: new Map([...cases].map(([id, [, title]]) => [id, title])) };
+  };
+
+  const connect = (form, loaded) => {
+    const data = understood(loaded);
     const fields = form.elements;
-    const answer = form.querySelector("output");
+    const slider = form.querySelector("[type=range]");
     const message = form.querySelector(".calculator-message");
-    const details = form.querySelector(".calculator-details");
-    const titles = new Map(data.suites.flatMap(({ cases }) => cases));
     const [least, most] = data.limits.rate_hz;
 
     // A field's text as a number; null where it is none that can be meant.
@@ -42,27 +48,49 @@
       busy: readShare,
     };
 
-    // The costs that were measured with all of these choices.
-    const matching = (wanted) =>
-      data.costs.filter((entry) => Object.entries(wanted).every(([name, value]) => entry[name] === value));
+    // The costs that were measured with all of these choices; a kind of machine stands for all of that kind.
+    const matching = (wanted) => data.costs.filter((entry) => Object.entries(wanted).every(([name, value]) =>
+      entry[name] === value || (name === "machine" && entry.kind === value)));
 
-    const option = (value, text = value) => new Option(text, value);
+    const group = (label, options) => {
+      const made = document.createElement("optgroup");
+      made.label = label;
+      made.append(...options);
+      return made;
+    };
 
-    const caseGroups = (offered) => data.suites.map(({ title, cases }) => {
-      const group = document.createElement("optgroup");
-      group.label = title;
-      group.append(...cases.filter(([id]) => offered.has(id)).map(([id, name]) => option(id, `${name} (${id})`)));
-      return group;
-    }).filter((group) => group.children.length > 0);
+    const distinct = (entries, name) => [...new Set(entries.map((entry) => entry[name]))];
+
+    // Equal actions together, in the order of their first case.
+    const caseOptions = (entries) => distinct(entries, "action").flatMap((action) => {
+      const ids = distinct(entries.filter((entry) => entry.action === action), "case");
+      const does = action === "nothing" ? "none" : spaced(action);
+      return ids.map((id) => new Option(`${does}: ${data.titles.get(id)} (${id})`, id));
+    });
+
+    const kindOption = (entries) => (kind) => {
+      const alike = entries.filter((entry) => entry.kind === kind);
+      const { tier, architecture } = data.machines[alike[0].machine];
+      return new Option(`Any ${tier}, ${architecture} (${alike.length} measured)`, kind);
+    };
+
+    const offers = {
+      tracer: (entries) => distinct(entries, "tracer").map((id) => new Option(id, id)),
+      probe: (entries) => distinct(entries, "probe").map((id) => new Option(spaced(id), id)),
+      case: caseOptions,
+      machine: (entries) => [
+        group("A machine that was measured", distinct(entries, "machine").map((id) => new Option(data.machines[id].where, id))),
+        group("A machine like yours", distinct(entries, "kind").map(kindOption(entries))),
+      ],
+    };
 
     // What was measured with the choices before, each value once; `kept` stays chosen where it is among them.
     const offer = (kept) => {
       const before = {};
       choices.forEach((name) => {
-        const offered = new Set(matching(before).map((entry) => entry[name]));
-        const options = name === "case" ? caseGroups(offered) : [...offered].map((value) => option(value));
-        fields[name].replaceChildren(...options);
-        if (offered.has(kept[name])) fields[name].value = kept[name];
+        const entries = matching(before);
+        fields[name].replaceChildren(...offers[name](entries));
+        if (matching({ ...before, [name]: kept[name] }).length > 0) fields[name].value = kept[name];
         before[name] = fields[name].value;
       });
     };
@@ -75,66 +103,31 @@
       return Object.fromEntries(values);
     };
 
-    const definitions = (pairs) => {
-      const list = document.createElement("dl");
-      pairs.forEach(([term, text]) => list.append(element("dt", term), element("dd", text)));
-      return list;
+    // The slider stands where the rate is, as far as it reaches.
+    const follow = ({ rate }) => {
+      if (rate === null) return;
+      if (document.activeElement !== slider) slider.value = rate > 0 ? Math.log10(rate) : slider.min;
+      slider.setAttribute("aria-valuetext", stated(rate, scales.EVENTS));
     };
 
-    const origin = (entry) => {
-      const made = element("p", "Measured on ");
-      made.append(`${entry.date}: `, link(titles.get(entry.case), `costs/${entry.case}/`), ", ",
-        link(entry.machine, `machines/${entry.machine}/`), ".");
-      return made;
-    };
-
-    const comparable = (entry, values) => {
-      const { tier, architecture } = data.machines[entry.machine];
-      return matching({ case: entry.case, tracer: entry.tracer }).filter(({ machine }) => machine !== entry.machine
-        && data.machines[machine].tier === tier && data.machines[machine].architecture === architecture)
-        .map((other) => [other.machine, slowdown(forecast(other, values))]);
-    };
-
-    const section = (title, content) => {
-      const made = document.createElement("details");
-      made.append(element("summary", title), content);
-      return made;
-    };
-
-    const list = (texts) => {
-      const made = document.createElement("ul");
-      made.append(...texts.map((text) => element("li", text)));
-      return made;
-    };
-
-    const show = () => {
+    const answer = () => {
       const values = asked();
+      follow(values);
       const wrong = Object.keys(values).filter((name) => values[name] === null);
-      if (wrong.length > 0) {
-        answer.textContent = wrong.map((name) => fields[name].dataset.expected).join(" ");
-        details.replaceChildren();
-        return;
-      }
-      const [entry] = matching(chosen());
-      const found = forecast(entry, values);
-      const others = comparable(entry, values);
-      const open = [...details.querySelectorAll("details")].map((one) => one.open);
-      answer.textContent = sentence(found, data);
-      details.replaceChildren(definitions(figures(found, data)), origin(entry),
-        section("Assumed", list(assumptions(found, data))),
-        ...(others.length > 0 ? [section("Comparable machines", definitions(others))] : []));
-      details.querySelectorAll("details").forEach((one, index) => { one.open = open[index] ?? false; });
+      if (wrong.length > 0) refuse(form, wrong.map((name) => fields[name].dataset.expected).join(" "));
+      else show(form, matching(chosen()), values, data);
     };
 
-    // The address holds what differs from a first visit, so that an answer can be sent to somebody.
-    const store = () => {
+    // The address holds what differs from a first visit, so that an answer can be sent to somebody. A choice is a step
+    // to go back from; a rate that is typed or pulled is not.
+    const store = (isStep) => {
       const state = new URL(location.href);
-      [...choices, ...Object.keys(readers)].forEach((name) => {
-        const value = fields[name].value.trim();
-        if (value === defaults[name]) state.searchParams.delete(name);
-        else state.searchParams.set(name, value);
-      });
-      history.replaceState(null, "", state);
+      const put = (name, value, usual) =>
+        value === usual ? state.searchParams.delete(name) : state.searchParams.set(name, value);
+      chosenInAddress.forEach((name) => put(name, fields[name].value));
+      Object.entries(readers).filter(([name, read]) => read(fields[name].value) !== null).forEach(([name]) =>
+        put(name, fields[name].value.trim(), name === "rate" ? undefined : fields[name].defaultValue));
+      if (state.href !== location.href) history[isStep ? "pushState" : "replaceState"](null, "", state);
     };
 
     // Takes what the address says and somebody measured, and tells the rest.
@@ -147,27 +140,39 @@
         if (value !== null && isKnown(value)) keep(value);
         else if (value !== null) ignored.push(`${name}=${value}`);
       };
-      choices.forEach((name) => {
+      chosenInAddress.forEach((name) => {
         take(name, (value) => matching({ ...known, [name]: value }).length > 0, (value) => { known[name] = value; });
       });
       Object.entries(readers).forEach(([name, read]) => {
+        fields[name].value = fields[name].defaultValue;
         take(name, (value) => read(value) !== null, (value) => { fields[name].value = value; });
       });
       const possible = matching(known);
       const first = data.costs.find(({ clear }) => clear);
-      offer(possible.find((entry) => entry.case === first?.case) ?? possible.find(({ clear }) => clear) ?? possible[0]);
+      const entry = possible.find((one) => one.case === first?.case) ?? possible.find(({ clear }) => clear) ?? possible[0];
+      offer({ ...entry, ...known });
       message.textContent = ignored.length > 0 ? `Ignored from the address, not known here: ${ignored.join(", ")}.` : "";
+      answer();
     };
 
     restore();
-    show();
-    form.addEventListener("input", () => {
+    form.addEventListener("input", ({ target }) => {
       message.textContent = "";
+      if (target === slider) fields.rate.value = rateAt(slider.value);
       offer(chosen());
-      show();
-      store();
+      answer();
+      store(choices.includes(target.name));
+    });
+    form.addEventListener("click", (event) => {
+      const way = event.target.closest(".calculator-ways a");
+      if (way === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      history.pushState(null, "", way.href);
+      restore();
+      form.querySelector("output").focus();
     });
     form.addEventListener("submit", (event) => event.preventDefault());
+    addEventListener("popstate", restore);
     form.dataset.state = "ready";
   };
 

@@ -50,6 +50,7 @@
       button.textContent = words[state];
       button.setAttribute("aria-disabled", String(state === "loading"));
       layer.hidden = state !== "live";
+      figure.querySelector(".chart-still").setAttribute("aria-hidden", String(state === "live"));
     };
 
     const still = () => {
@@ -82,5 +83,15 @@
     });
   };
 
-  document.querySelectorAll("figure.chart").forEach(connect);
+  globalThis.probeEffect ??= {};
+  probeEffect.vega = { load: loadVega, options, wideScreen };
+  // A site that does not know where it is asks its own address, so that the frame works elsewhere.
+  const complete = (code) => {
+    const link = code.closest(".chart-more").querySelector(".chart-spec");
+    const address = new URL("embed.html", link.href).href;
+    code.textContent = code.textContent.replace(/(src=")\/[^"]*/, (_, start) => start + address);
+  };
+
+  document.querySelectorAll("figure.chart:has(.chart-spec)").forEach(connect);
+  document.querySelectorAll(".chart-embed code").forEach(complete);
 })();

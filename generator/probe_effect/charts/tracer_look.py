@@ -1,0 +1,96 @@
+"""A colour, a shape and a dash for each tracer, the same in every chart, whatever else stands in it.
+
+Tools of one family share a colour, and versions of one tool do; shape and dash tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+OTHER = 0
+"""The series number of what is no tracer beside tracers: grey."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Places in `SERIES` (from 1, as the style sheet counts), `SHAPES` and `DASHES` (from 0)."""
+
+    series: int
+    form: int
+
+    @property
+    def colour(self) -> str:
+        """The sentinel that the style sheet maps to its variable."""
+        return MUTED if self.series == OTHER else SERIES[self.series - 1]
+
+    @property
+    def shape(self) -> str:
+        """As Vega calls it."""
+        return SHAPES[self.form % len(SHAPES)]
+
+    @property
+    def dash(self) -> list[int]:
+        """Lengths of strokes and gaps; `[1, 0]` is a full line."""
+        return DASHES[self.form % len(DASHES)]
+
+
+LOOKS = {
+    "bpftrace": Look(1, 0),
+    "dtrace": Look(2, 1),
+    "libbpf": Look(3, 2),
+    "perf": Look(4, 3),
+    "perf-stat": Look(4, 4),
+    "perf-record": Look(4, 6),
+    "perf-trace": Look(4, 5),
+    "ftrace": Look(5, 4),
+    "trace-cmd": Look(5, 1),
+    "strace": Look(6, 5),
+    "strace-seccomp": Look(6, 3),
+    "lttng-ust": Look(7, 6),
+    "dormant": Look(7, 0),
+    "uftrace": Look(8, 3),
+    "systemtap": Look(8, 1),
+}
+
+
+def look(tracer: str) -> Look:
+    """The look of a tracer by its id alone; an unknown one has it from its name, never from its place.
+
+    A version, `bpftrace-0-23-2`, has the colour of its tool and a form from its number.
+    """
+    tool = max((name for name in LOOKS if f"{tracer}-".startswith(f"{name}-")), key=len, default=None)
+    if tool is None:
+        return Look(1 + crc32(tracer.encode()) % len(SERIES), crc32(tracer[::-1].encode()) % len(SHAPES))
+    own, version = LOOKS[tool], tracer.removeprefix(tool)
+    forms = [form for form in range(len(SHAPES)) if form != own.form]
+    return Look(own.series, forms[crc32(version.encode()) % len(forms)]) if version else own
+
+
+def looks(tracers: Sequence[str | None]) -> list[Look]:
+    """The looks of the series of a chart, each of which shows a tracer or, None, something else.
+
+    Without any tracer the colours come in their order. Two series of one look, such as one tracer on two machines,
+    differ by their forms: the later by name takes the next free one.
+    """
+    if not any(tracers):
+        return [Look(1 + place % len(SERIES), place % len(SHAPES)) for place in range(len(tracers))]
+    found: dict[int, Look] = {}
+    for place in sorted(range(len(tracers)), key=lambda place: (tracers[place] or "", place)):
+        tracer = tracers[place]
+        wish = look(tracer) if tracer else Look(OTHER, 0)
+        found[place] = _free(wish, found.values())
+    return [found[place] for place in range(len(tracers))]
+
+
+def _free(wish: Look, taken: Iterable[Look]) -> Look:
+    used = {one.form for one in taken if one.series == wish.series}
+    after = chain(range(wish.form, len(SHAPES)), range(wish.form))
+    return Look(wish.series, next((form for form in after if form not in used), wish.form))

@@ -1,0 +1,46 @@
+"""The problems that a change of the data brings: old ones do not hold up somebody who did not make them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.append_only import DIFFERENCE_RULES, CheckedDifference
+from probe_effect.checks.run import check_all
+
+if TYPE_CHECKING:
+    from probe_effect.model import Problem
+    from probe_effect.store.difference import TreeDifference
+    from probe_effect.store.places import DataFolder
+
+
+@dataclass(frozen=True, slots=True)
+class NewProblems:
+    """What is wrong in the new state, and what the step from the old one to it breaks."""
+
+    of_state: tuple[Problem, ...]
+    of_change: tuple[Problem, ...]
+
+    @property
+    def all(self) -> tuple[Problem, ...]:
+        """Errors first."""
+        return tuple(sorted((*self.of_change, *self.of_state), key=lambda one: one.severity != "error"))
+
+
+def new_problems(base: DataFolder, head: DataFolder, files: TreeDifference) -> NewProblems:
+    """The problems of `head` that `base` has not."""
+    old = {_same(problem) for problem in check_all(base)}
+    checked = CheckedDifference(base, head, files)
+
+    def name(file: str) -> str:
+        return head.relative(head.root / file)
+
+    return NewProblems(
+        tuple(problem for problem in check_all(head) if _same(problem) not in old),
+        tuple(problem for rule in DIFFERENCE_RULES for problem in rule.problems(checked, name)),
+    )
+
+
+def _same(problem: Problem) -> tuple[str, str, str]:
+    """What makes a problem the same in both: not its line, and not where the data folder lies."""
+    return problem.file.partition("/")[2], problem.rule, problem.message

@@ -1,0 +1,113 @@
+"""Everything that the plan of a run promises is there: measured in every block, or left out with the reason."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.store.suite_file import script_path, tool_of
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from probe_effect.model import Sample
+
+FILE = "samples.csv"
+HINT = "complete the run with `probe-effect measure --resume`, or measure it again"
+SHOWN = 5
+
+
+class Subject(NamedTuple):
+    """What a plan names: a case with a tracer, at a level."""
+
+    case: str
+    tracer: str
+    level: str | None
+
+    def __str__(self) -> str:
+        at = "" if self.level is None else f" at level `{printable(self.level)}`"
+        return f"case `{self.case}` with {self.tracer}{at}"
+
+
+Rows = dict[Subject, list[tuple[int, "Sample"]]]
+"""Subject to its traced rows, each with its line."""
+
+
+def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
+    rows: Rows = defaultdict(list)
+    for line, sample in checked.lines():
+        if sample.arm == "traced":
+            rows[Subject(sample.case, sample.tracer, sample.level)].append((line, sample))
+    yield from _block_faults(checked)
+    for subject, found in rows.items():
+        yield from _holes(subject, found, checked.document.run.blocks)
+    yield from _absent(checked, rows)
+
+
+def _block_faults(checked: CheckedSubmission) -> Iterator[Fault]:
+    """Blocks that the run did not plan, or that have no row at all."""
+    blocks = checked.document.run.blocks
+    if blocks == 0:
+        yield Fault("machine.json", checked.line_of("run.blocks"), "a run of 0 blocks", "give the blocks planned")
+        return
+    beyond = next((line for line, sample in checked.lines() if sample.block >= blocks), None)
+    if beyond is not None:
+        yield Fault(FILE, beyond, f"a block beyond the {blocks} planned, which count from 0", "mend `run.blocks`")
+    if missing := sorted(set(range(blocks)) - {sample.block for sample in checked.samples}):
+        yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row", HINT)
+
+
+def _holes(subject: Subject, rows: Sequence[tuple[int, Sample]], blocks: int) -> Iterator[Fault]:
+    """Blocks in which a measured case has no row, or two; one that could not be run has one row in all."""
+    first_line, first = rows[0]
+    if len(rows) == 1 and first.status != "ok":
+        return
+    seen: set[int] = set()
+    for line, sample in rows:
+        if sample.block in seen:
+            yield Fault(FILE, line, f"{subject} stands twice in block {sample.block}", "keep the run that was made")
+        seen.add(sample.block)
+    anywhere = {sample.block for _, sample in rows}
+    if missing := sorted(set(range(blocks)) - anywhere):
+        yield Fault(FILE, first_line, f"{subject} has no row in {_named(missing)}", HINT)
+
+
+def _absent(checked: CheckedSubmission, rows: Rows) -> Iterator[Fault]:
+    """What the suite has for the tracers of the run, and no row skips; an older version had other cases."""
+    suite, folder = checked.suite, checked.suite_folder
+    if suite is None or folder is None or suite.version != checked.document.run.suite_version:
+        return
+    named = _values(checked.document.run.command, "--tracer")
+    chosen = _values(checked.document.run.command, "--case")
+    known = {tracer for tracer in named if tool_of(tracer) == tracer}
+    for tracer in sorted(known | {subject.tracer for subject in rows}):
+        for case in suite.cases:
+            if (chosen and case.id not in chosen) or not script_path(folder, case.id, tool_of(tracer) or ""):
+                continue
+            wanted = (Subject(case.id, tracer, level) for level in suite.levels or (None,))
+            for subject in (one for one in wanted if one not in rows):
+                yield Fault(FILE, None, f"{subject} is neither measured nor skipped", HINT)
+
+
+def _values(command: Iterable[str], option: str) -> set[str]:
+    """What follows each `option` of the command that made the run."""
+    words = list(command)
+    return {value for word, value in pairwise(words) if word == option}
+
+
+def _named(blocks: Sequence[int]) -> str:
+    shown = ", ".join(str(block) for block in islice(blocks, SHOWN))
+    more = f" and {len(blocks) - SHOWN} more" if len(blocks) > SHOWN else ""
+    return f"block {shown}{more}"
+
+
+RULE = Rule(
+    "plan-complete",
+    "Every case that the suite has for a tracer is measured in every block, or has one row that says why not.",
+    _faults,
+    good="`02-kprobe` in each of 10 blocks; `06-uprobe` once, skipped, with a note",
+    bad="`02-kprobe` in 9 of 10 blocks",
+)

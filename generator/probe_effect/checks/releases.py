@@ -1,0 +1,106 @@
+"""A release is what its manifest says, and the rows that it holds still lie in the data, unchanged."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import Fault, Rule
+from probe_effect.store.release_file import MANIFEST, SUMS, Release
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.store.places import DataFolder
+    from probe_effect.store.release_file import ReleasedFile
+
+HINT = "a release stays as it was made; take its files from the repository's history, and make a new one"
+
+APPEND_ONLY = "results/"
+"""What nobody changes. Suites get new versions and figures get corrections: the archive holds them as they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRelease:
+    """A release whose manifest could be read, and the data as they are now."""
+
+    release: Release
+    data: DataFolder
+
+
+def _faults(checked: CheckedRelease) -> Iterator[Fault]:
+    yield from _files(checked.release)
+    yield from _sums(checked.release)
+    yield from _archive(checked.release)
+    for one in checked.release.document.files:
+        if one.path.startswith(APPEND_ONLY) and _sha256(checked.data, one) != one.sha256:
+            yield Fault(
+                MANIFEST, None, f"{one.path} is no longer as it was released", "rows are only added, never changed"
+            )
+
+
+def _files(release: Release) -> Iterator[Fault]:
+    found = {path.name for path in release.folder.iterdir()}
+    for name in sorted(found ^ set(release.names)):
+        said = "is not a file of a release" if name in found else "is missing"
+        yield Fault(printable(name), None, said, HINT)
+    for path in release.folder.iterdir():
+        if path.is_symlink() or not path.is_file():
+            yield Fault(printable(path.name), None, "is not a regular file", "put the file itself here")
+
+
+def _sums(release: Release) -> Iterator[Fault]:
+    """Each file beside the sums has a line there, with its own hash."""
+    try:
+        lines = (release.folder / SUMS).read_text(encoding="utf-8").splitlines()
+        wanted = [
+            f"{hashlib.sha256((release.folder / name).read_bytes()).hexdigest()}  {name}" for name in _summed(release)
+        ]
+    except (OSError, UnicodeDecodeError):
+        return  # told as missing already, or not readable as the list that it has to be
+    for line in wanted:
+        if line not in lines:
+            yield Fault(SUMS, None, f"does not have the hash of {line.split('  ')[1]}", HINT)
+
+
+def _summed(release: Release) -> list[str]:
+    return [name for name in release.names if name != SUMS]
+
+
+def _archive(release: Release) -> Iterator[Fault]:
+    name = release.archive.name
+    try:
+        with zipfile.ZipFile(release.archive) as archive:
+            for one in release.document.files:
+                member = f"{release.archive.stem}/data/{one.path}"
+                if member not in archive.NameToInfo:
+                    yield Fault(name, None, f"does not hold {one.path}", HINT)
+                elif not _same(archive, member, one):
+                    yield Fault(name, None, f"{one.path} is not as the manifest says", HINT)
+    except (OSError, zipfile.BadZipFile):
+        if release.archive.exists():
+            yield Fault(name, None, "is not a sound zip archive", HINT)
+
+
+def _same(archive: zipfile.ZipFile, member: str, one: ReleasedFile) -> bool:
+    """The length is looked at first: an archive may be made to unpack to more than a machine has."""
+    if archive.getinfo(member).file_size != one.bytes:
+        return False
+    return hashlib.sha256(archive.read(member)).hexdigest() == one.sha256
+
+
+def _sha256(data: DataFolder, one: ReleasedFile) -> str | None:
+    path = data.root / one.path
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+RULE: Rule[CheckedRelease] = Rule(
+    "release-files",
+    "A release's files are those that were released; measured rows that it holds are still there, unchanged.",
+    _faults,
+    good="the rows of a released submission as they were",
+    bad="one of its rows removed",
+)

@@ -1,0 +1,41 @@
+"""`probe-effect release`: the data of today, frozen under a version."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from probe_effect.checks.run import check_all
+from probe_effect.cli import output
+from probe_effect.cli.places import data_folder, data_option
+from probe_effect.errors import BadData
+from probe_effect.exports.release import make_release
+from probe_effect.guidance.catalogue import read_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("version")
+@data_option
+def release(version: str, data_path: Path | None) -> None:
+    """Freeze the data as VERSION, year and month: 2026.11, then 2026.11.2.
+
+    It goes to data/releases/VERSION: one archive of all data, every number as a table, and the hash of each file. A
+    release is never changed; the data must be sound before it.
+
+    \b
+    Example: probe-effect release 2026.11
+    """  # noqa: D301 (click reads the \b)
+    data = data_folder(data_path)
+    problems = [problem for problem in check_all(data) if problem.severity == "error"]
+    if problems:
+        raise BadData(problems)
+    made = make_release(data, read_catalogue(data), version, datetime.now(UTC).date().isoformat())
+    count = len(made.document.files)
+    output.progress.print(f"{count} files of data version {made.document.data_version}", markup=False)
+    output.progress.print("Set version and date in CITATION.cff and .zenodo.json too.", markup=False)
+    output.product(str(made.folder))

@@ -1,0 +1,47 @@
+"""What `probe-effect submit` says on the side: all that will be public, and what is left to be done by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.cli import output
+from probe_effect.cli.sections import show_section
+from probe_effect.pages.machine_page import facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from probe_effect.submit.parcel import Parcel
+    from probe_effect.submit.steps import Step
+
+NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
+
+
+def show_parcel(parcel: Parcel) -> None:
+    """All that one pull request makes public."""
+    show_section(f"What will be published of {parcel.machine}", _files(parcel), aside=True)
+    newest = max(parcel.items, key=lambda item: item.document.run.started)
+    show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
+
+
+def show_persons(credits_: Iterable[str | None], author: str | None, marks: int) -> None:
+    """What will be public of the person, and what was looked for."""
+    names = ", ".join(dict.fromkeys(filter(None, credits_)))
+    rows = [("credit", names or "none; --name gives one")]
+    rows += [("author of the commit", author)] if author else []
+    rows += [("never recorded", NEVER_RECORDED)]
+    rows += [("looked for in the files", f"{marks} names and numbers of this machine; none is in them")]
+    show_section("You", rows, aside=True)
+
+
+def show_steps(title: str, steps: Iterable[Step]) -> None:
+    """Numbered steps, each with its command whole on a line, so that it can be copied."""
+    output.progress.print(title, style="bold", markup=False)
+    for number, (purpose, command) in enumerate(steps, start=1):
+        output.progress.print(f"  {number}. {purpose}:\n     {command}", markup=False)
+
+
+def _files(parcel: Parcel) -> Iterator[tuple[str, str]]:
+    for item in parcel.items:
+        yield from ((units.size(path.stat().st_size), item.target(path)) for path in item.files())

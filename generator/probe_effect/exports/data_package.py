@@ -1,0 +1,124 @@
+"""`datapackage.json`: every table that the site publishes, with its bytes, checksum and schema.
+
+Data Package, version 2: https://datapackage.org/standard/data-package/. Paths are relative to its own folder, so it
+holds on the site and inside the zip.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.exports import licence
+from probe_effect.exports.dictionary import table_schema
+from probe_effect.exports.table import schema
+from probe_effect.guidance import names
+from probe_effect.store.dictionary import TABLES
+from probe_effect.store.tables import further_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from probe_effect.exports.table import Table
+    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, MeasuredSubmission, PublishedSource
+
+PROFILES = "https://datapackage.org/profiles/2.0"
+
+TITLE = "Probe Effect: what observing costs"
+SUMMARY = (
+    "Measured overhead of tracing tools on several machines: every timed run, the cost of one event with its "
+    "95 % interval, instructions counted in emulated machines, and figures that others published."
+)
+KEYWORDS = ("tracing", "overhead", "bpftrace", "DTrace", "eBPF", "perf", "ftrace", "benchmark")
+
+MEDIA_TYPES = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+    "zip": "application/zip",
+}
+"""As registered with IANA."""
+
+Resource = dict[str, Any]
+
+
+def data_package(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> str:
+    """The Data Package of the files in the folder `data`, as JSON.
+
+    Args:
+        tables: the whole tables in it, by file name without ending.
+    """
+    package: dict[str, Any] = {
+        "$schema": f"{PROFILES}/datapackage.json",
+        "name": "probe-effect",
+        "title": TITLE,
+        "description": SUMMARY,
+        "version": catalogue.version,
+        "keywords": list(KEYWORDS),
+        "licenses": [{"name": licence.NAME, "title": licence.TITLE, "path": licence.URL}],
+        "contributors": [{"title": licence.CREATOR, "roles": ["creator"]}],
+        "resources": [*_whole(tables, data), *_raw(catalogue, data)],
+    }
+    if catalogue.edition.date:
+        package["created"] = f"{catalogue.edition.date}T00:00:00Z"
+    return json.dumps(package, indent=1, ensure_ascii=False) + "\n"
+
+
+def _whole(tables: Mapping[str, Table], data: Path) -> Iterator[Resource]:
+    """Each whole table in each of its forms; the JSON, which is more than rows, describes its own."""
+    for name, table in tables.items():
+        for ending in MEDIA_TYPES:
+            path = data / f"{name}.{ending}"
+            if path.is_file():
+                described = {} if ending == "json" else {"type": "table", "schema": schema(table.fields)}
+                yield _resource(f"{name}-{ending}", table.title, path, data) | described
+
+
+def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
+    """The rows of each submission, and the figures of each source."""
+    for submission in catalogue.all_submissions():
+        yield _rows_of(submission, data)
+    for source in catalogue.sources:
+        yield _figures_of(source, data)
+
+
+def _rows_of(one: MeasuredSubmission | CountedSubmission, data: Path) -> Resource:
+    title = f"Suite {one.summary.suite} on {names.machine_name(one.document)}"
+    path = data / "results" / one.files.id / one.files.samples.name
+    return _csv(f"samples-{one.files.id.replace('/', '-')}", title, path, data)
+
+
+def _figures_of(source: PublishedSource, data: Path) -> Resource:
+    """With where the figures are from: they are the work of others."""
+    path = data / "published" / source.id / "figures.csv"
+    resource = _csv(f"figures-{source.id}", source.document.title, path, data)
+    return resource | {"sources": [{"title": f"{source.document.author}: {source.document.title}"}]}
+
+
+def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
+    """A raw file. Its schema is a file of the package too, unless it has fewer columns or more than that describes."""
+    columns = {column.name: column for column in TABLES[path.name]}
+    with path.open(encoding="utf-8", newline="") as file:
+        header = next(csv.reader(file))
+    described: str | dict[str, Any] = f"schema/{path.name}.schema.json"
+    if header != list(columns):
+        described = table_schema(columns.get(name) or further_column(name) for name in header)
+    return _resource(name, title, path, data) | {"type": "table", "schema": described}
+
+
+def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
+    content, ending = path.read_bytes(), path.suffix.removeprefix(".")
+    return {
+        "$schema": f"{PROFILES}/dataresource.json",
+        "name": name,
+        "title": title,
+        "path": path.relative_to(data).as_posix(),
+        "format": ending,
+        "mediatype": MEDIA_TYPES[ending],
+        **({"encoding": "utf-8"} if ending == "csv" else {}),
+        "bytes": len(content),
+        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+    }

@@ -1,0 +1,73 @@
+"""Everything that the site publishes as data beside its raw files, in the order in which one needs the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.run import ALL_RULES
+from probe_effect.exports.data_folder import (
+    FORMS,
+    SUMS,
+    ZIP,
+    copy_suites,
+    describe,
+    write_archive,
+    write_sums,
+    write_tables,
+)
+from probe_effect.exports.data_readme import columns
+from probe_effect.exports.dataset import dataset
+from probe_effect.exports.page_data import numbers, page_tables, write_page_data
+from probe_effect.pages.data_page import Download, RuleLine, write_downloads, write_rules
+from probe_effect.store.dictionary import FORM_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from probe_effect.exports.table import Table
+    from probe_effect.guidance.catalogue import Catalogue
+
+FURTHER = {
+    "datapackage.json": "All tables and their columns, for programs",
+    "DICTIONARY.md": "What columns and keys mean",
+    SUMS: "Checksums of all data files of the site",
+    "LICENSE": "Terms",
+}
+"""File name to what it is."""
+
+
+def write_data_section(catalogue: Catalogue, work: Path) -> None:
+    """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
+    static, assets = work / "static", work / "assets"
+    data, found = static / "data", numbers(catalogue)
+    index = write_page_data(page_tables(catalogue, found), catalogue, static)
+    copy_suites(catalogue.suites, data)
+    tables = write_tables(catalogue, found, data)
+    describe(catalogue, tables, data)
+    write_archive(tables, data)
+    write_sums(tables, static)
+    (assets / "data" / "page-files.json").write_text(index, encoding="utf-8")
+    (assets / "data" / "dataset.json").write_text(dataset(catalogue, tables, data), encoding="utf-8")
+    downloads = write_downloads(list(_downloads(tables, data)))
+    (assets / "fragments" / "downloads.md").write_text(downloads, encoding="utf-8")
+    (assets / "fragments" / "rules.md").write_text(_rules(), encoding="utf-8")
+    (assets / "fragments" / "table-columns.md").write_text(columns(tables), encoding="utf-8")
+
+
+def _rules() -> str:
+    lines = {of: [RuleLine(one.id, one.text, one.good, one.bad) for one in rules] for of, rules in ALL_RULES.items()}
+    return write_rules(lines, FORM_RULES)
+
+
+def _downloads(tables: Mapping[str, Table], data: Path) -> Iterator[Download]:
+    yield Download("Everything", None, _sizes([data / ZIP]))
+    for name, table in tables.items():
+        forms = (data / f"{name}.{ending}" for ending in FORMS)
+        yield Download(table.title, len(table.rows), _sizes(forms))
+    for name, what in FURTHER.items():
+        yield Download(what, None, _sizes([data / name]))
+
+
+def _sizes(paths: Iterable[Path]) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in paths if path.is_file()}

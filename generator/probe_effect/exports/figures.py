@@ -1,0 +1,78 @@
+"""The files of every figure: drawings, picture, spec and rows, the words around it, and the page that has them all."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.draw import draw_png, draw_svg
+from probe_effect.charts.theme import LAYOUTS
+from probe_effect.exports.table import rows_document, safe_cell
+from probe_effect.pages import figure_page
+from probe_effect.store.tables import csv_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.guidance.catalogue import Catalogue
+
+EMBEDDED_WORDS_PX = 150
+"""Height of what stands around the drawing in the page that others embed."""
+
+
+def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cache: Path) -> None:
+    """Write the files and the page of each chart into the work folder.
+
+    Args:
+        cache: the folder of drawings of earlier builds.
+    """
+    for chart in charts:
+        assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
+        assets.mkdir(parents=True, exist_ok=True)
+        static.mkdir(parents=True, exist_ok=True)
+        _write_drawings(chart, assets, static, cache)
+        _write(assets / "meta.json", _json(words(chart)))
+        _write(static / "data.csv", csv_text(chart))
+        _write(static / "data.json", json_text(chart, catalogue))
+        page = work / "content" / "charts" / f"{chart.name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        _write(page, figure_page.write(chart, catalogue))
+
+
+def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Path) -> None:
+    for layout in LAYOUTS:
+        svg = draw_svg(chart, layout, cache)
+        _write(assets / f"{layout}.svg", svg)
+        _write(static / f"{layout}.svg", svg)
+        _write(static / f"{layout}.json", _json(chart.specs[layout]))
+    (static / "wide.png").write_bytes(draw_png(chart, "wide", cache))
+    (static / "card.png").write_bytes(draw_png(chart, "card", cache, scale=1))
+
+
+def words(chart: Chart) -> dict[str, str | int]:
+    """What the layouts say of a chart, and how high its embedded form is."""
+    height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
+    note = {"note": chart.note} if chart.note else {}
+    return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **note}
+
+
+def csv_text(chart: Chart) -> str:
+    """The rows as CSV that no spreadsheet runs."""
+    header = list(chart.rows[0]) if chart.rows else []
+    return "".join([csv_line(header), *(csv_line(safe_cell(row[name]) for name in header) for row in chart.rows)])
+
+
+def json_text(chart: Chart, catalogue: Catalogue) -> str:
+    """The rows as JSON, with what they are and of which data; a missing value is null."""
+    about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
+    return rows_document(about, chart.rows)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,43 @@
+"""What things are called and where their pages are: `labels.json`, from which layouts make tables and lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.guidance import names
+from probe_effect.pages import addresses, wording
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.catalogue import Catalogue
+
+Label = dict[str, str | dict[str, str]]
+"""`text` and `href`; of a source also its `title`, and what each of its `figures` is."""
+
+
+def labels(catalogue: Catalogue) -> dict[str, dict[str, Label]]:
+    """For suites, cases, sources and tracers each id to its text and the address of its page.
+
+    A tracer is called by its tool and the version of the newest submission that has it.
+    """
+    newest_first = sorted(catalogue.submissions, key=lambda one: one.document.run.started, reverse=True)
+    versions: dict[str, str] = {}
+    for submission in newest_first:
+        for tracer in (case.tracer for case in submission.summary.cases):
+            versions.setdefault(tracer, names.tool(tracer, submission.document.tools.get(tracer)))
+    return {
+        "suites": {one.suite.id: _label(one.suite.title, addresses.suite(one.suite.id)) for one in catalogue.suites},
+        "cases": {case.id: _label(case.title, addresses.case(case.id)) for case in catalogue.cases()},
+        "sources": {
+            one.id: {
+                **_label(wording.source_label(one.document), addresses.figure(one.id)),
+                "title": one.document.title,
+                "figures": {figure.figure: figure.what for figure in one.figures},
+            }
+            for one in catalogue.sources
+        },
+        "tracers": {tracer: _label(name, addresses.tracer(tracer)) for tracer, name in sorted(versions.items())},
+    }
+
+
+def _label(text: str, href: str) -> Label:
+    return {"text": text, "href": href}

@@ -1,0 +1,161 @@
+"""The numbers of each page from data as files beside it, at paths that stay: `data.csv` and `data.json`.
+
+`data` holds what the page is about. A page on which times, instructions and published figures meet has `counts` and
+`published` beside it, because the three never share a table.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.exports import licence
+from probe_effect.exports.number_rows import (
+    COST_FIELDS,
+    COUNT_FIELDS,
+    FIGURE_FIELDS,
+    cost_rows,
+    count_rows,
+    figure_rows,
+    own_rows,
+)
+from probe_effect.exports.table import Table, csv_text, json_text
+from probe_effect.guidance import names
+from probe_effect.guidance.catalogue import MeasuredSubmission
+from probe_effect.pages import addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from probe_effect.exports.table import Field, Row
+    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission
+
+Tables = dict[str, Table]
+"""File name without its ending, to the table in it."""
+
+TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
+"""What a page calls each of its tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Every number of the site, times, instructions and published figures apart."""
+
+    costs: tuple[Row, ...]
+    counts: tuple[Row, ...]
+    figures: tuple[Row, ...]
+
+
+def numbers(catalogue: Catalogue) -> Numbers:
+    """The rows of all numbers, each made once."""
+    return Numbers(tuple(cost_rows(catalogue)), tuple(count_rows(catalogue)), tuple(figure_rows(catalogue.sources)))
+
+
+def whole_tables(found: Numbers) -> Tables:
+    """Everything, for `/data/`: a table for each kind of number."""
+    return {
+        "costs": Table("Costs of all submissions", COST_FIELDS, found.costs),
+        "counts": Table("Instructions of all submissions", COUNT_FIELDS, found.counts),
+        "figures": Table("Published figures of all sources", FIGURE_FIELDS, found.figures),
+    }
+
+
+def page_tables(catalogue: Catalogue, found: Numbers) -> dict[str, Tables]:
+    """Address of a page to its tables."""
+    current = Numbers(_current(found.costs), _current(found.counts), _costs_of_others(found.figures))
+    pages = {
+        "/costs/": {"data": Table("What one event costs, newest of each machine", COST_FIELDS, current.costs)},
+        "/kernels/": {"data": Table("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
+        "/sources/": {"data": Table("Published figures", FIGURE_FIELDS, found.figures)},
+    }
+    for folder in catalogue.suites:
+        suite = folder.suite
+        pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", current, "suite", suite.id)
+        for case in suite.cases:
+            pages[addresses.case(case.id)] = _mixed(f"{case.id}: {case.title}", current, "case", case.id)
+    for tool in sorted({names.tool_of(str(row["tracer"])) for row in (*found.costs, *found.counts)}):
+        pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", _of_tool(current, tool), None, tool)
+    pages |= _each("machine", addresses.machine, "Times on machine", COST_FIELDS, found.costs)
+    pages |= _each("machine", addresses.kernel, "Instructions on machine", COUNT_FIELDS, found.counts)
+    pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, found.costs)
+    pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, found.counts)
+    for one in catalogue.withdrawn:
+        pages[addresses.submission(one.files.id)] = {"data": _withdrawn(one)}
+    return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, found.figures)
+
+
+def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path) -> str:
+    """Write the tables of every page below `static`, and return the index of them that the layouts read, as JSON."""
+    for address, tables in pages.items():
+        folder = static / address.strip("/")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            (folder / f"{name}.csv").write_text(csv_text(table), encoding="utf-8")
+            text = json_text(table, about(catalogue, address))
+            (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    listed = {
+        address.rstrip("/"): [
+            {"name": name, "label": TITLES[name], "title": table.title, "rows": len(table.rows)}
+            for name, table in tables.items()
+        ]
+        for address, tables in pages.items()
+    }
+    return json.dumps(listed, ensure_ascii=False)
+
+
+def about(catalogue: Catalogue, address: str) -> dict[str, object]:
+    """What every JSON file says of itself: where it belongs, of which version it is, and its terms."""
+    return {
+        "page": catalogue.edition.address(address),
+        "data_version": catalogue.version,
+        "licence": {"name": licence.NAME, "url": licence.URL},
+        "creator": licence.CREATOR,
+    }
+
+
+def _withdrawn(one: MeasuredSubmission | CountedSubmission) -> Table:
+    fields = COST_FIELDS if isinstance(one, MeasuredSubmission) else COUNT_FIELDS
+    return Table(f"Submission {one.files.id}, withdrawn", fields, tuple(own_rows(one)))
+
+
+def _mixed(title: str, found: Numbers, key: str | None, value: str) -> Tables:
+    """The tables of a page on which all three kinds meet; costs always, so that their path stays."""
+    costs, counts, figures = (
+        tuple(row for row in rows if key is None or row.get(key) == value)
+        for rows in (found.costs, found.counts, found.figures)
+    )
+    tables = {"data": Table(title, COST_FIELDS, costs)}
+    if counts:
+        tables["counts"] = Table(f"{title}, instructions", COUNT_FIELDS, counts)
+    if figures:
+        tables["published"] = Table(f"{title}, published figures", FIGURE_FIELDS, figures)
+    return tables
+
+
+def _each(
+    key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[Row]
+) -> dict[str, Tables]:
+    """A page for each value of `key`, with its rows."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(str(row[key]), []).append(row)
+    return {address(value): {"data": Table(f"{title} {value}", fields, tuple(own))} for value, own in groups.items()}
+
+
+def _current(rows: Iterable[Row]) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row["current"])
+
+
+def _costs_of_others(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Published figures that are costs of one of our cases."""
+    return tuple(row for row in rows if row["case"] is not None and row["cost_ns"] is not None)
+
+
+def _of_tool(found: Numbers, tool: str) -> Numbers:
+    """What a tool measured, in whatever version."""
+    costs, counts = (
+        tuple(row for row in rows if names.tool_of(str(row["tracer"])) == tool) for rows in (found.costs, found.counts)
+    )
+    return Numbers(costs, counts, ())

@@ -1,0 +1,100 @@
+"""Freezing the data: a release is made once, and afterwards only copied."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import UsageError
+from probe_effect.exports.archive import write_zip
+from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, cost_rows, count_rows
+from probe_effect.exports.table import Table, csv_text
+from probe_effect.store.release_file import (
+    MANIFEST,
+    SUMS,
+    TABLES,
+    VERSION,
+    Manifest,
+    Release,
+    ReleasedFile,
+    archive_name,
+)
+from probe_effect.store.version import data_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.store.places import DataFolder
+
+EXPLAINING = ("LICENSE", "README.md", "changes.toml")
+"""What goes into the archive beside the data, where it is there."""
+
+
+def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str) -> Release:
+    """Write `data/releases/<version>/`, whole or not at all.
+
+    Args:
+        date: the day of the release, ISO.
+    Raises: UsageError when `version` is none, or was released before.
+    """
+    folder = _free_folder(data, version)
+    files = tuple(ReleasedFile(path=one.path, bytes=one.size_bytes, sha256=one.sha256) for one in data_files(data))
+    manifest = Manifest(schema_version=1, version=version, date=date, data_version=catalogue.version, files=files)
+    release = Release(folder.with_name(f".{version}"), manifest)
+    shutil.rmtree(release.folder, ignore_errors=True)
+    release.folder.mkdir(parents=True)
+    beside = _beside(catalogue, manifest)
+    for name, content in beside.items():
+        (release.folder / name).write_bytes(content)
+    _write_archive(release, beside, data)
+    _write_sums(release)
+    release.folder.rename(folder)
+    return Release(folder, manifest)
+
+
+def copy_releases(catalogue: Catalogue, target: Path) -> None:
+    """Copy every release's files, as they were made, to `target/<version>/`."""
+    for release in catalogue.releases:
+        folder = target / release.version
+        folder.mkdir(parents=True)
+        for name in release.names:
+            shutil.copyfile(release.folder / name, folder / name)
+
+
+def _free_folder(data: DataFolder, version: str) -> Path:
+    folder = data.root / "releases" / version
+    if not VERSION.fullmatch(version):
+        msg = f"{version}: is not a version. Expected year and month, such as 2026.11, or 2026.11.2 for a second one."
+        raise UsageError(msg)
+    if folder.exists():
+        msg = f"{data.relative(folder)}: was released before, and a release stays. Give the next version."
+        raise UsageError(msg)
+    return folder
+
+
+def _beside(catalogue: Catalogue, manifest: Manifest) -> dict[str, bytes]:
+    """The files that lie beside the archive and in it: every number as of then, and what the archive holds."""
+    tables = {
+        "costs.csv": Table("Times", COST_FIELDS, tuple(cost_rows(catalogue))),
+        "counts.csv": Table("Instructions", COUNT_FIELDS, tuple(count_rows(catalogue))),
+    }
+    texts = {name: csv_text(tables[name]) for name in TABLES}
+    texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _write_archive(release: Release, beside: dict[str, bytes], data: DataFolder) -> None:
+    top = archive_name(release.version).removesuffix(".zip")
+    names = [*(one.path for one in release.document.files), *EXPLAINING]
+    paths = {f"{top}/data/{name}": data.root / name for name in names}
+    inside = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+    write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})
+
+
+def _write_sums(release: Release) -> None:
+    names = (name for name in release.names if name != SUMS)
+    lines = (f"{hashlib.sha256((release.folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
+    (release.folder / SUMS).write_text("".join(lines), encoding="utf-8")

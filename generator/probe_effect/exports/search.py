@@ -1,0 +1,31 @@
+"""The index that the site's search reads, made by Pagefind from the finished pages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import ProbeEffectError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORD_CHARACTERS = "-_:"
+"""Parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`."""
+
+UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")
+"""Pagefind's own pages; ours is `site/assets/js/search.js`."""
+
+
+def index_site(site: Path) -> None:
+    """Write `pagefind/` into the finished `site`. Raises: ProbeEffectError with Pagefind's own words."""
+    words = f"--include-characters={WORD_CHARACTERS}"  # a hyphen first would be an option
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), words, "--quiet"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode:
+        msg = f"The search index of {site} could not be made:\n{finished.stdout}{finished.stderr}"
+        raise ProbeEffectError(msg)
+    for pattern in UNUSED:
+        for path in (site / "pagefind").glob(pattern):
+            path.unlink()

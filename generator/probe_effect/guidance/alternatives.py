@@ -1,0 +1,115 @@
+"""Other ways to the same answer that cost less: other probes and actions, as suites name them, and other tracers.
+
+Only what a comparison finds cheaper on the same machine (`guidance.comparison`), so an interval separates the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.guidance import names
+from probe_effect.guidance.answers import forecast
+from probe_effect.guidance.comparison import Measurement, compare
+from probe_effect.guidance.parts import parts
+from probe_effect.guidance.question import Asked, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.guidance.answers import Forecast
+    from probe_effect.guidance.comparison import Comparison
+    from probe_effect.guidance.evidence import Evidence, Key, Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A measured cost that is cheaper than the one asked about.
+
+    `comparison`: it against the one asked about. `but`: what it needs or does not tell; None for the same probe and
+    action with another tracer.
+    """
+
+    measured: Measured
+    comparison: Comparison
+    but: str | None
+
+    @property
+    def key(self) -> Key:
+        """Which of all costs it is."""
+        return self.measured.submission.summary.machine, self.measured.case.tracer, self.measured.case.case
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An alternative, and what it does under the load that was asked about."""
+
+    alternative: Alternative
+    forecast: Forecast
+
+
+def alternatives(found: Evidence, key: Key) -> list[Alternative]:
+    """What costs less than the cost at `key` on its machine: with the same tool first, and then the least cost first."""
+    asked = found.costs[key]
+    if not asked.is_clear:
+        return []
+    ours = Measurement(asked.submission, asked.case)
+    pairs = ((one, but, compare(ours, Measurement(one.submission, one.case))) for one, but in _candidates(found, key))
+    cheaper = [Alternative(one, made, but) for one, but, made in pairs if made and made.outcome == "cheaper"]
+    tool = names.tool_of(key[1])
+    return sorted(cheaper, key=lambda one: (names.tool_of(one.key[1]) != tool, one.measured.cost.value))
+
+
+def ways(found: Evidence, one: Forecast) -> list[Way]:
+    """The alternatives to a forecast of one measured probe, under its load; empty for several probes.
+
+    With several threads costs change by contention, so there only those whose slowdown stays apart.
+    """
+    (first, *more) = one.parts
+    if more or first.is_composed:
+        return []
+    known = alternatives(found, (one.facts.machine, one.tracer, first.name))
+    made = [Way(other, _under_load(found, other, one)) for other in known]
+    return [way for way in made if one.load.threads == 1 or _is_below(way.forecast, one)]
+
+
+def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
+    machine, tracer, case = other.key
+    asked = (Asked(case, one.load.rate_hz),)
+    question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
+    return forecast(parts(found, question, machine, tracer), one.facts, tracer, question)
+
+
+def _is_below(one: Forecast, other: Forecast) -> bool:
+    high, low = one.cost.high, other.cost.low
+    return high is not None and low is not None and high < low
+
+
+def _candidates(found: Evidence, key: Key) -> Iterator[tuple[Measured, str | None]]:
+    """What answers the same question on the same machine, with what is to be said of it.
+
+    Of the same case one with each other tool or version of the tool; of each other case one: with the tracer asked
+    about, or else another version of that tool, or else the tracer that costs least.
+    """
+    machine, tracer, case_id = key
+    same = [
+        one
+        for (owner, used, name), one in found.costs.items()
+        if (owner, name) == (machine, case_id) and used != tracer
+    ]
+    for tool in dict.fromkeys(names.tool_of(one.case.tracer) for one in same):
+        of_tool = (one for one in same if names.tool_of(one.case.tracer) == tool)
+        yield min(of_tool, key=lambda one: one.cost.value), None
+    for other in next((case.instead for _, case in found.cases() if case.id == case_id), ()):
+        measured = [
+            one
+            for (owner, used, name), one in found.costs.items()
+            if (owner, name) == (machine, other.case) and other.tracer in (None, names.tool_of(used))
+        ]
+        if measured:
+            yield min(measured, key=lambda one: _distance(one, tracer)), other.but
+
+
+def _distance(one: Measured, tracer: str) -> tuple[bool, bool, float]:
+    used = one.case.tracer
+    return used != tracer, names.tool_of(used) != names.tool_of(tracer), one.cost.value

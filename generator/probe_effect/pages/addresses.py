@@ -1,0 +1,70 @@
+"""Where each thing has its page. An address is a promise: once published it stays, because people cite it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from probe_effect.guidance import names
+
+if TYPE_CHECKING:
+    from probe_effect.model import CaseSummary, InstructionCase
+
+Quantity = Literal[
+    "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "start", "stop", "instructions"
+]
+"""What the page of a number has an anchor for."""
+
+
+def case(case_id: str) -> str:
+    """The page of a case."""
+    return f"/costs/{case_id}/"
+
+
+def suite(suite_id: str) -> str:
+    """The page of a suite."""
+    return f"/suites/{suite_id}/"
+
+
+def tracer(tracer_id: str) -> str:
+    """The page of the tool that `tracer_id` is, in whatever version."""
+    return f"/tracers/{names.tool_of(tracer_id)}/"
+
+
+def machine(machine_id: str) -> str:
+    """The page of a machine whose times were measured."""
+    return f"/machines/{machine_id}/"
+
+
+def kernel(machine_id: str) -> str:
+    """The page of an emulated machine."""
+    return f"/kernels/{machine_id}/"
+
+
+def submission(submission_id: str) -> str:
+    """The page of a submission, `<machine>/<folder>`."""
+    return f"/results/{submission_id}/"
+
+
+def number_id(submission_id: str, one: CaseSummary | InstructionCase) -> str:
+    """What a submission says of one case, tracer and level: `<machine>/<folder>/<case>/<tracer>[/<level>]`."""
+    return names.number_id(submission_id, one)
+
+
+def number(submission_id: str, one: CaseSummary | InstructionCase, quantity: Quantity | None = None) -> str:
+    """The page of a number with the rows that it is made of, or its line for one quantity."""
+    return f"/results/{number_id(submission_id, one)}/" + (f"#{quantity}" if quantity else "")
+
+
+def figure(source_id: str, figure_id: str | None = None) -> str:
+    """The page of a source, or the row of one of its figures."""
+    return f"/sources/{source_id}/" + (f"#{figure_id}" if figure_id else "")
+
+
+def chart(name: str) -> str:
+    """The page of a figure; its files lie beside it."""
+    return f"/charts/{name}/"
+
+
+def column(name: str) -> str:
+    """The entry of the dictionary for a column of the site's tables."""
+    return f"/data/dictionary/#{name}"

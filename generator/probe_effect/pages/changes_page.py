@@ -1,0 +1,72 @@
+"""The change log of the data: entries by day, each with a sentence and where its things have their pages."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from probe_effect.guidance import names
+from probe_effect.guidance.catalogue import CountedSubmission
+from probe_effect.guidance.changes import Entry, entries, withdrawal
+from probe_effect.pages import addresses
+from probe_effect.pages.citing import machine_name
+from probe_effect.pages.markdown import render
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.catalogue import Catalogue
+
+WORDS = {"added": "Added", "corrected": "Corrected", "withdrawn": "Withdrawn"}
+
+PAGE, FEED = "/data/changes/", "/data/changes.xml"
+
+
+def fragment(catalogue: Catalogue) -> str:
+    """Every change, newest day first."""
+    days = [(day, list(found)) for day, found in groupby(entries(catalogue), key=lambda entry: entry.date)]
+    return render("fragments/data-changes.md.j2", days=days, titles=titles(catalogue), heading=heading, address=address)
+
+
+def heading(entry: Entry) -> str:
+    """What changed, in a few words without links."""
+    if entry.submission is not None:
+        document = entry.submission.document
+        done = "counted" if isinstance(entry.submission, CountedSubmission) else "measured"
+        by = f" by {document.submitter.name}" if document.submitter.name else ""
+        return f"{WORDS[entry.kind]}: suite {document.run.suite}, {done} on {machine_name(document)}{by}"
+    if len(entry.what) > 1:
+        return f"{WORDS[entry.kind]}: {len(entry.what)} {_noun(entry)}s"
+    return f"{WORDS[entry.kind]}: {entry.what[0]}"
+
+
+def sentence(entry: Entry) -> str:
+    """Why it changed, with the old and the new value of a correction; empty for what was measured."""
+    values = f"Was {entry.old}, is {entry.new}." if entry.kind == "corrected" else ""
+    return " ".join(filter(None, (values, entry.why)))
+
+
+def withdrawn(submission_id: str, catalogue: Catalogue) -> dict[str, str]:
+    """Front matter `withdrawn`, which the page's header prints, where the submission is; else none."""
+    found = withdrawal(catalogue, submission_id)
+    if found is None:
+        return {}
+    said = f"Withdrawn on {names.date_words(found.date)}: {found.why} No table, chart or guidance of this site has it."
+    return {"withdrawn": said}
+
+
+def address(what: str) -> str:
+    """The page of what an entry names."""
+    source, _, figure = what.partition("#")
+    if figure:
+        return addresses.figure(source, figure)
+    # A number's id is its submission's with more behind it, and so is its address.
+    return addresses.submission(what) if "/" in what else addresses.figure(source)
+
+
+def titles(catalogue: Catalogue) -> dict[str, str]:
+    """Source id to its title."""
+    return {source.id: source.document.title for source in catalogue.sources}
+
+
+def _noun(entry: Entry) -> str:
+    first = entry.what[0]
+    return "figure" if "#" in first else "source" if "/" not in first else "number" if first.count("/") > 1 else "run"

@@ -1,0 +1,217 @@
+"""What pages and the command line cite: each thing's title, its value in words and its address.
+
+Each function returns front matter, `{"cite": {"text", "bibtex"}}`, which `_partials/cite.html` prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.guidance import names
+from probe_effect.guidance.catalogue import MeasuredSubmission
+from probe_effect.guidance.citation import Citation, Original, Subject, cite, cite_original
+from probe_effect.guidance.published import figure_text
+from probe_effect.model import CaseSummary
+from probe_effect.pages import addresses, instructions, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, PublishedSource
+    from probe_effect.model import InstructionCase
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.release_file import Release
+    from probe_effect.store.source_file import Figure
+    from probe_effect.store.suite_file import Case, Suite
+
+DATA = "data"
+DATA_SET = "Probe Effect: what observing costs"
+
+Front = dict[str, dict[str, str]]
+
+
+def number(
+    one: MeasuredSubmission | CountedSubmission, case: CaseSummary | InstructionCase, catalogue: Catalogue
+) -> Front:
+    """One case, tracer and level of one submission, with its value and interval."""
+    return _front(cite_number(one, case, catalogue))
+
+
+def submission(one: MeasuredSubmission | CountedSubmission, catalogue: Catalogue) -> Front:
+    """One run of a suite on a machine."""
+    return _front(cite_submission(one, catalogue))
+
+
+def machine(document: MachineFile, catalogue: Catalogue) -> Front:
+    """Everything on one machine; `document` is its newest."""
+    return _front(cite_machine(document, catalogue))
+
+
+def case(one: Case, catalogue: Catalogue) -> Front:
+    """A case on all machines."""
+    return _front(cite_case(one, catalogue))
+
+
+def suite(one: Suite, catalogue: Catalogue) -> Front:
+    """A suite: what it measures and how."""
+    return _front(cite_suite(one, catalogue))
+
+
+def source(one: PublishedSource, catalogue: Catalogue) -> Front:
+    """A source of others: the original first, then what was made of it here."""
+    return _front(cite_source(one, catalogue))
+
+
+def release(one: Release, catalogue: Catalogue) -> Front:
+    """A release of the data: the version is the one that was frozen."""
+    return _front(cite_release(one, catalogue))
+
+
+def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
+    """The id of everything that can be cited, to what makes its citation: `data`, machines, cases and so on."""
+    things: dict[str, Callable[[], Citation]] = {DATA: partial(cite_data, catalogue)}
+    for folder in catalogue.suites:
+        things[folder.suite.id] = partial(cite_suite, folder.suite, catalogue)
+        things |= {one.id: partial(cite_case, one, catalogue) for one in folder.suite.cases}
+    things |= {each.version: partial(cite_release, each, catalogue) for each in catalogue.releases}
+    for one in catalogue.sources:
+        things[one.id] = partial(cite_source, one, catalogue)
+        things |= {f"{one.id}#{each.figure}": partial(cite_figure, one, each, catalogue) for each in one.figures}
+    for run in sorted(catalogue.all_submissions(), key=lambda run: run.document.run.started):
+        things[run.document.machine.id] = partial(cite_machine, run.document, catalogue)  # the newest stays
+        things[run.files.id] = partial(cite_submission, run, catalogue)
+        things |= {
+            addresses.number_id(run.files.id, each): partial(cite_number, run, each, catalogue)
+            for each in run.summary.cases
+        }
+    return things
+
+
+def cite_data(catalogue: Catalogue) -> Citation:
+    """The whole data set."""
+    return cite(Subject(DATA, DATA_SET, "/", notes=("data set under CC BY 4.0",)), catalogue.edition)
+
+
+def cite_release(one: Release, catalogue: Catalogue) -> Citation:
+    """A release of the data."""
+    subject = Subject(
+        f"release-{one.version}", f"{DATA_SET}, release {one.version}", f"/releases/{one.version}/", one.document.date
+    )
+    return cite(subject, replace(catalogue.edition, version=one.document.data_version))
+
+
+def cite_number(
+    one: MeasuredSubmission | CountedSubmission, case: CaseSummary | InstructionCase, catalogue: Catalogue
+) -> Citation:
+    """One case, tracer and level of one submission, with its value and interval."""
+    title = f"{_measured(case)}: {catalogue.titles().get(case.case, case.case)}"
+    level = f", level {case.level}" if case.level is not None else ""
+    tool = names.tool(case.tracer, one.document.tools.get(case.tracer))
+    subject = Subject(
+        addresses.number_id(one.files.id, case),
+        f"{title}{level}, {tool}, {machine_name(one.document)}",
+        addresses.number(one.files.id, case),
+        _day(one),
+        _value(case),
+        _made(one),
+    )
+    return cite(subject, catalogue.edition)
+
+
+def cite_submission(one: MeasuredSubmission | CountedSubmission, catalogue: Catalogue) -> Citation:
+    """One run of a suite on a machine."""
+    title = f"Suite {one.summary.suite} on {machine_name(one.document)}"
+    subject = Subject(one.files.id, title, addresses.submission(one.files.id), _day(one), notes=_made(one))
+    return cite(subject, catalogue.edition)
+
+
+def cite_machine(document: MachineFile, catalogue: Catalogue) -> Citation:
+    """Everything on one machine."""
+    found, metric = document.machine.id, document.run.metric
+    path = addresses.kernel(found) if metric == "instructions" else addresses.machine(found)
+    what = "Instructions that tracing takes" if metric == "instructions" else "What tracing costs"
+    return cite(Subject(found, f"{what} on {machine_name(document)}", path), catalogue.edition)
+
+
+def cite_case(one: Case, catalogue: Catalogue) -> Citation:
+    """A case on all machines."""
+    return cite(Subject(one.id, f"{one.title}: what it costs", addresses.case(one.id)), catalogue.edition)
+
+
+def cite_suite(one: Suite, catalogue: Catalogue) -> Citation:
+    """A suite: what it measures and how."""
+    return cite(Subject(f"suite-{one.id}", f"Suite {one.id}: {one.title}", addresses.suite(one.id)), catalogue.edition)
+
+
+def cite_source(one: PublishedSource, catalogue: Catalogue) -> Citation:
+    """A source of others: the original first, then its page here."""
+    title = f"Figures of ‘{one.document.title}’, computed again"
+    return _after(one, cite(Subject(one.id, title, addresses.figure(one.id)), catalogue.edition))
+
+
+def cite_figure(one: PublishedSource, figure: Figure, catalogue: Catalogue) -> Citation:
+    """One figure of a source: the original first, then its row here."""
+    where = f" ({figure.platform})" if figure.platform else ""
+    title = f"{figure.what[0].upper()}{figure.what[1:]}{where}, in ‘{one.document.title}’"
+    value = f"{figure_text(figure)}{'' if figure.printed is not None else ', derived'}"
+    key, path = f"{one.id}-{figure.figure}", addresses.figure(one.id, figure.figure)
+    return _after(one, cite(Subject(key, title, path, value=value), catalogue.edition))
+
+
+def machine_name(document: MachineFile) -> str:
+    """A machine as the titles of citations and changes call it."""
+    emulated = document.run.metric == "instructions"
+    return instructions.machine_name(document) if emulated else names.machine_name(document)
+
+
+def _after(one: PublishedSource, ours: Citation) -> Citation:
+    document = one.document
+    author, date, where = (
+        None if value == wording.NOT_STATED else value for value in (document.author, document.date, document.where)
+    )
+    theirs = cite_original(Original(one.id, document.title, author, date, where))
+    known = " Known here only from an excerpt; check it before citing it." if one.from_excerpt else ""
+    return Citation(f"{theirs.text}{known} As collected by: {ours.text}", f"{theirs.bibtex}\n\n{ours.bibtex}")
+
+
+def _day(one: MeasuredSubmission | CountedSubmission) -> str:
+    return one.document.run.started[:10]
+
+
+def _made(one: MeasuredSubmission | CountedSubmission) -> tuple[str, ...]:
+    """When it was measured or counted, and by whom where they wish to be named."""
+    done = "measured" if isinstance(one, MeasuredSubmission) else "counted"
+    name = one.document.submitter.name
+    return (f"{done} on {names.date_words(_day(one))}{f' by {name}' if name else ''}",)
+
+
+def _measured(case: CaseSummary | InstructionCase) -> str:
+    """What was measured, as the title says it."""
+    if not isinstance(case, CaseSummary):
+        return "Instructions of one event"
+    return "Cost of one event" if case.attach is None or case.cost is not None else "Start and stop"
+
+
+def _value(case: CaseSummary | InstructionCase) -> str:
+    """Cost, or start and stop, with intervals; the status where there is no number."""
+    if not isinstance(case, CaseSummary):
+        found = case.cost_instructions
+        return f"{units.spread(found, units.INSTRUCTIONS)} instructions" if found else case.status
+    if case.cost is not None:
+        words = wording.cost(case)
+        return words if case.distinguishable is False else f"{words}{_interval(case.cost.low)}"
+    if case.attach is not None:
+        start, stop = wording.start_and_stop(case)
+        return f"start {start}, stop {stop}{_interval(case.attach.low)}"
+    return case.status
+
+
+def _interval(low: float | None) -> str:
+    return ", with the 95 % interval" if low is not None else ""
+
+
+def _front(found: Citation) -> Front:
+    return {"cite": {"text": found.text, "bibtex": found.bibtex}}

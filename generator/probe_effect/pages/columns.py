@@ -1,0 +1,261 @@
+"""Every column of the tables that the site makes, said once: what its header reads, and what it means.
+
+Headers link to their entry, `/data/dictionary/#<id>` (`head` in `templates/macros.j2`). An id is part of an address,
+so it stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+RULES = {"left": ":--", "right": "--:", "center": ":-:"}
+"""How Markdown writes the alignment of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its header, what a cell says, in which unit, and on which side its cells stand."""
+
+    id: str
+    label: str
+    meaning: str
+    unit: str = ""
+    align: Literal["left", "right", "center"] = "left"
+
+    @property
+    def rule(self) -> str:
+        """Its alignment as the line below a Markdown header has it."""
+        return RULES[self.align]
+
+
+def _figure(name: str, label: str, meaning: str, unit: str = "") -> Column:
+    return Column(name, label, meaning, unit, "right")
+
+
+TIME, RATE, SHARE, TIMES, INSTRUCTIONS = "time", "events per second", "per cent", "times", "instructions"
+WHAT = (
+    Column("case", "Case", "One thing measured: a probe and what it does when it fires."),
+    Column("tracer", "Tracer", "The tool that observed; where it stands with its version, as it prints it."),
+    Column("machine", "Machine", "Hardware, kernel and settings; the end of its id tells machines of one name apart."),
+    Column("suite", "Suite", "A set of cases around one question."),
+    Column("run", "Run", "A submission: one suite, run once on one machine; named by its day and its suite."),
+    _figure("level", "Level", "The value of the factor that the suite varies, such as the number of threads."),
+    Column("probe", "Probe", "Where the tracer was attached: the kind of probe."),
+    Column("action", "Action", "What the probe does each time it fires."),
+    Column("scripts", "Scripts", "The program of the case for each tracer, as it was run."),
+)
+QUANTITIES = (
+    Column("quantity", "Quantity", "What was measured, or worked out from it."),
+    _figure("value", "Value", "The estimate, with its 95 % interval in brackets where it has one."),
+    _figure(
+        "cost",
+        "Cost of one event",
+        "Time that tracing adds to one event: the Hodges-Lehmann estimate over the blocks, with its 95 % interval. "
+        "A cost below the noise floor is said to be not distinguishable from 0.",
+        TIME,
+    ),
+    _figure("fastest", "Fastest run", "The least traced run less the least untraced one, an event.", TIME),
+    _figure(
+        "slowdown",
+        "Slowdown",
+        "Cost over the untraced time of an event, in the loop that was measured; another program is slowed by its own "
+        "rate of events.",
+        SHARE,
+    ),
+    _figure("threshold-1", "1 % at", "The rate of events at which one busy thread slows by 1 %: measurable.", RATE),
+    _figure("threshold-5", "5 % at", "The rate of events at which one busy thread slows by 5 %: significant.", RATE),
+    _figure("threshold-30", "30 % at", "The rate of events at which one busy thread slows by 30 %: expensive.", RATE),
+    _figure("loss", "Events lost", "Events that the tracer said it dropped, over all that were made.", SHARE),
+    _figure("start", "Start", "From starting the tracer until its probes are proved to be live.", TIME),
+    _figure("stop", "Stop", "From asking the tracer to stop until it has exited.", TIME),
+    _figure(
+        "instructions",
+        "Instructions per event",
+        "Instructions that tracing adds to one event, counted in an emulated machine: the median of the blocks, with "
+        "the least and the greatest of them in brackets where they differ at that many digits.",
+        INSTRUCTIONS,
+    ),
+    _figure("untraced-share", "Of an untraced operation", "Added instructions over those of the untraced work.", SHARE),
+    _figure("baseline", "Baseline", "Time or instructions of the same work without a tracer: the median run."),
+    _figure(
+        "noise-floor",
+        "Noise floor",
+        "What baseline against baseline leaves possible: that is the noise floor, and a cost below it is no "
+        "difference.",
+        TIME,
+    ),
+    _figure("untraced-rate", "Untraced rate", "Events per second of the work without a tracer.", RATE),
+    _figure("traced-rate", "Highest rate", "Events per second of the middle one of the traced runs.", RATE),
+    _figure(
+        "blocks", "Blocks", "Rounds in which the case ran beside its baselines, and which the estimate is made of."
+    ),
+    Column(
+        "grade",
+        "Grade",
+        "How far a number can be trusted, A to D; the rules stand on the pages of machines.",
+        "",
+        "center",
+    ),
+    Column("mechanism", "Kprobe made by", "How the kernel made the probe: by a trap, a jump in its place, or ftrace."),
+)
+BLOCKS = (
+    _figure("block", "Block", "The round, from 0, in which the runs of this line were made."),
+    _figure(
+        "untraced-operation", "Untraced, an operation", "Each run of the block without a tracer, over its operations."
+    ),
+    _figure("traced-operation", "Traced, an operation", "The run of the block with the tracer, over its operations."),
+    _figure(
+        "difference-event",
+        "Difference, an event",
+        "Traced less untraced, over the events of an operation; for times, one for each untraced run of the block.",
+    ),
+    _figure("expected", "Events", "Events that the workload made in the run in which they were counted."),
+    _figure("seen", "Seen", "Events that the tracer reported in that run; empty where it counted none."),
+    _figure("lost", "Lost", "Events that the tracer said it dropped in that run."),
+    Column("lines", "Lines", "The lines of samples.csv that this block is made of; the header is line 1."),
+)
+COMPARED = (
+    Column(
+        "place",
+        "Place",
+        "The place of a tracer by cost on its machine, 1 for the least; several where intervals overlap.",
+        "",
+        "center",
+    ),
+    _figure("then", "Then", "The cost in the earlier run.", TIME),
+    _figure("now", "In this run", "The cost in the run that the page is of.", TIME),
+    _figure("difference", "Difference", "The second less the first, with its 95 % interval.", TIME),
+    _figure("ratio", "Ratio", "The second over the first, with its 95 % interval.", TIMES),
+    Column("outcome", "Outcome", "What the two intervals allow to say of the second against the first."),
+    Column(
+        "earlier-run", "Earlier run", "The newest run before, of the same suite, that has the case with the tracer."
+    ),
+    Column(
+        "trade", "What it needs or does not tell", "What is given up, or has to be there, with another probe or action."
+    ),
+    _figure("predicted-operation", "Predicted, an operation", "What the costs of the parts add up to.", TIME),
+    _figure("measured-operation", "Measured, an operation", "What was measured of the whole.", TIME),
+    _figure(
+        "measured-predicted", "Measured over predicted", "Above 1 where the whole costs more than its parts.", TIMES
+    ),
+    Column("meet", "Their intervals", "Whether the two intervals have a value in common."),
+    _figure("slowdown-measured", "Slowdown measured", "Of the loop at this rate, with its 95 % interval.", SHARE),
+    _figure("slowdown-predicted", "Rate × cost", "The slowdown that the cost gives at this rate.", SHARE),
+    _figure(
+        "threads", "Threads that fire it at once", "How many threads perform the operations, each on a CPU of its own."
+    ),
+    _figure("thread-factor", "An event costs", "Over its cost with one thread, with the 95 % interval.", TIMES),
+    _figure("change", "Change", "The second count over the first, less 1.", SHARE),
+    _figure("counts", "Instructions", "Both counts, from the first to the second.", INSTRUCTIONS),
+    Column("from", "From", "The kernel, or the version, of the first count."),
+    Column("to", "To", "The kernel, or the version, of the second count."),
+)
+PUBLISHED = (
+    Column("source", "Source", "Who printed the figure; its page has all of them."),
+    Column("what", "What was measured", "In the words of the figure: what its source measured, and on which platform."),
+    _figure(
+        "published-cost",
+        "Cost",
+        "The cost that others printed; “derived” where it follows from figures that they print.",
+        TIME,
+    ),
+    _figure(
+        "published-baseline",
+        "Baseline",
+        "The untraced operation that the source prints, or that follows from it.",
+        TIME,
+    ),
+    Column(
+        "figure-grade",
+        "Grade",
+        "How well the source’s way of measuring is known; the page of the source says more.",
+        "",
+        "center",
+    ),
+    _figure("printed", "As printed", "The figure as the source prints it."),
+    Column("recomputed", "Computed again", "What follows from the source’s other figures, and whether it agrees."),
+    Column("known", "Known", "Whether the source was read in full, or only an excerpt was seen."),
+    _figure("figures", "Figures", "How many figures of the source stand here."),
+    _figure("disagreements", "Disagreements", "How often the source’s figures do not follow from one another."),
+    Column(
+        "source-baseline",
+        "Baseline of one operation",
+        "What one untraced operation takes in the source, by platform.",
+        TIME,
+    ),
+    _figure("range-measured", "Measured", "The cost on one machine, or the least and the greatest of several.", TIME),
+    _figure(
+        "range-published", "Published by others (figures)", "The least and the greatest cost that others printed.", TIME
+    ),
+    Column("published-for", "Published for", "The platform, or the words, of the published figure."),
+    _figure("published", "Published", "The cost that others printed.", TIME),
+    _figure(
+        "measured-here", "Measured here", "The cost of the same case with the same tool, with its 95 % interval.", TIME
+    ),
+    Column("with", "With", "The tracer of the measured side, with its version."),
+    Column("on", "On", "The machine or the kernel of the measured side."),
+    _figure("measured-published", "Measured / published", "With the interval of what was measured here.", TIMES),
+    Column("published-on", "Published on", "The platform of the published costs."),
+    _figure("pairs", "Rows", "How many costs stand in both orders, and how many were published."),
+    Column(
+        "correlation",
+        "Rank correlation (95 %)",
+        "Kendall’s: 1 where both put the cases in one order, −1 in the opposite one.",
+    ),
+    _figure(
+        "chance",
+        "So much order by chance",
+        "How likely so much order is between two that have nothing to do with each other.",
+        SHARE,
+    ),
+    Column("tier", "What costs", "A cost that the tiers of 2011 are worked out with."),
+    _figure("tier-slowdown", "Slowdown at", "Rate times cost, for one busy thread.", SHARE),
+    _figure("of-tier", "Of the tiers’ cost", "This cost over the one that the tiers assume.", TIMES),
+)
+LISTS = (
+    Column("kind", "Kind", "Physical, virtual or nested; times of different kinds are not ranked against each other."),
+    Column("newest-run", "Newest run", "The day of the newest submission, UTC."),
+    Column("suites", "Suites", "Which suites were run there."),
+    Column("day", "Day", "The day, UTC."),
+    Column("tracers", "Tracers", "Which tools took part, with their versions."),
+    Column("kernel", "Kernel", "Kernel release."),
+    Column("system", "System", "Distribution and its version."),
+    Column("versions", "Versions seen", "The versions of the tool that submissions have, as it prints them."),
+    _figure("cases", "Cases", "How many cases."),
+    _figure("measured-cases", "Measured", "How many cases have a number with this tool, on any machine."),
+    Column("question", "Question", "What the suite was made to answer."),
+    Column("part", "Part", "A part that an emulated machine is made of."),
+    Column("package", "Package", "The package that it came from, with its version."),
+    Column("setting", "Value", "A value that settings have."),
+    Column("options", "Options", "The kernel options that have it."),
+    Column("state", "State", "The kernel’s own account of a vulnerability."),
+    Column("names", "Names", "The vulnerabilities of which it says so."),
+    Column("cap", "No better than", "The best grade that is left where the rule holds.", "", "center"),
+    Column("of-what", "Of what", "Whether the rule is for a whole submission, or for one case of it."),
+    Column("rule", "When", "When the rule holds."),
+    Column("file-what", "What", "What a file holds."),
+    Column("file", "File", "A file to load down."),
+    Column("files", "Files", "Files to load down, with their sizes where they are large."),
+    _figure("file-size", "Size", "Of the file as it is loaded."),
+    _figure("rows", "Rows", "How many rows the file has, without its header."),
+    Column("release", "Release", "A frozen copy of the data, by year and month."),
+    Column(
+        "data-version", "Data version", "The day of the newest change, and the first digits of a hash over all files."
+    ),
+    _figure("submissions", "Submissions", "How many runs of a suite on a machine."),
+    _figure("sources", "Sources", "How many published sources."),
+    _figure("archive", "Archive", "The size of the file that has everything."),
+    Column("column", "Column", "A column, as its header has it."),
+    Column("key", "Key", "A key of the document, with those above it."),
+    Column("unit", "Unit", "What the cells are in; each says its own unit, ns or µs, k/s or M/s."),
+    Column("data-kind", "Kind", "Text, whole number or decimal, and whether it may be empty."),
+    Column("meaning", "Meaning", "What a cell says."),
+    Column("check-rule", "Rule", "The id by which a problem names the rule that was broken."),
+    Column("demand", "What it demands", "What must hold for data to be published."),
+    Column("good-example", "Good", "An example that keeps the rule."),
+    Column("bad-example", "Bad", "An example that breaks it."),
+)
+
+COLUMNS = {one.id: one for group in (WHAT, QUANTITIES, BLOCKS, COMPARED, PUBLISHED, LISTS) for one in group}
+"""Column id to column, in the order of the dictionary."""

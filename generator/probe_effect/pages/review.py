@@ -1,0 +1,268 @@
+"""A review in sections of sentences and tables, and those as Markdown for GitHub: a job's summary, or a comment.
+
+GitHub reads more than Markdown: `@name` tells somebody, `#1` names another pull request, `www.` makes a link. Each is
+broken here, because the text may be a stranger's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.model import Interval, Spread
+from probe_effect.pages.markdown import environment, escape
+from probe_effect.pages.wording import UNCLEAR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from jinja2 import Environment
+
+    from probe_effect.pages.review_report import (
+        CaseRow,
+        Listed,
+        NearestRow,
+        NumberRow,
+        ProblemRow,
+        ReviewReport,
+        SubmissionRow,
+    )
+
+MAX_SUMMARY_BYTES = 1024 * 1024 - 1024
+"""GitHub takes 1 MiB as a step's summary."""
+
+MAX_COMMENT_BYTES = 60_000
+"""GitHub takes 65 536 characters as a comment."""
+
+NOTICE = re.compile(r"&#(?:64|35);")
+"""`@` and `#`, as `escape` writes them."""
+
+WEB = re.compile(r"\bwww\.", re.IGNORECASE)
+
+QUANTITIES = {"cost": "costs", "count": "counts of instructions", "figure": "published figures"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading, sentences below it, and a table; `more` rows are left out. A folded one is opened by its reader."""
+
+    title: str
+    level: int = 2
+    lines: Sequence[str] = ()
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    more: int = 0
+    is_folded: bool = False
+
+
+def markdown(report: ReviewReport) -> str:
+    """The whole review."""
+    text = _github().get_template("review.md.j2").render(sections=list(sections(report)))
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def sections(report: ReviewReport) -> Iterator[Section]:
+    """What a reader sees, the most pressing first."""
+    yield Section(
+        title="What changes in the data", level=1, lines=[f"{report.head} against {report.base}: {_told(report)}."]
+    )
+    yield from _problems(report.problems)
+    for one in report.submissions.rows:
+        yield from _submission(one)
+    if report.submissions.more:
+        yield Section(title="Further submissions", lines=[f"{report.submissions.more} more are left out here."])
+    yield from _log(report)
+    yield from _numbers(report.numbers)
+    if report.sources.count:
+        yield Section(
+            title="New published sources",
+            head=("Source", "Title", "Figures"),
+            rows=[(one.id, one.title, units.count(one.figures)) for one in report.sources.rows],
+            more=report.sources.more,
+        )
+    if report.files.count:
+        yield Section(
+            title="Files",
+            head=("Change", "File"),
+            rows=[(one.change, one.path) for one in report.files.rows],
+            more=report.files.more,
+            is_folded=True,
+        )
+
+
+def _told(report: ReviewReport) -> str:
+    if not report.files.count and not report.problems.count:
+        return "nothing"
+    counted = (
+        (report.submissions.count, "new submission"),
+        (report.numbers.count, "number that differs"),
+        (report.problems.count, "problem"),
+        (report.files.count, "file"),
+    )
+    return ", ".join(_number(count, noun) for count, noun in counted)
+
+
+def _number(count: int, noun: str) -> str:
+    first, blank, rest = noun.partition(" that ")
+    several = f"{first}s{blank}{rest.replace('differs', 'differ')}"
+    return f"{units.count(count)} {noun if count == 1 else several}"
+
+
+def _problems(problems: Listed[ProblemRow]) -> Iterator[Section]:
+    if problems.count:
+        yield Section(
+            title="Problems",
+            lines=["What `probe-effect check` finds, as far as the published data have it not already."],
+            head=("Severity", "Where", "What", "Rule", "To mend it"),
+            rows=[(one.severity, _place(one), one.message, one.rule, one.hint) for one in problems.rows],
+            more=problems.more,
+        )
+
+
+def _place(one: ProblemRow) -> str:
+    return ":".join(str(part) for part in (one.file, one.line, one.column) if part is not None)
+
+
+def _submission(one: SubmissionRow) -> Iterator[Section]:
+    yield Section(title=one.id, lines=_facts(one))
+    if one.remarks.count:
+        rows = [(_subject(row.case, row.level), row.tracer, row.words) for row in one.remarks.rows]
+        yield Section(title="To look at", level=3, head=("Case", "Tracer", "What"), rows=rows, more=one.remarks.more)
+    column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
+    yield Section(
+        title="New rows",
+        level=3,
+        lines=_skipped(one.cases.rows),
+        head=("Case", "Tracer", column, "Lost", "Blocks", "Grade"),
+        rows=[_case(row) for row in one.cases.rows if row.status == "ok"],
+        more=one.cases.more,
+    )
+    yield _nearest(one.nearest)
+
+
+def _facts(one: SubmissionRow) -> list[str]:
+    who = f", measured by {one.submitter}" if one.submitter else ""
+    found = [f"{one.machine}, {one.name}, {one.tier}; suite {one.suite}, {_number(one.blocks, 'block')}{who}."]
+    if one.grade:
+        reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
+        floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
+        found.append(f"Grade {one.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
+    return found
+
+
+def _case(row: CaseRow) -> tuple[str, ...]:
+    return (
+        _subject(row.case, row.level),
+        row.tracer,
+        _cost(row),
+        units.percent(row.loss_ratio),
+        units.count(row.blocks),
+        row.grade or units.MISSING,
+    )
+
+
+def _skipped(rows: Iterable[CaseRow]) -> list[str]:
+    """The cases without a number, by what kept them from having one."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.status != "ok":
+            without = f"{_subject(row.case, row.level)} with {row.tracer}"
+            reasons.setdefault(f"{row.status}: {row.note or units.MISSING}", []).append(without)
+    return [f"{', '.join(cases)}: {reason}." for reason, cases in reasons.items()]
+
+
+def _cost(row: CaseRow) -> str:
+    if row.cost_ns is not None:
+        if row.distinguishable is False:
+            return UNCLEAR.format(floor=units.duration(row.noise_floor_ns, 2))
+        return units.interval(Interval(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
+    if row.cost_instructions is not None:
+        least, greatest = (
+            row.cost_instructions if end is None else end
+            for end in (row.cost_least_instructions, row.cost_greatest_instructions)
+        )
+        return units.spread(Spread(row.cost_instructions, least, greatest), units.INSTRUCTIONS)
+    return row.status
+
+
+def _subject(case: str, level: str | None) -> str:
+    return case if level is None else f"{case} ({level})"
+
+
+def _nearest(one: NearestRow | None) -> Section:
+    if one is None:
+        return Section(title="Nearest machine", level=3, lines=["No published machine has numbers of this kind."])
+    same = f"{one.machine}, {one.name}: {', '.join(one.reasons)}."
+    if not one.comparable:
+        return Section(title="Nearest machine", level=3, lines=[f"None to compare with. The nearest is {same}"])
+    if not one.compared.count:
+        return Section(title="Nearest machine", level=3, lines=[same, "No case with the same tracer on both."])
+    return Section(
+        title="Nearest machine",
+        level=3,
+        lines=[same, *one.sentences],
+        head=("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome"),
+        rows=[
+            (_subject(row.case, row.level), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
+            for row in one.compared.rows
+        ],
+        more=one.compared.more,
+    )
+
+
+def _log(report: ReviewReport) -> Iterator[Section]:
+    if report.changes.count:
+        yield Section(
+            title="New entries in the change log",
+            head=("Day", "Kind", "What", "Old", "New", "Why"),
+            rows=[
+                (one.date, one.kind, _what(one.what, one.more), one.old or "", one.new or "", one.why)
+                for one in report.changes.rows
+            ],
+            more=report.changes.more,
+        )
+
+
+def _what(names: Sequence[str], more: int) -> str:
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _numbers(numbers: Listed[NumberRow]) -> Iterator[Section]:
+    """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded."""
+    for kind, noun in QUANTITIES.items():
+        rows = [one for one in numbers.rows if one.kind == kind]
+        replaced = [one for one in rows if one.old is not None]
+        added = [one for one in rows if one.old is None]
+        if replaced:
+            yield Section(
+                title=f"Changed or gone: {noun}",
+                head=("Number", "Old", "New"),
+                rows=[(one.id, one.old or "", one.new or "gone") for one in replaced],
+            )
+        if added:
+            yield Section(
+                title=f"Added: {noun}",
+                head=("Number", "Value"),
+                rows=[(one.id, one.new or "") for one in added],
+                is_folded=True,
+            )
+    if numbers.more:
+        yield Section(title="Further numbers", lines=[f"{units.count(numbers.more)} more are left out here."])
+
+
+@cache
+def _github() -> Environment:
+    return environment().overlay(finalize=_github_text)
+
+
+def _github_text(value: object) -> Markup:
+    """`value` as text that GitHub shows, and does nothing else with."""
+    if isinstance(value, Markup):
+        return value
+    quiet = NOTICE.sub(lambda match: f"{match[0]}&#8203;", str(escape(value)))
+    return Markup(WEB.sub(lambda match: f"{match[0][:-1]}&#46;", quiet))  # noqa: S704 (this is the escaping)

@@ -1,0 +1,61 @@
+"""The page of a suite: its question, its cases, who ran it, and how to run it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.guidance import names
+from probe_effect.pages import citing, instructions
+from probe_effect.pages.markdown import page
+from probe_effect.pages.ranges import measured_range
+from probe_effect.pages.results import has_number, runs
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, own_headers, script_path, workload_source
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, MeasuredSubmission, SuiteFolder
+    from probe_effect.store.suite_file import Case
+
+
+def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
+    """The page of the suite in `folder`."""
+    suite = folder.suite
+    front = {
+        "title": suite.title,
+        "kind": "suite",
+        "kicker": suite.id,
+        "description": suite.question,
+        "weight": catalogue.suites.index(folder) + 1,
+        **citing.suite(suite, catalogue),
+    }
+    return page(
+        "suite.md.j2",
+        front,
+        suite=suite,
+        description=" ".join(suite.description.split()),
+        workload=_workload(folder),
+        scripts=lambda case: scripts(folder, case),
+        measured=lambda case: measured_range(catalogue, suite, case),
+        timed=runs(suite.id, catalogue.submissions),
+        counted=runs(suite.id, catalogue.counted),
+        tracers=tracers,
+        instructions=instructions,
+    )
+
+
+def _workload(folder: SuiteFolder) -> list[str]:
+    """The source of the workload and its own headers, by their addresses."""
+    source = workload_source(folder.folder, folder.suite)
+    headers = [f"/scripts/{path.name}" for path in own_headers(source)]
+    return [f"/scripts/{folder.suite.id}/workload/{source.name}", *headers]
+
+
+def scripts(folder: SuiteFolder, case: Case) -> dict[str, str]:
+    """Tool to the address of its script of a case."""
+    paths = {tool: script_path(folder.folder, case.id, tool) for tool in SCRIPT_SUFFIXES}
+    return {tool: f"/scripts/{folder.suite.id}/{path.name}" for tool, path in paths.items() if path}
+
+
+def tracers(submission: MeasuredSubmission | CountedSubmission) -> list[str]:
+    """The tracers that gave any number, each with its version."""
+    used = dict.fromkeys(case.tracer for case in submission.summary.cases if has_number(case))
+    return [names.tool(tracer, submission.document.tools.get(tracer)) for tracer in used]

@@ -1,0 +1,117 @@
+"""What pages of tracers say from data: versions seen, the cases that a tool can do, and what they cost with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.guidance import names
+from probe_effect.pages import wording
+from probe_effect.pages.markdown import render
+from probe_effect.pages.results import FIRST_SUITE, has_number, reference_submission
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
+
+if TYPE_CHECKING:
+    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, SuiteFolder
+    from probe_effect.model import CaseSummary
+    from probe_effect.store.suite_file import Case, Suite
+
+Row = dict[str, "tuple[MeasuredSubmission, CaseSummary]"]
+"""Tracer id to what the newest submission says of a case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a suite has for a tool: its cases with a row each, and the versions that they were measured with."""
+
+    suite: Suite
+    rows: tuple[tuple[Case, Row], ...]
+    tracers: tuple[str, ...]
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: one for each tool, `tracers/<tool>.md`, and the list of all."""
+    reference = reference_submission(catalogue)
+    machine = reference.summary.machine if reference else None
+    tools = {tool: tables(catalogue, tool, machine) for tool in SCRIPT_SUFFIXES}
+    counted = {names.tool_of(case.tracer) for one in catalogue.counted for case in one.summary.cases}
+    written = {
+        f"tracers/{tool}.md": render(
+            "fragments/tracer.md.j2",
+            tool=tool,
+            tables=found,
+            versions=versions(catalogue, tool),
+            reference=reference,
+            text=text,
+            heads=lambda table: heads(catalogue, table),
+            is_counted=tool in counted,
+        )
+        for tool, found in tools.items()
+    }
+    overview = {tool: (versions(catalogue, tool), can(catalogue, tool), numbers(catalogue, tool)) for tool in tools}
+    return written | {"tracers.md": render("fragments/tracers.md.j2", overview=overview)}
+
+
+def versions(catalogue: Catalogue, tool: str) -> list[str]:
+    """The versions of a tool in any submission, as it prints them."""
+    found = (
+        names.tool(tracer, version)
+        for one in catalogue.all_submissions()
+        for tracer, version in one.document.tools.items()
+        if names.tool_of(tracer) == tool
+    )
+    return sorted(set(found))
+
+
+def can(catalogue: Catalogue, tool: str) -> list[Case]:
+    """The cases that have a script for a tool."""
+    return [case for folder in catalogue.suites for case in folder.suite.cases if _has_script(folder, case, tool)]
+
+
+def numbers(catalogue: Catalogue, tool: str) -> int:
+    """How many cases have a measured number with a tool on any machine."""
+    found = (case for one in catalogue.submissions for case in one.summary.cases)
+    return len({case.case for case in found if has_number(case) and names.tool_of(case.tracer) == tool})
+
+
+def tables(catalogue: Catalogue, tool: str, machine: str | None) -> list[Table]:
+    """For each suite with scripts for `tool`, what the newest submissions of `machine` say of its cases."""
+    folders = sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
+    return [found for folder in folders if (found := _table(catalogue, folder, tool, machine)).rows]
+
+
+def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | None) -> Table:
+    rows = tuple(
+        (case, _row(catalogue, case, tool, machine)) for case in folder.suite.cases if _has_script(folder, case, tool)
+    )
+    with_number = dict.fromkeys(
+        tracer for _, row in rows for tracer, (_, case) in sorted(row.items()) if has_number(case)
+    )
+    return Table(folder.suite, rows, tuple(with_number))
+
+
+def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> Row:
+    """At a factor's levels there are many numbers, for which the page of the case is."""
+    found = (
+        (submission, one)
+        for submission, one in catalogue.measured(case.id)
+        if submission.summary.machine == machine and names.tool_of(one.tracer) == tool and one.level is None
+    )
+    return {one.tracer: (submission, one) for submission, one in found}
+
+
+def _has_script(folder: SuiteFolder, case: Case, tool: str) -> bool:
+    return script_path(folder.folder, case.id, tool) is not None
+
+
+def heads(catalogue: Catalogue, table: Table) -> list[str]:
+    """The tracers of a table with their versions."""
+    known = {tracer: version for one in catalogue.submissions for tracer, version in one.document.tools.items()}
+    return [names.tool(tracer, known.get(tracer)) for tracer in table.tracers]
+
+
+def text(table: Table, case: CaseSummary) -> tuple[str, str]:
+    """The quantity that a suite is about, and its value."""
+    if table.suite.measures == "start":
+        return "start", wording.start_and_stop(case)[0]
+    return "cost", wording.cost(case)

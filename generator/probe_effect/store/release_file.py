@@ -1,0 +1,105 @@
+"""`data/releases/<version>/`: the data as it was on one day, which stays as it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from probe_effect.model import Problem
+from probe_effect.store.changes_file import Day
+from probe_effect.store.documents import Document, Text, read_document
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.store.places import DataFolder
+
+VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
+"""Year and month, and which release of that month where it is not the first: `2026.11`, `2026.11.2`."""
+
+MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
+TABLES = ("costs.csv", "counts.csv")
+
+MAX_MANIFEST_BYTES = 16 << 20
+"""A manifest has a line for every file of the data."""
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ReleasedFile(Document):
+    """One file in a release's archive."""
+
+    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$")] = Field(
+        description="Path under `data/`."
+    )
+    bytes: Annotated[int, Field(ge=0)] = Field(description="Its length.")
+    sha256: Sha256 = Field(description="SHA-256 of its bytes.")
+
+
+class Manifest(Document):
+    """The whole document `manifest.json`."""
+
+    schema_version: Literal[1]
+    version: Annotated[str, Field(pattern=f"^{VERSION.pattern}$")] = Field(description="The folder's name.")
+    date: Day = Field(description="Day of the release, UTC.")
+    data_version: Text = Field(description="Version of the data, its day and digest.")
+    files: tuple[ReleasedFile, ...] = Field(description="Every file under `results/`, `published/` and `suites/`.")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release and where its files lie."""
+
+    folder: Path
+    document: Manifest
+
+    @property
+    def version(self) -> str:
+        """`2026.11`."""
+        return self.document.version
+
+    @property
+    def archive(self) -> Path:
+        """All its data in one file."""
+        return self.folder / archive_name(self.version)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its files, what a reader wants most first."""
+        return (self.archive.name, *TABLES, MANIFEST, SUMS)
+
+
+def archive_name(version: str) -> str:
+    """The archive of a release."""
+    return f"probe-effect-{version}.zip"
+
+
+def release_folders(data: DataFolder) -> list[Path]:
+    """The folder of every release, in the order of versions."""
+    return sorted((path for path in (data.root / "releases").glob("*") if path.is_dir()), key=_order)
+
+
+def _order(folder: Path) -> tuple[list[int], str]:
+    return [int(part) for part in folder.name.split(".") if part.isascii() and part.isdigit()], folder.name
+
+
+def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
+    """Every sound release, oldest first, and every problem found."""
+    releases: list[Release] = []
+    problems: list[Problem] = []
+    for folder in release_folders(data):
+        path = folder / MANIFEST
+        document, faults = read_document(path, data.relative(path), "release", Manifest, MAX_MANIFEST_BYTES)
+        problems += faults
+        if document and document.version != folder.name:
+            message = f"is of version {document.version}, but lies in {printable(folder.name)}"
+            hint = "a release's folder has its version as its name"
+            problems.append(Problem("error", data.relative(path), None, None, "release/version", message, hint))
+        elif document:
+            releases.append(Release(folder, document))
+    return releases, problems

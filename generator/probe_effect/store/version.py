@@ -1,0 +1,77 @@
+"""The version of the data: which day it is of, and a digest by which anybody can tell two versions apart."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.store.changes_file import read_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from probe_effect.store.places import DataFolder
+
+PARTS = ("results", "published", "suites")
+"""The folders under `data/` that are the data; what lies beside them describes it."""
+
+DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?=-)")
+
+DIGEST_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DataVersion:
+    """One state of the data; `date` is empty while nothing dated is there."""
+
+    date: str
+    digest: str
+
+    @property
+    def text(self) -> str:
+        """As it is printed: `2026-11-21.3f2a9c1e`."""
+        return ".".join(filter(None, (self.date, self.digest)))
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file of the data: its path relative to `data/`, its bytes counted and hashed."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+def data_version(data: DataFolder) -> DataVersion:
+    """The version of what lies under `data`: the same wherever the same files lie.
+
+    Its day is that of the newest submission or of the newest entry in the change log.
+    """
+    found = [match[0] for one in data.submissions() if (match := DATED.match(one.folder.name))]
+    document, _ = read_changes(data)
+    dates = [change.date for change in document.changes] if document else []
+    listing = "".join(f"{one.sha256}  {one.path}\n" for one in data_files(data))
+    digest = hashlib.sha256(listing.encode()).hexdigest()[:DIGEST_DIGITS]
+    return DataVersion(max([*found, *dates], default=""), digest)
+
+
+def data_files(data: DataFolder) -> Iterator[DataFile]:
+    """Every file of the data, by path."""
+    for path in data_paths(data):
+        content = path.read_bytes()
+        name = path.relative_to(data.root).as_posix()
+        yield DataFile(name, len(content), hashlib.sha256(content).hexdigest())
+
+
+def data_paths(data: DataFolder) -> list[Path]:
+    """The regular files of the data in the order of their paths; hidden ones are an editor's, not the data's."""
+    files = (path for part in PARTS for path in (data.root / part).rglob("*"))
+    kept = [path for path in files if path.is_file() and not path.is_symlink() and not _hidden(path, data)]
+    return sorted(kept, key=lambda path: path.relative_to(data.root).as_posix())
+
+
+def _hidden(path: Path, data: DataFolder) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(data.root).parts)

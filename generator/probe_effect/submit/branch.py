@@ -1,0 +1,159 @@
+"""A branch with one commit on it: the files of a parcel on top of a base, and nothing else that lies about.
+
+Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
+from probe_effect.submit.parcel import IN_REPOSITORY
+from probe_effect.submit.programs import Refused, git
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from probe_effect.submit.parcel import Parcel
+
+NOT_THERE = ""
+"""What `update-ref` takes for the value of a branch that must not be there yet."""
+
+PLAIN_FILE = "100644"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch that holds a parcel."""
+
+    name: str
+    commit: str
+    is_new: bool
+
+
+def checkout_of(data: Path) -> Path | None:
+    """The git checkout whose `data/` this is, or None."""
+    parent = data.resolve().parent
+    return parent if data.resolve().name == "data" and (parent / ".git").exists() else None
+
+
+def published(checkout: Path, base: str) -> set[str]:
+    """Ids of the submissions that the commit `base` has."""
+    names = git(checkout)("ls-tree", "-r", "-z", "--name-only", base, "--", f"{IN_REPOSITORY}/").split("\0")
+    return {"/".join(parts[2:4]) for parts in (name.split("/") for name in names) if len(parts) == 5}
+
+
+def local_base(checkout: Path) -> str:
+    """The commit that others have, as far as known here without asking: the remote's default branch, else our own."""
+    ask = git(checkout)
+    found = ask.answer("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
+    return found or ask("rev-parse", "--verify", "HEAD^{commit}")
+
+
+def fetched_base(checkout: Path, remote: str) -> str:
+    """The commit at the tip of the default branch of `remote`, fetched now. Raises: UsageError, Refused."""
+    if remote.startswith("-"):
+        msg = f"{remote}: is no remote. Expected a name of `git remote`, a web address or a folder."
+        raise UsageError(msg)
+    ask = git(checkout)
+    ask("fetch", "--quiet", "--no-tags", remote, "HEAD")
+    return ask("rev-parse", "--verify", "FETCH_HEAD^{commit}")
+
+
+def author(checkout: Path) -> str:
+    """`Name <address>` that the commit will carry in public. Raises: HostNotReady when git has none.
+
+    git is kept from making an address up: it would take the names of user and host.
+    """
+    try:
+        for ident in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"):
+            said = git(checkout)("-c", "user.useConfigOnly=true", "var", ident)
+    except Refused as error:
+        msg = (
+            "git: does not know who you are, and a commit names its author in public. Tell it:\n"
+            '  git config --global user.name "NAME"\n'
+            "  git config --global user.email ADDRESS\n"
+            "GitHub has an address for this that is not your own: Settings, Emails, `noreply`."
+        )
+        raise HostNotReady(msg) from error
+    return said.rsplit(" ", 2)[0]
+
+
+def make_branch(parcel: Parcel, checkout: Path, base: str, remote: str | None) -> Branch:
+    """The branch of `parcel` on top of `base`, made now or when the same was submitted before.
+
+    Where a branch of its name holds something else, here or at `remote`, it is called `..-2` and so on.
+    Raises: HostNotReady, Refused, ProbeEffectError when `base` has one of its folders already.
+    """
+    files = _stored(parcel, checkout)
+    _check_free(parcel, checkout, base)
+    for number in count(1):
+        name = parcel.branch if number == 1 else f"{parcel.branch}-{number}"
+        there = _tips(checkout, name, remote)
+        if not there:
+            return Branch(name, _commit(parcel, files, checkout, base, name), is_new=True)
+        if all(_holds(checkout, tip, files) for tip in there):
+            return Branch(name, there[0], is_new=False)
+    raise AssertionError
+
+
+def push(checkout: Path, remote: str, branch: Branch, *settings: str) -> None:
+    """Push the branch to `remote`. Raises: Refused.
+
+    Args:
+        settings: git's own, as `-c` takes them, for this call alone.
+    """
+    words = [word for setting in settings for word in ("-c", setting)]
+    git(checkout)(*words, "push", "--quiet", remote, f"{branch.commit}:refs/heads/{branch.name}")
+
+
+def _stored(parcel: Parcel, checkout: Path) -> dict[str, str]:
+    """Path in the repository to the object that holds the file, byte for byte."""
+    ask = git(checkout)
+    files = {item.target(path): path for item in parcel.items for path in item.files()}
+    return {name: ask("hash-object", "-w", "--no-filters", "--", path.resolve()) for name, path in files.items()}
+
+
+def _check_free(parcel: Parcel, checkout: Path, base: str) -> None:
+    taken = sorted(published(checkout, base) & {item.submission.id for item in parcel.items})
+    if taken:
+        msg = (
+            f"{IN_REPOSITORY}/{taken[0]}: is published already, and a run is never changed once it is. "
+            f"For another run of that day, rename its folder: {taken[0].rpartition('/')[2]}-2"
+        )
+        raise ProbeEffectError(msg)
+
+
+def _tips(checkout: Path, name: str, remote: str | None) -> list[str]:
+    """The commits that a branch of this name is at, here and at the remote."""
+    ask = git(checkout)
+    here = ask.answer("rev-parse", "--verify", "--quiet", f"refs/heads/{name}^{{commit}}")
+    tips = [here] if here else []
+    if remote and ask("ls-remote", remote, f"refs/heads/{name}"):
+        ask("fetch", "--quiet", "--no-tags", remote, f"refs/heads/{name}")
+        tips.append(ask("rev-parse", "--verify", "FETCH_HEAD^{commit}"))
+    return tips
+
+
+def _holds(checkout: Path, commit: str, files: Mapping[str, str]) -> bool:
+    """Whether the commit has exactly these files in their folders."""
+    folders = sorted({name.rpartition("/")[0] + "/" for name in files})
+    listed = git(checkout)("ls-tree", "-r", "-z", commit, "--", *folders).split("\0")
+    return {f"{PLAIN_FILE} blob {made}\t{name}" for name, made in files.items()} == set(filter(None, listed))
+
+
+def _commit(parcel: Parcel, files: Mapping[str, str], checkout: Path, base: str, name: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        ask = git(checkout, GIT_INDEX_FILE=str(Path(folder) / "index"))
+        ask("read-tree", base)
+        entries = "".join(f"{PLAIN_FILE} {made}\t{path}\n" for path, made in files.items())
+        ask("update-index", "--add", "--index-info", text=entries)
+        tree = ask("write-tree")
+    ask = git(checkout)
+    commit = ask("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, text=f"{parcel.title}\n")
+    ask("update-ref", f"refs/heads/{name}", commit, NOT_THERE)
+    return commit

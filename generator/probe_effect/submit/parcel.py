@@ -1,0 +1,99 @@
+"""What one pull request carries: the submissions of one machine, under the paths that they get in the repository."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import BadData, UsageError
+from probe_effect.store.machine_file import Submitter, read_machine_file, write_machine_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.places import DataFolder, Submission
+
+IN_REPOSITORY = "data/results"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One submission that could be read."""
+
+    submission: Submission
+    document: MachineFile
+    is_changed: bool = False
+    """Whether the document is another than the one on disk."""
+
+    def files(self) -> list[Path]:
+        """Its files, by name."""
+        return sorted(path for path in self.submission.folder.iterdir() if path.is_file())
+
+    def target(self, path: Path) -> str:
+        """Where a file of it lies in the repository."""
+        return f"{IN_REPOSITORY}/{self.submission.id}/{path.name}"
+
+    @property
+    def credit(self) -> str | None:
+        """The name that it credits."""
+        return self.document.submitter.name
+
+    def credited(self, name: str | None) -> Item:
+        """The same with `name` for its credit, in memory; None: nobody's."""
+        if name == self.credit:
+            return self
+        submitter = Submitter(name=name, url=self.document.submitter.url if name else None)
+        return Item(self.submission, self.document.model_copy(update={"submitter": submitter}), is_changed=True)
+
+    def save(self) -> None:
+        """Write what was changed. Raises: HostNotReady."""
+        if self.is_changed:
+            write_machine_file(self.submission.machine_file, self.document)
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """All submissions of one machine."""
+
+    machine: str
+    items: Sequence[Item]
+
+    @property
+    def branch(self) -> str:
+        """`submit/<machine>-<date of the newest run>`."""
+        newest = max(item.document.run.started[:10] for item in self.items)
+        return f"submit/{self.machine}-{newest}"
+
+    def credited(self, name: str | None) -> Parcel:
+        """The same with `name` for the credit of each, in memory."""
+        return Parcel(self.machine, [item.credited(name) for item in self.items])
+
+    @property
+    def title(self) -> str:
+        """One line for the commit and the pull request; of ids only, so that nothing in it can mean anything."""
+        suites = dict.fromkeys(item.document.run.suite for item in self.items)
+        return f"Results of {self.machine}: {', '.join(suites)}"
+
+
+def unpublished(data: DataFolder, published: Iterable[str]) -> tuple[list[Submission], list[Submission]]:
+    """Submissions under `data` that are complete, and those that are not, without the `published`, by their ids."""
+    known = set(published)
+    found = [one for one in data.submissions() if one.id not in known]
+    return [one for one in found if not one.plan_file.exists()], [one for one in found if one.plan_file.exists()]
+
+
+def read_parcels(submissions: Iterable[Submission], data: DataFolder) -> list[Parcel]:
+    """A parcel for each machine, in the order in which they come. Raises: BadData, UsageError."""
+    by_target: dict[str, Item] = {}
+    for one in submissions:
+        document, problems = read_machine_file(one.machine_file, data.relative(one.machine_file))
+        if document is None:
+            raise BadData(problems)
+        other = by_target.setdefault(one.id, Item(one, document))
+        if other.submission.folder != one.folder:
+            msg = f"{one.folder}: has the place of {other.submission.folder} in the repository, {one.id}. Rename one."
+            raise UsageError(msg)
+    machines = dict.fromkeys(item.submission.machine for item in by_target.values())
+    return [Parcel(name, [one for one in by_target.values() if one.submission.machine == name]) for name in machines]

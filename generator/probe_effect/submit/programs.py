@@ -1,0 +1,75 @@
+"""git and gh: each call is a list of words, never a line for a shell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady, ProbeEffectError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"})
+"""Variables that would lead git to another repository than the folder's."""
+
+
+class Refused(ProbeEffectError):
+    """A program ended with a fault; the message has its own last words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that is called in one folder."""
+
+    name: str
+    folder: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Further variables of its environment."""
+
+    def __call__(self, *words: str | Path, text: str = "") -> str:
+        """What it prints, without the last newline; `text` is its standard input.
+
+        Raises: HostNotReady when it is not installed; Refused when it ends with a fault.
+        """
+        found = shutil.which(self.name)
+        if found is None:
+            msg = (
+                f"{self.name}: not found on the PATH. Install it, or send the folder by hand: --dry-run has the steps."
+            )
+            raise HostNotReady(msg)
+        ours = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+        done = subprocess.run(
+            [found, *map(str, words)],
+            cwd=self.folder,
+            env={**ours, "LC_ALL": "C", **self.settings},  # its words are shown in one language
+            input=text.encode(),
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            complaint = done.stderr.decode("utf-8", errors="replace").strip() or f"ended with {done.returncode}"
+            msg = f"{self.name} {words[0]}: {complaint}"
+            raise Refused(msg)
+        return done.stdout.decode("utf-8", errors="replace").removesuffix("\n")
+
+    def answer(self, *words: str | Path) -> str | None:
+        """What it prints, or None when it is not there or refuses."""
+        try:
+            return self(*words)
+        except (HostNotReady, Refused):
+            return None
+
+
+def git(folder: Path, **settings: str) -> Program:
+    """git in `folder`."""
+    return Program("git", folder, settings)
+
+
+def gh(folder: Path) -> Program:
+    """GitHub's command line in `folder`; it is never to ask questions."""
+    return Program("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})

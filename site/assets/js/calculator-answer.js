@@ -1,0 +1,97 @@
+// What the calculator's page shows as an answer: sentence, chart, figures, and what would cost less.
+(() => {
+  const { scales, stated } = probeEffect.units;
+  const { fill, forecast, sentence, alike, slowdown, ways, figures, assumptions } = probeEffect.answer;
+  const { draw } = probeEffect.calculatorChart;
+  const home = new URL("../", document.currentScript.src);
+  const shownWays = 3;
+
+  const element = (name, className, ...content) => {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    made.append(...content);
+    return made;
+  };
+
+  const link = (text, address) => {
+    const made = element("a", "", text);
+    made.href = address;
+    return made;
+  };
+
+  const list = (items, className) => element("ul", className, ...items.map((one) => element("li", "", one)));
+
+  const definitions = (pairs) =>
+    element("dl", "", ...pairs.flatMap(([term, text]) => [element("dt", "", term), element("dd", "", text)]));
+
+  // A part that stays open or closed, by its name, when the answer changes.
+  const section = (name, title, ...content) => {
+    const made = element("details", "", element("summary", "", title), ...content);
+    made.dataset.name = name;
+    return made;
+  };
+
+  const origin = ({ entry }, { titles }) => element("p", "", `Measured on ${entry.date}: `,
+    link(titles.get(entry.case), new URL(`costs/${entry.case}/`, home)), ", ",
+    link(entry.machine, new URL(`machines/${entry.machine}/`, home)), ".");
+
+  // The calculator's own address with another choice in it.
+  const addressOf = ({ tracer, case: id, machine }) => {
+    const state = new URL(location.href);
+    Object.entries({ tracer, case: id, machine }).forEach(([name, value]) => state.searchParams.set(name, value));
+    return state;
+  };
+
+  const way = ({ entry, name, figures: said, remarks }) =>
+    element("span", "", link(name, addressOf(entry)), element("b", "", said), element("small", "", remarks));
+
+  const cheaper = (found, data) => {
+    const all = ways(found, data).map(way);
+    const title = element("h3", "", "What would cost less");
+    if (all.length === 0) return element("div", "calculator-ways", title, element("p", "", data.words["no-way"]));
+    const rest = all.slice(shownWays);
+    const more = rest.length > 0 ? [section("more", fill(data.words["more-ways"], { count: rest.length }), list(rest))] : [];
+    return element("div", "calculator-ways", title, list(all.slice(0, shownWays)), ...more);
+  };
+
+  const onEach = (all) => definitions(all.map((one) => [one.entry.machine, slowdown(one)]));
+
+  // Each machine of a kind, and whose the figures after them are.
+  const machines = (all, { words }) =>
+    [onEach(all), element("p", "", fill(words.greatest, { machine: all[0].entry.machine }))];
+
+  const comparable = ({ entry, asked }, data) => {
+    const others = data.costs.filter((other) => other.machine !== entry.machine
+      && ["case", "tracer", "kind"].every((name) => other[name] === entry[name]));
+    const all = others.map((other) => forecast(other, asked));
+    return all.length > 0 ? [section("comparable", "Comparable machines", onEach(all))] : [];
+  };
+
+  const describe = (found, words) =>
+    fill(words.chart, { slowdown: slowdown(found), rate: stated(found.asked.rate, scales.EVENTS) });
+
+  // Shows what `entries`, the same probe on one machine or on several of a kind, do under the load that was asked about.
+  const show = (form, entries, asked, data) => {
+    const details = form.querySelector(".calculator-details");
+    const all = entries.map((entry) => forecast(entry, asked)).sort((one, other) => other.cost.value - one.cost.value);
+    const [greatest] = all;
+    const open = [...details.querySelectorAll("details")].filter((one) => one.open).map((one) => one.dataset.name);
+    form.querySelector("output").textContent = all.length > 1 ? alike(all, data) : sentence(greatest, data);
+    draw(form.querySelector(".calculator-chart"), all, data.thresholds, describe(greatest, data.words));
+    form.querySelector(".calculator-figures").replaceChildren(...(all.length > 1 ? machines(all, data) : []),
+      definitions(figures(greatest, data)), origin(greatest, data));
+    details.replaceChildren(cheaper(greatest, data),
+      section("assumed", "Assumed", list(assumptions(greatest, data))),
+      ...(all.length > 1 ? [] : comparable(greatest, data)));
+    details.querySelectorAll("details").forEach((one) => { one.open = open.includes(one.dataset.name); });
+  };
+
+  // Instead of an answer: what has to be put right first.
+  const refuse = (form, text) => {
+    form.querySelector("output").textContent = text;
+    [".calculator-figures", ".calculator-details", ".calculator-chart"].forEach((part) =>
+      form.querySelector(part).replaceChildren());
+  };
+
+  probeEffect.calculatorAnswer = { show, refuse };
+})();

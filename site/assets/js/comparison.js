@@ -1,0 +1,99 @@
+// Two measurements of one case against each other: the arithmetic and the rules of the generator's stats/mover.py,
+// guidance/comparison.py and guidance/instruction_change.py, and the summary of pages/comparison.py. Shared examples
+// (tests/data/comparison.json) hold the two to each other. An interval is {value, low, high}; ends may be null.
+(() => {
+  const isBounded = ({ low, high }) => low !== null && high !== null;
+  const opposite = ({ value, low, high }) => ({ value: -value, low: -high, high: -low });
+  const divided = ({ value, low, high }, unit) => ({ value: value / unit, low: low / unit, high: high / unit });
+
+  // The first less the second, two independent estimates (Zou and Donner 2008).
+  const difference = (a, b) => {
+    const value = a.value - b.value;
+    if (!isBounded(a) || !isBounded(b)) return { value, low: null, high: null };
+    const down = Math.hypot(a.value - a.low, b.high - b.value);
+    const up = Math.hypot(a.high - a.value, b.value - b.low);
+    return { value, low: value - down, high: value + up };
+  };
+
+  // The ratio at which the low end of `a` less ratio times `b` is 0; `b` lies above 0 as a whole.
+  const lowRatio = (a, b) => {
+    const end = a.low > 0 ? b.high : b.low;
+    const product = a.value * b.value;
+    const constant = a.low * (2 * a.value - a.low);
+    const square = end * (2 * b.value - end);
+    const root = Math.sqrt(Math.max(product ** 2 - constant * square, 0));
+    return product > 0 ? constant / (product + root) : (product - root) / square;
+  };
+
+  // The first over the second, two independent estimates (Donner and Zou 2012); null where the second may be 0.
+  const ratio = (a, b) => {
+    if (isBounded(b) ? b.low <= 0 && b.high >= 0 : b.value === 0) return null;
+    const value = a.value / b.value;
+    if (!isBounded(a) || !isBounded(b)) return { value, low: null, high: null };
+    const [over, under] = b.value < 0 ? [opposite(a), opposite(b)] : [a, b];
+    const unitOver = Math.max(...[over.low, over.value, over.high].map(Math.abs)) || 1;
+    const [c, d] = [divided(over, unitOver), divided(under, under.high)];
+    const scale = unitOver / under.high;
+    return { value, low: lowRatio(c, d) * scale, high: -lowRatio(opposite(c), d) * scale };
+  };
+
+  const reasons = (first, second) => [...new Set([...first.faults, ...second.faults])].sort().join("; ") || null;
+
+  // The second cost against the first; `paired` is the difference over the blocks of both, null where they have none.
+  const compared = (first, second, paired, words) => {
+    const found = paired ?? difference(second.cost, first.cost);
+    const reason = reasons(first, second) ?? (found.low === null ? words.too_few : null);
+    const [dearer, cheaper, none, incomparable] = Object.keys(words.outcomes);
+    const floor = Math.max(first.floor, second.floor);
+    const holdsZero = !((found.low ?? 0) > 0 || (found.high ?? 0) < 0);
+    let outcome = found.value > 0 ? dearer : cheaper;
+    if (holdsZero || Math.abs(found.value) <= floor) outcome = none;
+    if (reason !== null) outcome = incomparable;
+    return { difference: found, ratio: ratio(second.cost, first.cost), outcome, reason };
+  };
+
+  // The second count against the first: clear where the ranges are apart and the medians differ by enough. `ratio` is
+  // the share of the first by which the second differs.
+  const changed = (first, second, words) => {
+    const [more, fewer, none, incomparable] = Object.keys(words.outcomes);
+    const [before, after] = [first.cost, second.cost];
+    const reason = reasons(first, second);
+    const by = after.value - before.value;
+    if (reason !== null) return { difference: by, ratio: null, outcome: incomparable, reason };
+    const least = Math.max(words.limit_ratio * Math.min(Math.abs(before.value), Math.abs(after.value)),
+      words.untraced_limit_ratio * Math.max(first.untraced, second.untraced));
+    const isApart = before.high < after.low || after.high < before.low;
+    const isClear = isApart && Math.abs(by) > least;
+    const share = Math.min(before.value, after.value) > 0 ? after.value / before.value - 1 : null;
+    const side = by > 0 ? more : fewer;
+    return { difference: by, ratio: share, outcome: isClear ? side : none, reason };
+  };
+
+  const filled = (template, parts) => template.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+  const numbered = (number, forms) => `${probeEffect.units.count(number)} ${forms[number === 1 ? 0 : 1]}`;
+
+  // "Of 21 comparisons, 3 are dearer on B, 1 is cheaper and 17 show no difference."
+  const summary = (outcomes, side, words) => {
+    let isSaid = false;
+    const parts = Object.entries(words.outcomes).flatMap(([outcome, forms]) => {
+      const times = outcomes.filter((one) => one === outcome).length;
+      if (times === 0) return [];
+      const takesSide = words.sided.includes(outcome);
+      const text = `${numbered(times, forms)}${takesSide && !isSaid ? ` ${side}` : ""}`;
+      isSaid ||= takesSide;
+      return [text];
+    });
+    const whole = [parts.slice(0, -1).join(", "), parts.at(-1)].filter(Boolean).join(" and ");
+    return filled(words.summary, { count: numbered(outcomes.length, words.counted), outcomes: whole });
+  };
+
+  // How many of so many would come out different by chance alone; nothing is said of counts, which hardly vary.
+  const chance = (outcomes, words) => {
+    if (!words.chance) return "";
+    const able = outcomes.filter((one) => one !== Object.keys(words.outcomes)[3]).length;
+    const expected = probeEffect.units.significant(words.by_chance_ratio * able, 2);
+    return filled(words.chance, { count: numbered(able, words.able), expected });
+  };
+
+  probeEffect.comparison = { difference, ratio, compared, changed, summary, chance };
+})();

@@ -1,0 +1,101 @@
+// Search: words in, pages out. The index is fetched in pieces, only those that the words need.
+(() => {
+  const home = new URL("../", document.currentScript.src);
+  const form = document.querySelector("form.search");
+  const results = document.querySelector(".search-results");
+  const shownAtOnce = 10;
+  const pause = 150;               // ms without a key before a search begins
+
+  const element = (name, className, ...content) => {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    made.append(...content);
+    return made;
+  };
+
+  let index;
+  const load = () => {
+    index ??= import(new URL("pagefind/pagefind.js", home)).then(async (loaded) => {
+      await loaded.options({ baseUrl: home.pathname, excerptLength: 24 });
+      return loaded;
+    });
+    return index;
+  };
+
+  // The excerpt is HTML in which only <mark> means something; everything else becomes text.
+  const excerpt = (html) => {
+    const made = element("p");
+    new DOMParser().parseFromString(html, "text/html").body.childNodes.forEach((node) => {
+      made.append(node.nodeName === "MARK" ? element("mark", "", node.textContent) : node.textContent);
+    });
+    return made;
+  };
+
+  const entry = ({ url, meta, excerpt: html }) => {
+    const link = element("a", "", meta.title);
+    link.href = url;
+    return element("li", "", link, ...(meta.section ? [" ", element("span", "search-section", meta.section)] : []), excerpt(html));
+  };
+
+  const list = async (found, start) => {
+    const pages = await Promise.all(found.slice(start, start + shownAtOnce).map((one) => one.data()));
+    return pages.map(entry);
+  };
+
+  const more = (found, entries) => {
+    const button = element("button", "search-more", "More pages");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      const next = await list(found, entries.children.length);
+      entries.append(...next);
+      next[0]?.querySelector("a").focus();
+      if (entries.children.length >= found.length) button.remove();
+    });
+    return button;
+  };
+
+  let last = 0;
+  const search = async (words) => {
+    last += 1;
+    const mine = last;
+    if (words === "") {
+      results.replaceChildren();
+      return;
+    }
+    try {
+      const { results: found } = await (await load()).search(words);
+      const entries = element("ol", "search-pages", ...await list(found, 0));
+      if (mine !== last) return;   // the reader has typed on
+      const count = found.length === 0
+        ? `No page has “${words}”.`
+        : `${found.length} ${found.length === 1 ? "page has" : "pages have"} “${words}”.`;
+      results.replaceChildren(element("p", "search-count", count), entries,
+        ...(found.length > shownAtOnce ? [more(found, entries)] : []));
+    } catch {
+      index = undefined;           // a later try may succeed
+      results.replaceChildren(element("p", "search-count", "The index could not be loaded."));
+    }
+  };
+
+  const asked = () => new URLSearchParams(location.search).get("q") ?? "";
+  const restore = () => {
+    form.elements.q.value = asked();
+    return search(asked().trim());
+  };
+
+  let timer;
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const words = form.elements.q.value.trim();
+      const state = new URL(location.href);
+      if (words) state.searchParams.set("q", words);
+      else state.searchParams.delete("q");
+      history.replaceState(null, "", state);
+      search(words);
+    }, pause);
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("popstate", restore);
+  restore();
+})();

@@ -1,0 +1,46 @@
+// The state of a page's controls in its address: short, readable, restored by Back and Forward.
+// `fields` says for each name, in the order of the address, what it may be: {fallback, many, knows}. `knows` gets a
+// value and the values before it, and so does `fallback` where it is a function; `many` values stand with commas.
+(() => {
+  const fallbackOf = ({ fallback }, values) => (typeof fallback === "function" ? fallback(values) : fallback);
+
+  // The values that the address gives, and as `name=value` what of it is not known here.
+  const read = (fields) => {
+    const given = new URLSearchParams(location.search);
+    const values = {};
+    const ignored = [];
+    Object.entries(fields).forEach(([name, field]) => {
+      const text = given.get(name);
+      const parts = text === null ? [] : [...new Set(field.many ? text.split(",") : [text])];
+      const known = parts.filter((part) => field.knows(part, values));
+      ignored.push(...parts.filter((part) => !known.includes(part)).map((part) => `${name}=${part}`));
+      const found = field.many ? known : known[0];
+      values[name] = known.length > 0 ? found : fallbackOf(field, values);
+    });
+    return { values, ignored };
+  };
+
+  // Whether the address says anything of what the form asks.
+  const isGiven = (form) => [...new URLSearchParams(location.search).keys()].some((name) => form.elements.namedItem(name));
+
+  // Commas and colons stay as they are: they mean nothing in a query, and people read them.
+  const encoded = (text) => encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%3A", ":");
+
+  // The page with these values: what is not the fallback, after what the address holds beside them.
+  const address = (values, fields) => {
+    const others = [...new URLSearchParams(location.search)].filter(([name]) => !(name in fields));
+    const own = Object.entries(fields).map(([name, field]) => [name, String(values[name]), fallbackOf(field, values)])
+      .filter(([, value, fallback]) => value !== String(fallback));
+    const query = [...others, ...own].map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join("&");
+    return `${location.pathname}${query && "?"}${query}`;
+  };
+
+  // A choice is a step that Back takes back; typing is none.
+  const write = (values, fields, isTyping) => {
+    const wanted = address(values, fields);
+    if (wanted === location.pathname + location.search) return;
+    history[isTyping ? "replaceState" : "pushState"](null, "", wanted);
+  };
+
+  probeEffect.state = { read, isGiven, address, write };
+})();

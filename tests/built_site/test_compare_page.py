@@ -1,0 +1,259 @@
+"""The page `/compare/` in a real browser: its arithmetic, its words, and what addresses restore."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from probe_effect.exports.compare_shards import shard_name, subjects
+from probe_effect.guidance import comparison, instruction_change
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.guidance.comparison import Side
+from probe_effect.guidance.instruction_change import CountedSide
+from probe_effect.store.places import DataFolder
+from site_build import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from probe_effect.exports.compare_shards import Machine
+    from probe_effect.guidance.catalogue import Catalogue
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+EXAMPLES = json.loads((PROJECT / "tests" / "data" / "comparison.json").read_text(encoding="utf-8"))
+READY = "#compare[data-state=ready]"
+MACHINE, OTHER = "amd-epyc-2t-kvm-d4f3", "amd-epyc-2t-kvm-c9b7"
+OLD, NEW = "qemu-tcg-1t-linux-5-10-0-32-amd64-31da", "qemu-tcg-1t-linux-7-3-4-deb13-amd64-cea6"
+
+GIVEN = "const given = ([value, low, high]) => ({ value, low, high });"
+TAKEN = "const taken = found => found && [found.value, found.low, found.high];"
+
+WORKED_OUT = f"""all => {{
+    {GIVEN} {TAKEN}
+    const {{ difference, ratio }} = probeEffect.comparison;
+    return all.map(({{ first, second }}) =>
+        [taken(difference(given(first), given(second))), taken(ratio(given(first), given(second)))]);
+}}"""
+
+DECIDED = f"""async ([metric, all]) => {{
+    {GIVEN}
+    const {{ compared, changed }} = probeEffect.comparison;
+    const words = (await (await fetch(document.querySelector(".view-data").href)).json()).words[metric];
+    const side = one => ({{ ...one, cost: given(one.cost) }});
+    return all.map(({{ first, second }}) => metric === "time"
+        ? compared(side(first), side(second), null, words) : changed(side(first), side(second), words));
+}}"""
+
+SAID = """async all => {
+    const { summary, chance } = probeEffect.comparison;
+    const words = (await (await fetch(document.querySelector(".view-data").href)).json()).words.time;
+    return all.map(({ outcomes, side }) => [summary(outcomes, side, words), chance(outcomes, words)]);
+}"""
+
+TABLE = """() => [...document.querySelectorAll("#compare-live .table-scroll:first-of-type tbody tr")]
+    .map(row => [...row.children].map(cell => cell.textContent))"""
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return read_catalogue(DataFolder(PROJECT / "data"))
+
+
+@pytest.fixture
+def page(chromium: Browser, address: str) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    made = context.new_page()
+    made.goto(f"{address}compare/")
+    yield made
+    context.close()
+
+
+def opened(page: Page, address: str, query: str) -> Page:
+    page.goto(f"{address}compare/?{query}")
+    page.wait_for_selector(READY)
+    return page
+
+
+def same(found: list[float | None] | None, expected: list[float | None] | None) -> bool:
+    if found is None or expected is None:
+        return found is expected
+    pairs = zip(found, expected, strict=True)
+    return all(a is b if a is None or b is None else math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) for a, b in pairs)
+
+
+def test_the_page_works_out_differences_and_ratios_as_the_generator_does(page: Page) -> None:
+    wanted = EXAMPLES["arithmetic"]
+    found = page.evaluate(WORKED_OUT, wanted)
+    pairs = [
+        (one, got)
+        for one, got in zip(wanted, found, strict=True)
+        if not (same(got[0], one["difference"]) and same(got[1], one["ratio"]))
+    ]
+    assert pairs == []
+
+
+@pytest.mark.parametrize(("metric", "group"), [("time", "outcomes"), ("instructions", "changes")])
+def test_the_page_decides_as_the_generator_does(page: Page, metric: str, group: str) -> None:
+    wanted = EXAMPLES[group]
+    found = page.evaluate(DECIDED, [metric, wanted])
+    assert [one["outcome"] for one in found] == [one["outcome"] for one in wanted]
+    if metric == "time":
+        assert [one["reason"] for one in found] == [one["reason"] for one in wanted]
+    else:
+        assert all(same([got["ratio"]], [one["ratio"]]) for got, one in zip(found, wanted, strict=True))
+
+
+def test_the_page_sums_up_in_the_words_of_the_generator(page: Page) -> None:
+    wanted = EXAMPLES["summaries"]
+    assert page.evaluate(SAID, wanted) == [[one["summary"], one["chance"]] for one in wanted]
+
+
+def test_the_page_writes_counts_with_their_range_as_the_terminal_does(page: Page) -> None:
+    wanted = EXAMPLES["spreads"]
+    found = page.evaluate(
+        "all => all.map(({ value: [value, low, high] }) => "
+        "probeEffect.units.spread({ value, low, high }, probeEffect.units.scales.INSTRUCTIONS))",
+        wanted,
+    )
+    assert found == [one["text"] for one in wanted]
+
+
+def expected_outcomes(first: Machine, second: Machine, tracers: tuple[str, str]) -> list[str]:
+    """The outcomes that the generator gives to two subjects, in the order of cases."""
+    ours, others = first.side, second.side
+    if isinstance(ours, Side) and isinstance(others, Side):
+        times = (
+            comparison.between_tracers(ours, *tracers) if first.id == second.id else comparison.between(ours, others)
+        )
+        return [one.outcome for one in times if one.first.case.tracer == tracers[0]]
+    assert isinstance(ours, CountedSide)
+    assert isinstance(others, CountedSide)
+    same_machine = first.id == second.id
+    counts = (
+        instruction_change.changes_of_tracers(ours, *tracers)
+        if same_machine
+        else instruction_change.changes(ours, others)
+    )
+    return [one.outcome for one in counts if one.first.case.tracer == tracers[0]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((MACHINE, "bpftrace"), (MACHINE, "libbpf")),
+        ((MACHINE, "perf-stat"), (MACHINE, "perf-record")),
+        ((MACHINE, "bpftrace-0-23-2"), (MACHINE, "bpftrace")),
+        ((MACHINE, "bpftrace"), (OTHER, "bpftrace")),
+        ((OLD, "bpftrace"), (NEW, "bpftrace")),
+        ((NEW, "bpftrace"), (NEW, "libbpf")),
+    ],
+)
+def test_the_page_shows_what_the_command_finds(
+    page: Page, address: str, catalogue: Catalogue, first: tuple[str, str], second: tuple[str, str]
+) -> None:
+    machines = {one.id: one for one in subjects(catalogue)}
+    one, other = machines[first[0]], machines[second[0]]
+    metric = "" if one.metric == "time" else "q=instructions&"
+    opened(page, address, f"{metric}a={':'.join(first)}&b={':'.join(second)}")
+    rows: list[list[str]] = page.evaluate(TABLE)
+    expected = expected_outcomes(one, other, (first[1], second[1]))
+    assert expected
+    assert [next(cell for cell in row if cell in set(expected)) for row in rows] == expected
+
+
+def test_each_cost_leads_to_the_page_of_its_number(page: Page, address: str) -> None:
+    opened(page, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
+    links = page.locator("#compare-live td a").evaluate_all("all => all.map(one => one.href)")
+    assert len(links) >= 8
+    assert {one for one in links if page.request.get(one).status != 200} == set()
+
+
+STATES: dict[str, dict[str, str]] = {
+    "": {},
+    f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace": {"a": f"{MACHINE}:bpftrace", "b": f"{OTHER}:bpftrace"},
+    f"b={MACHINE}:perf-stat": {"a": f"{MACHINE}:bpftrace", "b": f"{MACHINE}:perf-stat"},
+    "q=instructions": {"q": "instructions"},
+    f"q=instructions&a={NEW}:libbpf&b={OLD}:libbpf": {"a": f"{NEW}:libbpf", "b": f"{OLD}:libbpf"},
+}
+"""Addresses that were published, and what each of them restores."""
+
+
+@pytest.mark.parametrize("query", [query for query in STATES if query])
+def test_an_old_address_restores_its_comparison(page: Page, address: str, query: str) -> None:
+    opened(page, address, query)
+    inputs = page.evaluate("Object.fromEntries(new FormData(document.getElementById('compare')))")
+    assert inputs | STATES[query] == inputs
+    assert page.url.endswith(query)
+    assert page.locator("#compare-live tbody tr").count() > 0
+
+
+@pytest.mark.parametrize(
+    ("query", "ignored"),
+    [
+        ("a=nobody:nothing", "a=nobody:nothing"),
+        (f"a={OLD}:bpftrace", f"a={OLD}:bpftrace"),
+        ("q=loudness", "q=loudness"),
+        ("a=%3Cscript%3E&b=__proto__", "a=<script>, b=__proto__"),
+    ],
+)
+def test_what_an_address_asks_in_vain_is_told_and_ignored(page: Page, address: str, query: str, ignored: str) -> None:
+    opened(page, address, query)
+    assert f"not known here: {ignored}." in page.locator("#compare .view-message").inner_text()
+
+
+def test_back_and_forward_restore_what_was_compared(page: Page) -> None:
+    page.select_option("#compare-b", f"{MACHINE}:perf-stat")
+    page.wait_for_selector(READY)
+    first = page.url
+    page.click(".compare-swap")
+    page.wait_for_function("location.search.includes('a=')")
+    page.go_back()
+    page.wait_for_function("document.getElementById('compare-b').value.endsWith(':perf-stat')")
+    assert page.url == first
+    page.go_forward()
+    page.wait_for_function("document.getElementById('compare-a').value.endsWith(':perf-stat')")
+
+
+def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
+    """None of today's is of another tier, so the index says that one is."""
+
+    def changed(route: Any) -> None:  # noqa: ANN401 (playwright's)
+        index = route.fetch().json()
+        next(one for one in index["machines"] if one["id"] == OTHER)["tier"] = "physical"
+        route.fulfill(json=index)
+
+    page.route("**/index.json", changed)
+    page.select_option("#compare-b", f"{OTHER}:bpftrace")
+    page.wait_for_selector(READY)
+    assert "different tiers, nested virtual machine and physical" in page.locator(".view-warning").inner_text()
+
+
+def test_without_javascript_tracers_are_compared_and_no_control_is_shown(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(f"{address}compare/")
+    assert plain.locator("table:visible").count() > 3
+    assert plain.locator("button:visible, select:visible, input:visible").count() == 0
+    context.close()
+
+
+def test_numbers_that_do_not_load_leave_the_page_as_it_was(page: Page) -> None:
+    page.route("**/data/compare/*--*.json", lambda route: route.abort())
+    page.click(".compare-now")
+    page.wait_for_selector("#compare[data-state=failed]")
+    assert page.locator(".view-still table:visible").count() > 3
+
+
+def test_every_file_of_a_subject_is_published(page: Page, address: str, catalogue: Catalogue) -> None:
+    names = itertools.chain.from_iterable(
+        (shard_name(machine.id, tracer) for tracer in machine.tracers()) for machine in subjects(catalogue)
+    )
+    missing = [name for name in names if page.request.get(f"{address}data/compare/{name}").status != 200]
+    assert missing == []

@@ -1,0 +1,256 @@
+"""The page `/explore/` in a real browser: what it shows, what addresses restore, and the files that it gives."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from site_build import PROJECT, absent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+READY = "#explore[data-state=ready]"
+DRAWN = f"{READY} ~ #explore-live .view-drawing svg"
+MACHINE, OTHER = "amd-epyc-2t-kvm-d4f3", "amd-epyc-2t-kvm-c9b7"
+NEW = "qemu-tcg-1t-linux-7-3-4-deb13-amd64-cea6"
+AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
+SCRIPTS_BYTES = 15_000
+"""Compressed, of the scripts that are only of these two pages."""
+
+CHOSEN = """() => {
+    const found = {};
+    for (const [name, value] of new FormData(document.getElementById("explore"))) (found[name] ??= []).push(value);
+    return found;
+}"""
+
+
+@pytest.fixture
+def page(chromium: Browser, address: str) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    made = context.new_page()
+    made.goto(f"{address}explore/")
+    yield made
+    context.close()
+
+
+def opened(page: Page, address: str, query: str) -> Page:
+    page.goto(f"{address}explore/?{query}")
+    page.wait_for_selector(READY)
+    return page
+
+
+def column(page: Page, title: str) -> list[str]:
+    heads = page.locator("#explore-live thead th").all_inner_texts()
+    place = next(at for at, head in enumerate(heads) if head.startswith(title))
+    return page.locator(f"#explore-live tbody tr > :nth-child({place + 1})").all_inner_texts()
+
+
+STATES: dict[str, dict[str, list[str]]] = {
+    "sort=cost": {"sort": ["cost"], "suite": ["per-event"], "machine": [MACHINE]},
+    "q=slowdown&rate=20k": {"q": ["slowdown"], "rate": ["20k"]},
+    "machine=all&tracer=bpftrace,libbpf": {"machine": [], "tracer": ["bpftrace", "libbpf"]},
+    f"machine={OTHER}&axis=linear": {"machine": [OTHER], "axis": ["linear"]},
+    "case=06-uprobe&sort=-cost": {"case": ["06-uprobe"], "suite": ["per-event"], "sort": ["-cost"]},
+    "case=01-sweep-tracepoint&level=1000": {"suite": ["sweep"], "level": ["1000"]},
+    "suite=all": {"suite": ["all"]},
+    "q=instructions&tracer=libbpf": {"q": ["instructions"], "machine": [MACHINE, NEW], "tracer": ["libbpf"]},
+}
+"""Addresses that were published, and what each of them restores; the ticks of the other quantity stay."""
+
+
+@pytest.mark.parametrize("query", STATES)
+def test_an_old_address_restores_its_view(page: Page, address: str, query: str) -> None:
+    opened(page, address, query)
+    chosen = page.evaluate(CHOSEN)
+    # A new page has the newest kernel ticked for the day when instructions are chosen.
+    chosen["machine"] = [one for one in chosen.get("machine", []) if one != NEW or "instructions" in query]
+    assert {name: sorted(chosen.get(name, [])) for name in STATES[query]} == {
+        name: sorted(values) for name, values in STATES[query].items()
+    }
+    assert page.url.endswith(f"?{query}")
+    assert page.locator("#explore-live tbody tr").count() > 0
+
+
+@pytest.mark.parametrize(
+    ("query", "ignored"),
+    [
+        ("q=loudness", "q=loudness"),
+        ("rate=fast", "rate=fast"),
+        ("tracer=bpftrace,nope", "tracer=nope"),
+        (f"machine={NEW}", f"machine={NEW}"),
+        ("case=06-uprobe&suite=sweep", "suite=sweep"),
+        ("level=1000", "level=1000"),
+        ("sort=__proto__&case=%3Cb%3E", "case=<b>, sort=__proto__"),
+    ],
+)
+def test_what_an_address_asks_in_vain_is_told_and_ignored(page: Page, address: str, query: str, ignored: str) -> None:
+    opened(page, address, query)
+    assert f"not known here: {ignored}." in page.locator("#explore .view-message").inner_text()
+    assert page.locator("#explore-live tbody tr").count() > 0
+
+
+def test_nothing_is_loaded_before_the_reader_acts(page: Page, address: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}explore/", wait_until="networkidle")
+    assert [one for one in asked if one.endswith(("vega.js", ".json"))] == []
+    page.select_option("#explore-sort", "cost")
+    page.wait_for_selector(DRAWN)
+    assert [one for one in asked if one.endswith("vega.js")] != []
+
+
+def test_a_choice_is_a_step_that_back_takes_back(page: Page) -> None:
+    page.select_option("#explore-suite", "usdt")
+    page.wait_for_selector(READY)
+    assert page.url.endswith("?suite=usdt")
+    page.select_option("#explore-axis", "linear")
+    page.wait_for_function("location.search === '?suite=usdt&axis=linear'")
+    page.go_back()
+    page.wait_for_function("document.getElementById('explore-axis').value === 'log'")
+    assert page.url.endswith("?suite=usdt")
+    page.go_forward()
+    page.wait_for_function("document.getElementById('explore-axis').value === 'linear'")
+
+
+def test_typing_is_no_step_and_a_wrong_rate_is_told(page: Page) -> None:
+    page.check("#explore [value=slowdown]")
+    page.wait_for_selector(READY)
+    steps = page.evaluate("history.length")
+    page.fill("#explore-rate", "7k")
+    page.wait_for_function("location.search === '?q=slowdown&rate=7k'")
+    page.fill("#explore-rate", "seven")
+    page.wait_for_selector("#explore-rate[aria-invalid=true]")
+    assert "expected a rate" in page.locator("#explore .view-message").inner_text()
+    assert page.evaluate("history.length") == steps
+    assert page.url.endswith("?q=slowdown&rate=7k")
+
+
+def test_a_slowdown_is_rate_times_cost(page: Page, address: str) -> None:
+    """At 10 million events a second, a ns is one per cent."""
+    costs = column(opened(page, address, "case=04-tracepoint-entry"), "Cost")
+    slowdowns = column(opened(page, address, "case=04-tracepoint-entry&q=slowdown&rate=10M"), "Slowdown")
+    numbers = [[text.replace("\u202f", "").split("\u00a0")[0] for text in some] for some in (costs, slowdowns)]
+    assert [float(one) for one in numbers[0]] == pytest.approx([float(one) for one in numbers[1]], rel=0.05)
+
+
+def test_headers_sort_and_say_so(page: Page, address: str) -> None:
+    opened(page, address, "suite=usdt&machine=all")
+    page.click("#explore-live [data-sort=tracer]")
+    head = page.locator("#explore-live th[aria-sort]")
+    assert (head.inner_text(), head.get_attribute("aria-sort")) == ("Tracer", "ascending")
+    found = column(page, "Tracer")
+    assert found == sorted(found, key=str.lower)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#explore-live th[aria-sort=descending]")
+    assert column(page, "Tracer") == found[::-1] or column(page, "Tracer")[0] == found[-1]
+    assert page.url.endswith("sort=-tracer")
+
+
+def test_only_what_intervals_separate_has_places_and_the_flagged_has_none(page: Page, address: str) -> None:
+    opened(page, address, "case=04-tracepoint-entry&sort=cost")
+    costs, places = column(page, "Cost"), column(page, "Place")
+    assert any(" to " in place for place in places)
+    assert [place for cost, place in zip(costs, places, strict=True) if "†" in cost] == [""]
+    assert "†" in costs[-1]
+
+
+def test_a_cost_that_is_no_difference_is_in_words_and_not_in_the_chart(page: Page, address: str) -> None:
+    opened(page, address, "case=01-control")
+    assert all("not distinguishable from 0" in cost for cost in column(page, "Cost"))
+    page.wait_for_function("document.querySelector('#explore-live .chart-note').textContent")
+    assert "not distinguishable from 0" in page.locator("#explore-live .chart-note").inner_text()
+    assert page.locator(".view-drawing svg").count() == 0
+
+
+def test_each_number_leads_to_its_page(page: Page, address: str) -> None:
+    for query in ("suite=sweep", "q=instructions&case=06-uprobe&machine=all"):
+        opened(page, address, query)
+        links = page.locator("#explore-live tbody td.align-right a").evaluate_all("all => all.map(one => one.href)")
+        assert {one for one in links[:20] if page.request.get(one).status != 200} == set()
+        assert links
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "svg", "png", "vl.json"])
+def test_what_is_shown_can_be_kept(page: Page, address: str, kind: str, tmp_path: Path) -> None:
+    opened(page, address, "case=04-tracepoint-entry&tracer=bpftrace,libbpf")
+    page.wait_for_selector(DRAWN)
+    with page.expect_download() as waiting:
+        page.click(f'[data-save="{kind}"]')
+    file = tmp_path / "file"
+    waiting.value.save_as(file)
+    content = file.read_bytes()
+    assert waiting.value.suggested_filename == f"probe-effect.{kind}"
+    if kind == "csv":
+        rows = list(csv.DictReader(io.StringIO(content.decode())))
+        assert {row["tracer"] for row in rows} == {"bpftrace", "libbpf"}
+        assert all(float(row["cost_low_ns"]) < float(row["cost_ns"]) < float(row["cost_high_ns"]) for row in rows)
+    elif kind == "png":
+        assert content.startswith(b"\x89PNG")
+    elif kind == "svg":
+        assert content.startswith(b"<svg")
+    else:
+        found = json.loads(content)
+        assert len(found["numbers"] if kind == "json" else found["data"]["values"]) == 2
+
+
+def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(page: Page, address: str) -> None:
+    opened(page, address, "case=06-uprobe&tracer=bpftrace")
+    text = page.locator('#explore-live [data-cite="text"]').text_content() or ""
+    assert "“Cost of one event: 06-uprobe;" in text
+    assert "data version " in text
+    assert text.endswith(f"{address}explore/?case=06-uprobe&tracer=bpftrace")
+
+
+def test_without_javascript_every_cost_is_there_and_no_control(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(f"{address}explore/")
+    assert plain.locator("figure.chart svg:visible").count() >= 1
+    assert plain.locator("table:visible").count() >= 5
+    assert plain.locator("button:visible, select:visible, input:visible").count() == 0
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("path", ["explore/?machine=all&suite=usdt", f"compare/?b={OTHER}:bpftrace"])
+def test_what_a_reader_chose_is_accessible_and_fits(
+    chromium: Browser, address: str, path: str, width: int, theme: str
+) -> None:
+    if not AXE.is_file():
+        absent("axe-core is not installed: make test installs it")
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if theme == "dark" else "light",
+        bypass_csp=True,
+    )
+    page = context.new_page()
+    page.goto(f"{address}{path}")
+    page.wait_for_selector("form.view[data-state=ready]")
+    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    page.add_script_tag(path=AXE)
+    result = page.evaluate("axe.run({resultTypes: ['violations']})")
+    assert [(one["id"], one["nodes"][0]["html"]) for one in result["violations"]] == []
+    context.close()
+
+
+def test_the_scripts_of_both_pages_are_small(site: Path) -> None:
+    own = ("state", "files", "explore-chart", "explore", "comparison", "compare")
+    scripts = [next((site / "js").glob(f"{name}.min.*.js")).read_bytes() for name in own]
+    assert sum(len(gzip.compress(script)) for script in scripts) < SCRIPTS_BYTES
+
+
+def test_the_numbers_that_the_page_loads_are_small(site: Path) -> None:
+    assert len(gzip.compress((site / "data" / "explore.json").read_bytes())) < 50_000

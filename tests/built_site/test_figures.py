@@ -1,0 +1,173 @@
+"""Figures in the built site: their files, their own page, the frame for other sites, the picture of a link, paper."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from probe_effect.charts.png import size
+from site_build import PROJECT, absent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.site, pytest.mark.browser]
+
+NAME = "slowdown-06-uprobe"
+FIGURE = f"charts/{NAME}/"
+KINDS = {"slowdown": FIGURE, "costs": "charts/costs-gregg-2011-pid-provider/", "frame": f"{FIGURE}embed.html"}
+KINDS |= {"instructions": "charts/instructions-per-event-kernels/"}
+AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
+LINK = re.compile(r'(?:href|src)="([^"#]+)')
+
+
+def test_every_figure_has_all_its_files_and_its_page(site: Path) -> None:
+    folders = [path.parent for path in (site / "charts").glob("*/data.csv")]
+    assert folders
+    for folder in folders:
+        for name in ("wide.svg", "narrow.svg", "wide.png", "card.png", "wide.json", "data.json", "embed.html"):
+            assert (folder / name).stat().st_size, f"{folder.name}/{name}"
+        page = (folder / "index.html").read_text(encoding="utf-8")
+        for name in ("data.csv", "data.json", "wide.svg", "wide.png", "wide.json", "embed.html"):
+            assert f"charts/{folder.name}/{name}" in page
+        assert 'id="numbers"' in page
+        assert "@misc{" in page
+
+
+def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:
+    cards = [*(site / "charts").glob("*/card.png"), site / "og/site.png"]
+    assert {size(path.read_bytes()) for path in cards} == {(1200, 630)}
+    assert sum(path.stat().st_size for path in cards) < 8_000_000
+
+
+@pytest.mark.parametrize(
+    ("page", "picture"), [("costs/06-uprobe/", f"{FIGURE}card.png"), ("glossary/", "og/site.png"), (FIGURE, "card.png")]
+)
+def test_a_link_to_a_page_shows_its_first_chart_or_the_site(site: Path, page: str, picture: str) -> None:
+    head = (site / page / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
+    said = dict(re.findall(r'property="?og:([\w:]+)"? content="([^"]*)"', head))
+    assert said["image"].endswith(picture)
+    assert (site / page / said["image"]).is_file()
+    assert said["title"]
+    assert said["description"]
+    assert said["image:alt"]
+    assert (said["image:width"], said["image:height"]) == ("1200", "630")
+
+
+def test_the_looks_of_all_tracers_are_published(site: Path) -> None:
+    looks = json.loads((site / "data/tracer-looks.json").read_text(encoding="utf-8"))
+    assert looks["bpftrace"]["series"] == looks["bpftrace-0-23-2"]["series"] == 1
+    assert looks["bpftrace"]["shape"] != looks["bpftrace-0-23-2"]["shape"]
+
+
+def test_a_frame_for_other_sites_is_one_small_page_without_script_whose_links_lead_home(site: Path) -> None:
+    for path in (site / "charts").glob("*/embed.html"):
+        text = path.read_text(encoding="utf-8")
+        assert "<script" not in text
+        assert len(gzip.compress(text.encode())) < 30_000
+        for link in LINK.findall(text):
+            target = (path.parent / link).resolve()
+            assert (target / "index.html" if target.is_dir() else target).is_file(), link
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [350, 800])
+def test_a_framed_figure_fits_its_frame(chromium: Browser, address: str, width: int, theme: str) -> None:
+    context = chromium.new_context(
+        viewport={"width": width, "height": 700},
+        color_scheme="dark" if theme == "dark" else "light",
+        java_script_enabled=False,
+    )
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(f"{address}{FIGURE}embed.html")
+    drawing = page.locator("svg:visible")
+    assert drawing.count() == 1
+    box = drawing.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= width
+    assert page.get_by_role("img").get_attribute("aria-labelledby") == f"chart-{NAME}-title"
+    assert said == []
+    context.close()
+
+
+def test_what_embeds_a_figure_has_the_whole_address_and_shows_it(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(address + FIGURE)
+    page.locator(".chart-more summary").click()
+    code = page.locator(".chart-embed").inner_text()
+    source = re.search(r'src="([^"]+)"', code)
+    assert source is not None
+    assert source[1] == f"{address}{FIGURE}embed.html"
+    page.close()
+
+
+def test_a_chart_is_explored_and_left_by_keyboard_and_keeps_the_focus(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(address + "costs/06-uprobe/", wait_until="networkidle")
+    button = page.locator(f"#chart-{NAME} .chart-explore")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#chart-{NAME}[data-state=live] .chart-live svg")
+    assert button.evaluate("one => one === document.activeElement")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#chart-{NAME}[data-state=still]")
+    assert button.evaluate("one => one === document.activeElement")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "chart-table"
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{FIGURE}#numbers")
+    page.close()
+
+
+def test_a_figure_has_one_name_and_one_description(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(address + FIGURE)
+    drawing = page.locator(".chart-still svg:visible")
+    for attribute in ("aria-labelledby", "aria-describedby"):
+        named = drawing.get_attribute(attribute)
+        assert page.locator(f"#{named}").count() == 1
+        assert page.locator(f"#{named}").inner_text()
+    page.close()
+
+
+def test_paper_has_the_drawing_in_ink_and_no_controls(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport={"width": 794, "height": 1123}, color_scheme="dark")
+    page = context.new_page()
+    page.goto(address + "costs/06-uprobe/")
+    page.emulate_media(media="print")
+    assert page.locator("button:visible").count() == 0
+    assert page.locator(".chart-tools:visible").count() == 0
+    assert page.locator(".chart-still svg:visible").count() >= 1
+    label = page.locator(".chart-wide text").first
+    assert label.evaluate("one => getComputedStyle(one).fill") in {"rgb(0, 0, 0)", "rgb(68, 68, 68)"}
+    page.wait_for_function("document.documentElement.scrollWidth <= 794")
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_has_no_accessibility_violation(
+    chromium: Browser, address: str, kind: str, width: int, theme: str
+) -> None:
+    if not AXE.is_file():
+        absent("axe-core is not installed: make test installs it")
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if theme == "dark" else "light", bypass_csp=True
+    )
+    page = context.new_page()
+    page.goto(address + KINDS[kind])
+    for details in page.locator("details > summary").all():
+        details.click()
+    page.add_script_tag(path=AXE)
+    result = page.evaluate("axe.run({resultTypes: ['violations']})")
+    assert [(one["id"], one["nodes"][0]["html"]) for one in result["violations"]] == []
+    context.close()

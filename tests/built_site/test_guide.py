@@ -1,0 +1,158 @@
+"""The guide as the site shows it: contents, chapters, their numbers and what they stand on."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import write_data
+from html_page import Page
+from probe_effect.errors import ProbeEffectError
+from probe_effect.exports.assemble import FOLDERS, assemble
+from probe_effect.exports.build import Places
+from probe_effect.exports.hugo import SiteOptions, run_hugo
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.store.places import DataFolder
+from site_build import PROJECT, build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.site, pytest.mark.browser]
+
+CHAPTERS = [path.stem for path in sorted((PROJECT / "content/guide").glob("[0-9]*.md"))]
+MARK = "Published by others; no machine has measured this here yet."
+
+
+def page(site: Path, chapter: str) -> str:
+    return (site / "guide" / chapter / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_contents_page_lists_every_chapter_in_order(site: Path) -> None:
+    text = (site / "guide/index.html").read_text(encoding="utf-8")
+    places = [text.index(f'href="../guide/{chapter}/"') for chapter in CHAPTERS]
+    assert places == sorted(places)
+    assert all(part in text for part in ("What it costs", "In a real system", "How to read the numbers"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_has_its_number_its_grounds_and_its_neighbours(site: Path, chapter: str) -> None:
+    text = page(site, chapter)
+    assert f"Chapter {CHAPTERS.index(chapter) + 1}<" in text
+    assert "Measured by" in text
+    assert "/sources/" in text
+    assert 'rel="next"' in text or chapter == CHAPTERS[-1]
+    assert 'rel="prev"' in text or chapter == CHAPTERS[0]
+    assert "\ue000" not in text  # the token of a nested shortcode
+    assert "raw HTML omitted" not in text
+
+
+def test_a_published_number_has_a_dagger_that_the_page_explains(site: Path) -> None:
+    text = page(site, "09-threads")
+    assert 'class="number is-published"' in text
+    assert 'aria-label="published"' in text
+    assert "Published by others, and not measured here" in Page(text).text
+
+
+def test_no_chapter_is_wider_than_a_phone(address: str, chromium: Browser) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 800})
+    shown = context.new_page()
+    wide = []
+    for chapter in ("", *(f"{chapter}/" for chapter in CHAPTERS)):
+        shown.goto(f"{address}guide/{chapter}")
+        if shown.evaluate("document.documentElement.scrollWidth") > 390:
+            wide.append(chapter)
+    context.close()
+    assert wide == []
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Places:
+    """A project with one page of its own, and data of one suite."""
+    project = tmp_path / "project"
+    (project / "content").mkdir(parents=True)
+    for name in ("site", ".github", "METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md"):
+        (project / name).symlink_to(PROJECT / name)
+    data = write_data(tmp_path)
+    shutil.copytree(data, project / "data")
+    return Places(project, DataFolder(project / "data"), tmp_path / "site")
+
+
+def built(places: Places, text: str) -> str:
+    """The page with `text` as Hugo renders it, beside all that the data make."""
+    written = f'+++\ntitle = "A page"\n+++\n\n{text}\n'
+    (places.project / "content" / "_index.md").write_text(written, encoding="utf-8")
+    for folder in FOLDERS:
+        (places.work / folder).mkdir(parents=True)
+    for _ in assemble(read_catalogue(places.data), places.work, PROJECT / "build/drawings", places.project / "content"):
+        pass
+    run_hugo(places.project, places.work, places.out, SiteOptions())
+    return (places.out / "index.html").read_text(encoding="utf-8")
+
+
+def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results_then(small: Places) -> None:
+    waiting = (
+        '{{{{< measured "{}" >}}}}\nOthers *printed* {{{{< number "a-talk.plain" >}}}} for it.\n{{{{< /measured >}}}}'
+    )
+    text = built(small, f"{waiting.format('bystander')}\n\nNext.\n\n{waiting.format('per-event')}")
+    assert text.count(MARK) == 1
+    assert text.count("<em>printed</em>") == 1
+    assert 'sources/a-talk/#plain"' in text
+    assert "/02-kprobe/bpftrace/#cost" in text
+    assert "Measured on" in text
+
+
+def test_tables_of_costs_and_figures_are_made_from_keys(small: Places) -> None:
+    costs = '{{< cost-table cases="02-kprobe" tracers="bpftrace dtrace" >}}'
+    text = built(small, f'{costs}\n\n{{{{< figure-table source="a-talk" figures="plain cost" >}}}}')
+    assert text.count("#threshold-5") == 1
+    assert "50.0\u00a0ns" in text
+    assert "loop without tracer" in text
+    assert text.count('aria-label="published"') == 2
+
+
+WRONG = {
+    '{{< number "bpftrace.02-kprobe.weight" >}}': "no text for",
+    '{{< number "bpftrace.02-kprobe/bpftrace.06-uprobe" >}}': "no text for",
+    '{{< cost-table cases="02-kprobe" tracers="nobody" >}}': "no number for cases",
+    '{{< cost-table cases="99-none" tracers="bpftrace" >}}': "is no case",
+    '{{< cost-table cases="02-kprobe" tracers="bpftrace" quantities="weight" >}}': "is no quantity",
+    '{{< figure-table source="nobody" figures="plain" >}}': "is no source",
+    '{{< kernel-table "02-kprobe" >}}': "nothing was counted",
+    '{{< measured "bystander" >}}{{< number "gone-1" >}}{{< /measured >}}': 'no text for "gone-1"',
+    '{{< measured "per-event" >}}{{< number "gone-2" >}}{{< /measured >}}': 'no text for "gone-2"',
+}
+
+
+def test_what_is_not_in_the_data_stops_the_build_and_is_named_with_its_place(small: Places) -> None:
+    with pytest.raises(ProbeEffectError) as caught:
+        built(small, "\n\n".join(WRONG))
+    said = str(caught.value).splitlines()
+    first = 5  # the line of the first, after the front matter
+    for place, message in enumerate(WRONG.values()):
+        line = f"_index.md:{first + 2 * place}:"
+        assert [one for one in said if message in one and line in one], "\n".join(said)
+
+
+def test_a_chapter_that_names_an_unknown_source_stops_the_build(small: Places) -> None:
+    guide = small.project / "content" / "guide"
+    guide.mkdir()
+    front = '+++\ntitle = "{}"\nkind = "guide"\nweight = 10\n{}+++\n\nText.\n'
+    (guide / "_index.md").write_text(front.format("The guide", ""), encoding="utf-8")
+    (guide / "01-one.md").write_text(
+        front.format("One", 'suites = ["per-event"]\nsources = ["nobody"]\n'), encoding="utf-8"
+    )
+    with pytest.raises(ProbeEffectError, match=r'"nobody" is none of the sources in the data'):
+        built(small, "Text.")
+
+
+def test_other_data_make_a_site_without_the_guide(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(PROJECT / "data/suites", data / "suites")
+    quoted = "published/gregg-2011-pid-provider"
+    shutil.copytree(PROJECT / "data" / quoted, data / quoted)
+    assert not (build(data, tmp_path / "site") / "guide").exists()

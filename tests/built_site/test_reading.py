@@ -1,0 +1,106 @@
+"""What a reader without scripts comes for: a cost, its threshold, the rows behind it, its citation; and budgets."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from html_page import Page as Html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+VALUE = r"[\d.,\s]+"
+SCRIPTS_BYTES = 30 * 1024
+"""All of this site's own scripts together, compressed; no page loads them all. Vega and the search's are apart."""
+
+
+def plain(text: str) -> str:
+    """`text` with plain blanks, as a citation has them."""
+    return text.replace("\u00a0", " ")
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A phone that runs no scripts."""
+    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    yield context.new_page()
+    context.close()
+
+
+def test_the_cost_of_a_uprobe_with_bpftrace_is_on_the_first_page(page: Page, address: str) -> None:
+    page.goto(address)
+    row = page.locator("tr", has_text="Uprobe, bpftrace").first
+    cost, *_, threshold_5, _ = row.locator("td").all_inner_texts()
+    assert re.fullmatch(rf"{VALUE}[µn]s \({VALUE} to {VALUE}\)", plain(cost))
+    assert re.fullmatch(rf"{VALUE}k?/s \({VALUE} to {VALUE}\)", plain(threshold_5))
+
+
+def test_a_cost_leads_to_its_threshold_its_rows_and_its_citation(page: Page, address: str, site: Path) -> None:
+    page.goto(address)
+    row = page.locator("tr", has_text="Uprobe, bpftrace").first
+    cost = row.locator("td a").first
+    shown = cost.inner_text()
+    cost.click()
+    assert page.url.endswith("/06-uprobe/bpftrace/#cost")
+    assert plain(shown) in plain(page.locator("main").inner_text())
+    assert "/s (" in page.locator("tr", has=page.locator("#threshold-5")).inner_text()
+
+    page.locator("summary", has_text="Cite this number").click()
+    assert page.locator(".cite-bibtex").inner_text().startswith("@misc{probe-effect-")
+    assert plain(shown) in plain(page.locator(".cite-bibtex").inner_text())
+    assert "data version" in page.locator(".cite-text").inner_text()
+
+    link = page.locator("main a[href$='samples.csv']").first.get_attribute("href") or ""
+    place = site / page.url.partition("/some/sub/path/")[2].partition("#")[0]
+    rows = list(csv.DictReader((place / link).resolve().open(encoding="utf-8")))
+    assert any(one["case"] == "06-uprobe" and one["tracer"] == "bpftrace" for one in rows)
+
+
+def test_the_guide_is_a_book_that_can_be_read_from_page_to_page(page: Page, address: str) -> None:
+    page.goto(f"{address}guide/")
+    chapters = page.locator("main ol a").all()
+    page.goto(f"{address}guide/01-why/")
+    read = 1
+    while page.locator("a[rel=next]").count():
+        page.locator("a[rel=next]").first.click()
+        read += 1
+    assert read == len(chapters)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("explore/", "What one event costs"),
+        ("compare/", "no difference"),
+        ("search/", "needs scripts"),
+        ("data/", "probe-effect.zip"),
+        ("machines/", "Noise floor"),
+        ("data/dictionary/", "noise floor"),
+    ],
+)
+def test_a_page_of_controls_has_its_content_without_them(page: Page, address: str, path: str, words: str) -> None:
+    page.goto(address + path)
+    assert words.lower() in page.locator("main").inner_text().lower()
+    assert page.locator("main button:visible, main select:visible, main input:visible").count() == 0
+
+
+def test_every_number_in_a_table_of_costs_leads_to_its_page(site: Path) -> None:
+    for name in ("", "costs/06-uprobe/", "machines/"):
+        page = Html((site / name / "index.html").read_text(encoding="utf-8"))
+        assert any("/results/" in one.get("href", "") for one in page.all("a")), name
+
+
+def test_the_sites_own_scripts_are_light(site: Path) -> None:
+    own = [path for path in (site / "js").glob("*.js") if path.name != "vega.js"]
+    assert len(own) > 5
+    assert sum(len(gzip.compress(path.read_bytes(), mtime=0)) for path in own) <= SCRIPTS_BYTES

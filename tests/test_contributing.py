@@ -1,0 +1,80 @@
+"""What contributors read: its commands are ones that the program takes, and its examples are sound."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+
+import click
+import pytest
+
+from builders import PROJECT
+from probe_effect.cli.group import commands
+from probe_effect.store.changes_file import ChangesFile
+
+PAGES = {name: (PROJECT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "RUNNERS.md")}
+TARGETS = set(re.findall(r"^([a-z]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def blocks(language: str) -> list[str]:
+    return [
+        one
+        for text in PAGES.values()
+        for one in re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+COMMANDS = [line[2:] for block in blocks("") for line in block.splitlines() if line.startswith("$ ")]
+INLINE = [
+    one for text in PAGES.values() for one in re.findall(r"`((?:sudo )?(?:\.venv/bin/)?probe-effect [^`]+)`", text)
+]
+
+
+def test_there_is_a_transcript() -> None:
+    verbs = [re.sub(r".*probe-effect (\w+).*", r"\1", line) for line in COMMANDS]
+    assert verbs == ["make setup", "doctor", "measure", "summarise", "measure", "check", "submit", "submit"]
+
+
+@pytest.mark.parametrize("line", [one for one in (*COMMANDS, *INLINE) if "probe-effect" in one])
+def test_every_command_is_one_that_the_program_takes(line: str) -> None:
+    words = shlex.split(line.partition("probe-effect ")[2])
+    with click.Context(commands) as context:
+        command = commands.get_command(context, words[0])
+        assert command is not None
+        if len(words) > 1:
+            assert command.make_context(words[0], words[1:], parent=context).params
+
+
+def test_every_target_of_make_is_there() -> None:
+    named = {one for text in PAGES.values() for one in re.findall(r"`(?:\$ )?make ([a-z]+)`", text)}
+    assert named
+    assert named <= TARGETS
+
+
+def test_the_entries_of_the_change_log_are_sound() -> None:
+    [block] = blocks("toml")
+    found = ChangesFile.model_validate({"schema_version": 1, **tomllib.loads(block)}, strict=False)
+    assert [one.kind for one in found.changes] == ["withdrawn", "corrected"]
+
+
+def test_the_example_of_a_fleet_has_the_form_of_ours() -> None:
+    [block] = blocks("json")
+    ours = json.loads((PROJECT / ".github" / "fleet.json").read_text(encoding="utf-8"))
+    example = json.loads(block)
+    assert set(example) == set(ours)
+    assert f"--name {example['machines'][0]} --labels {example['machines'][0]}" in PAGES["RUNNERS.md"]
+
+
+def test_what_the_runners_page_says_of_workflows_is_so() -> None:
+    named = set(re.findall(r"`([a-z-]+\.yml)`", PAGES["RUNNERS.md"]))
+    assert [name for name in named if not (PROJECT / ".github" / "workflows" / name).is_file()] == []
+    said = re.search(r"\*Settings, Environments\*: (.*)", PAGES["RUNNERS.md"])
+    assert said
+    used = set()
+    for path in (PROJECT / ".github" / "workflows").glob("*.yml"):
+        used |= set(
+            re.findall(r"^    environment:(?:\n      name:)? ([\w-]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        )
+    assert used == set(re.findall(r"`([\w-]+)`", said[1]))

@@ -1,0 +1,109 @@
+"""Hand-written chapters: no figure is typed, and each says what it stands on."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from builders import PROJECT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHAPTERS = sorted((PROJECT / "content" / "guide").glob("[0-9]*.md"))
+WRITTEN = sorted((PROJECT / "content").rglob("*.md"))
+
+PLANNED = {"attach", "build", "bystander", "monitors", "tail"}
+"""Suites that chapters may wait for: their pages say what others published until somebody has results."""
+
+NOT_PROSE = re.compile(r"\{\{<.*?>\}\}|^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+QUANTITY = re.compile(
+    r"\d[\d\u202f\u00a0 .,]*?\s?(?:[nmµu]?s\b|%|per cent|times\b|x\b|×|(?:[kMG]\s?)?(?:events)?/s\b)", re.IGNORECASE
+)
+
+
+def typed(text: str) -> list[str]:
+    """What a text has of digits with a unit that is neither a shortcode nor code."""
+    return [found[0] for found in QUANTITY.finditer(NOT_PROSE.sub(" ", text))]
+
+
+def front_matter(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8").split("+++")[1])
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.relative_to(PROJECT).as_posix()) for path in WRITTEN])
+def test_no_hand_written_page_types_a_figure(path: Path) -> None:
+    assert typed(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "costs 12 ns",
+        "0.5 µs",
+        "1 085 ns",
+        "5 % slower",
+        "5% slower",
+        "30 per cent",
+        "10 k events/s",
+        "17 k/s",
+        "10x",
+        "6 times",
+        "1.5 s",
+    ],
+)
+def test_a_typed_figure_is_found(text: str) -> None:
+    assert typed(f"A probe: {text}, they say.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Linux 6.18 has it",
+        "x86-64",
+        "`sleep 5 s`",
+        '{{< definition "5 %" >}}',
+        "[here](/a/1%20s/)",
+        "in 2023",
+        "64 CPUs",
+    ],
+)
+def test_what_is_no_figure_is_let_pass(text: str) -> None:
+    assert typed(f"A probe: {text}, they say.") == []
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CHAPTERS])
+@pytest.mark.parametrize(("key", "folder"), [("suites", "suites"), ("sources", "published")])
+def test_a_chapter_names_what_it_stands_on_or_says_why_not(path: Path, key: str, folder: str) -> None:
+    found = front_matter(path)
+    assert found["kind"] == "guide"
+    assert found.get(key) or found.get(f"no_{key}"), f"neither {key} nor no_{key}"
+    known = {one.name for one in (PROJECT / "data" / folder).iterdir()}
+    assert set(found.get(key, [])) <= known
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CHAPTERS])
+def test_a_chapter_names_every_source_that_it_quotes(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    sources = {one.name for one in (PROJECT / "data" / "published").iterdir()}
+    keys = re.findall(r'\{\{<\s*number\s+"([^"]+)"', text) + re.findall(r'figure-table\s+source="([^"]+)"', text)
+    quoted = {part for key in keys if (part := key.partition(".")[0]) in sources}
+    assert quoted <= set(front_matter(path).get("sources", []))
+
+
+def test_chapters_wait_only_for_suites_that_there_are_or_will_be() -> None:
+    waited = {
+        name for path in CHAPTERS for name in re.findall(r'<\s*measured\s+"([^"]+)"', path.read_text(encoding="utf-8"))
+    }
+    known = {one.name for one in (PROJECT / "data" / "suites").iterdir() if one.is_dir()}
+    assert waited
+    assert waited <= known | PLANNED
+
+
+def test_chapters_stand_in_the_order_of_their_numbers_with_a_sentence_each() -> None:
+    found = [front_matter(path) for path in CHAPTERS]
+    assert [one["weight"] for one in found] == [10 * place for place in range(1, len(found) + 1)]
+    assert [one["title"] for one in found if not 20 <= len(one["description"]) <= 160] == []

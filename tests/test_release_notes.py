@@ -1,0 +1,134 @@
+"""What a data release brings: told from its files and those of the one before, and put together to be fetched."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from builders import FOLDER, MACHINE, PROJECT, write_data
+from probe_effect.cli.release_notes import release_notes
+from probe_effect.errors import UsageError
+from probe_effect.exports.release import make_release
+from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.pages.release_notes import notes
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CORRECTED = """
+[[changes]]
+date = "2026-11-22"
+kind = "corrected"
+what = ["some-source#cost_ns"]
+why = "A <b>digit</b> too many."
+old = "600 ns"
+new = "60 ns"
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_data(tmp_path)
+
+
+def release(data: Path, version: str, date: str) -> None:
+    folder = DataFolder(data)
+    make_release(folder, read_catalogue(folder), version, date)
+
+
+def said(data: Path, version: str) -> str:
+    catalogue = read_catalogue(DataFolder(data))
+    [found] = [one for one in catalogue.releases if one.version == version]
+    return notes(found, catalogue)
+
+
+def test_the_first_release_says_what_it_holds(data: Path) -> None:
+    release(data, "2026.11", "2026-11-21")
+    text = said(data, "2026.11")
+    assert "as it was on 21\N{NO-BREAK SPACE}November\N{NO-BREAK SPACE}2026" in text
+    assert "## What it holds" in text
+    assert f"{MACHINE}/{FOLDER}" in text
+
+
+def test_the_next_one_says_what_is_new_since_and_nothing_else(data: Path) -> None:
+    release(data, "2026.11", "2026-11-21")
+    # An older run that is merged later is new all the same.
+    shutil.copytree(data / "results" / MACHINE / FOLDER, data / "results" / MACHINE / f"{FOLDER}-2")
+    log = data / "changes.toml"
+    old = log.read_text(encoding="utf-8") if log.is_file() else "schema_version = 1\n"
+    log.write_text(old + CORRECTED, encoding="utf-8")
+    release(data, "2026.12", "2026-12-01")
+    text = said(data, "2026.12")
+    assert "## New since 2026.11" in text
+    assert f"({MACHINE}/{FOLDER}-2)" in text
+    assert f"({MACHINE}/{FOLDER})" not in text
+    assert "Was 600 ns, is 60 ns." in text
+    assert "<b>" not in text
+    assert "Was 600 ns" not in said(data, "2026.11")
+
+
+def test_a_release_without_news_says_so(data: Path) -> None:
+    release(data, "2026.11", "2026-11-21")
+    release(data, "2026.12", "2026-12-01")
+    assert "Nothing but new rules or documents." in said(data, "2026.12")
+
+
+def test_the_command_prints_them_and_names_the_releases_that_there_are(data: Path) -> None:
+    release(data, "2026.11", "2026-11-21")
+    ran = CliRunner().invoke(release_notes, ["2026.11", "--data", str(data)])
+    assert ran.exit_code == 0
+    assert "## What it holds" in ran.output
+    missing = CliRunner().invoke(release_notes, ["2025.01", "--data", str(data)])
+    assert isinstance(missing.exception, UsageError)
+    assert "There are: 2026.11" in str(missing.exception)
+
+
+FAKE = """#!/bin/sh
+# probe-effect build --data DATA --out OUT
+[ -d "$3/results" ] || exit 9
+mkdir -p "$5/data" && echo parquet > "$5/data/costs.parquet"
+"""
+
+
+def put_together(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "probe-effect").write_text(FAKE, encoding="utf-8")
+    (tools / "probe-effect").chmod(0o755)
+    command = ["/bin/sh", str(PROJECT / ".ci" / "release-files"), version, "out"]
+    environment = {**os.environ, "BIN": str(tools)}
+    return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+
+
+def test_the_files_are_the_frozen_ones_and_parquet_of_the_frozen_data(data: Path) -> None:
+    release(data, "2026.11", "2026-11-21")
+    ran = put_together(data.parent, "2026.11")
+    assert ran.returncode == 0, ran.stderr
+    out = data.parent / "out"
+    frozen = data / "releases" / "2026.11"
+    assert {path.name for path in out.iterdir()} == {path.name for path in frozen.iterdir()} | {"costs.parquet"}
+    sums = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
+    assert sums == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir() if path.name != "SHA256SUMS"
+    }
+
+
+@pytest.mark.parametrize("version", ["../../etc", "2026.11; id", "", "..", "2031.01"])
+def test_a_version_that_is_none_ends_it(data: Path, version: str) -> None:
+    ran = put_together(data.parent, version)
+    assert (ran.returncode, (data.parent / "out").exists()) == (2, False)
+
+
+def test_a_frozen_file_that_was_changed_ends_it(data: Path) -> None:
+    release(data, "2026.11", "2026-11-21")
+    (data / "releases" / "2026.11" / "costs.csv").write_text("changed\n", encoding="utf-8")
+    ran = put_together(data.parent, "2026.11")
+    assert ran.returncode == 1
+    assert "costs.csv" in ran.stdout + ran.stderr

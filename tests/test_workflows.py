@@ -1,0 +1,356 @@
+"""The workflows: who may start them, what they may do, that what they run exists, and that the linters agree."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+import yaml
+
+from builders import PROJECT
+from probe_effect.cli.group import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GITHUB = PROJECT / ".github"
+BIN = PROJECT / ".venv" / "bin"
+
+
+class Loader(yaml.SafeLoader):
+    """YAML 1.2's booleans, as GitHub reads them: `on` is a word."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+
+
+def load(path: Path) -> dict[str, Any]:
+    values: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 (a safe loader)
+    return values
+
+
+WORKFLOWS = {path.name: load(path) for path in sorted((GITHUB / "workflows").glob("*.yml"))}
+JOBS = {(name, job): values for name, one in WORKFLOWS.items() for job, values in one["jobs"].items()}
+STEPS = [(name, job, step) for (name, job), values in JOBS.items() for step in values.get("steps", ())]
+
+TRIGGERS = {
+    "bench.yml": {"workflow_dispatch", "schedule"},
+    "bench-freebsd.yml": {"workflow_dispatch", "schedule"},
+    "preview-comment.yml": {"workflow_run"},
+    "publish.yml": {"push", "workflow_dispatch"},
+    "release.yml": {"workflow_dispatch"},
+    "submission.yml": {"pull_request"},
+    "submit.yml": {"workflow_call"},
+    "test.yml": {"push", "pull_request"},
+}
+
+WRITES = {
+    ("bench.yml", "submit"): {"contents", "pull-requests"},
+    ("bench-freebsd.yml", "submit"): {"contents", "pull-requests"},
+    ("submit.yml", "submit"): {"contents", "pull-requests"},
+    ("preview-comment.yml", "write"): {"pull-requests"},
+    ("publish.yml", "attest"): {"attestations", "id-token"},
+    ("publish.yml", "deploy"): {"pages", "id-token"},
+    ("release.yml", "attest"): {"attestations", "id-token"},
+    ("release.yml", "publish"): {"contents"},
+}
+
+
+def triggers(name: str) -> set[str]:
+    found = WORKFLOWS[name]["on"]
+    return {found} if isinstance(found, str) else set(found)
+
+
+# Who may start what, and what it may do.
+
+
+def test_every_workflow_is_started_by_what_it_is_meant_for_and_nothing_else() -> None:
+    assert {name: triggers(name) for name in WORKFLOWS} == TRIGGERS
+
+
+def test_the_token_may_do_nothing_until_a_job_says_what() -> None:
+    assert {name: one["permissions"] for name, one in WORKFLOWS.items()} == {name: {} for name in WORKFLOWS}
+    assert [place for place, job in JOBS.items() if "permissions" not in job] == []
+
+
+def test_only_these_jobs_may_write_and_only_that() -> None:
+    granted = {
+        place: {key for key, value in job["permissions"].items() if value != "read"} for place, job in JOBS.items()
+    }
+    assert {place: keys for place, keys in granted.items() if keys} == WRITES
+
+
+def test_no_job_that_may_write_compiles_or_measures_what_somebody_sent() -> None:
+    checkouts = {(name, job) for name, job, step in STEPS if step.get("uses", "").startswith("actions/checkout")}
+    assert checkouts & set(WRITES) == {("submit.yml", "submit")}  # of the default branch, by a workflow of ours
+
+
+def test_a_machine_of_ours_is_out_of_reach_for_pull_requests_and_branches() -> None:
+    on_ours = [place for place, job in JOBS.items() if "hosted" in str(job.get("runs-on"))]
+    assert on_ours == [("bench.yml", "measure")]
+    measure = JOBS["bench.yml", "measure"]
+    assert triggers("bench.yml") <= {"workflow_dispatch", "schedule"}
+    assert measure["needs"] == "fleet"  # which is skipped, and this with it, on any branch but the default
+    assert "github.ref_name == github.event.repository.default_branch" in JOBS["bench.yml", "fleet"]["if"]
+    assert measure["environment"] == "bench"
+    assert measure["permissions"] == {"contents": "read"}
+    assert measure["strategy"]["fail-fast"] is False
+
+
+@pytest.mark.parametrize("name", ["bench.yml", "bench-freebsd.yml", "publish.yml", "release.yml"])
+def test_what_may_be_started_by_hand_does_nothing_on_another_branch(name: str) -> None:
+    first = [job for job in WORKFLOWS[name]["jobs"].values() if "needs" not in job]
+    assert [("default_branch" in job["if"], "ref_type" in job["if"]) for job in first] == [(True, True)]
+
+
+def test_a_pull_request_meets_no_secret() -> None:
+    for name in WORKFLOWS:
+        text = (GITHUB / "workflows" / name).read_text(encoding="utf-8")
+        assert re.findall(r"secrets\.\w+|secrets: inherit", text) == []
+        if "pull_request" in triggers(name):
+            assert "github.token" not in text
+
+
+def test_every_run_ends_and_every_second_one_is_thought_of() -> None:
+    assert [place for place, job in JOBS.items() if "uses" not in job and "timeout-minutes" not in job] == []
+    lacking = [name for name, one in WORKFLOWS.items() if "concurrency" not in one]
+    assert lacking == ["submit.yml"]  # it is called, and its caller has a group
+
+
+# What they take from others.
+
+
+def uses() -> Iterator[tuple[str, str]]:
+    for path in sorted(GITHUB.rglob("*.yml")):
+        for line in re.findall(r"^\s*-?\s*uses: (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            yield path.name, line
+
+
+def test_every_action_is_pinned_by_its_full_hash_with_its_version_beside_it() -> None:
+    found = list(uses())
+    assert len(found) > 20
+    pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [one for one in found if not (pinned.fullmatch(one[1]) or one[1].startswith("./.github/workflows/"))] == []
+
+
+def test_one_version_of_an_action_is_used_everywhere() -> None:
+    versions: dict[str, set[str]] = {}
+    for _, line in uses():
+        action, _, pin = line.partition("@")
+        versions.setdefault(action, set()).add(pin)
+    assert {action: pins for action, pins in versions.items() if len(pins) > 1} == {}
+
+
+def test_no_checkout_leaves_its_token_behind() -> None:
+    found = [step["with"]["persist-credentials"] for *_, step in STEPS if "actions/checkout@" in step.get("uses", "")]
+    assert found == [False] * len(found)
+    assert len(found) >= len(WORKFLOWS) - 1
+
+
+def test_no_expression_stands_where_a_shell_would_run_it() -> None:
+    scripts = [
+        *(step.get("run", "") for *_, step in STEPS),
+        *(step.get("with", {}).get("run", "") for *_, step in STEPS),
+    ]
+    assert [one for one in scripts if "${{" in one] == []
+
+
+# That what they run exists.
+
+
+def lines_of(workflow: dict[str, Any]) -> Iterator[str]:
+    for job in workflow["jobs"].values():
+        for step in job.get("steps", ()):
+            script = step.get("run", step.get("with", {}).get("run", ""))  # a virtual machine's is among its inputs
+            yield from script.replace("\\\n", " ").splitlines()
+
+
+def command_lines() -> Iterator[tuple[str, list[str]]]:
+    """The workflow, and the words after `probe-effect` of every line that runs it."""
+    for name, workflow in WORKFLOWS.items():
+        for line in lines_of(workflow):
+            words = shlex.split(line, comments=True)
+            at = next((place for place, word in enumerate(words) if word.endswith("bin/probe-effect")), None)
+            if at is not None:
+                yield name, list(takewhile(lambda word: word not in {">", ">>", "|", "&&", ";"}, words[at + 1 :]))
+
+
+@pytest.mark.parametrize(
+    "words", [pytest.param(words, id=f"{name}: {' '.join(words)}") for name, words in command_lines()]
+)
+def test_every_command_line_is_one_that_the_program_takes(words: list[str]) -> None:
+    with click.Context(commands) as context:
+        command = commands.get_command(context, words[0])
+        assert command is not None, f"no command {words[0]}"
+        assert command.make_context(words[0], list(words[1:]), parent=context).params
+
+
+def test_every_target_and_script_that_they_call_is_there() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    words = [
+        shlex.split(line, comments=True) for one in WORKFLOWS.values() for line in lines_of(one) if "'" not in line
+    ]
+    made = {line[1] for line in words if line[:1] == ["make"]}
+    assert made
+    assert made <= targets
+    scripts = {word for line in words for word in line if word.startswith(".ci/")}
+    assert scripts == {".ci/fetch_review.py", ".ci/release-files"}
+    assert [one for one in scripts if not (PROJECT / one).is_file()] == []
+
+
+def test_the_comment_follows_the_workflow_that_it_is_about() -> None:
+    assert WORKFLOWS["preview-comment.yml"]["on"]["workflow_run"]["workflows"] == [WORKFLOWS["submission.yml"]["name"]]
+
+
+def test_what_one_job_hands_on_is_what_the_other_takes() -> None:
+    for name, workflow in WORKFLOWS.items():
+        steps = [step for job in workflow["jobs"].values() for step in job.get("steps", ())]
+        given = {step["with"]["name"] for step in steps if "/upload-artifact@" in step.get("uses", "")}
+        taken = {step["with"]["name"] for step in steps if "/download-artifact@" in step.get("uses", "")}
+        taken |= {job["with"]["results"] for job in workflow["jobs"].values() if "with" in job}
+        assert taken <= given or name == "submit.yml"
+
+
+# The fleet.
+
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def test_the_fleet_is_a_list_of_different_names() -> None:
+    machines = json.loads((GITHUB / "fleet.json").read_text(encoding="utf-8"))["machines"]
+    assert [one for one in machines if not NAME.fullmatch(one)] == []
+    assert len(machines) == len(set(machines))
+
+
+def test_the_step_that_reads_the_fleet_says_it_on_one_line(tmp_path: Path) -> None:
+    (tmp_path / ".github").mkdir()
+    (tmp_path / ".github" / "fleet.json").write_text('{\n "machines": ["altra", "thinkpad"]\n}\n', encoding="utf-8")
+    [script] = [step["run"] for name, job, step in STEPS if (name, job) == ("bench.yml", "fleet") and "run" in step]
+    out = tmp_path / "out"
+    environment = {**os.environ, "GITHUB_OUTPUT": str(out)}
+    subprocess.run(["/bin/bash", "-e", "-c", script], cwd=tmp_path, env=environment, check=True)
+    assert out.read_text(encoding="utf-8") == 'machines=["altra", "thinkpad"]\n'
+
+
+def test_names_of_suites_reach_the_program_as_words_and_no_shell(tmp_path: Path) -> None:
+    [step] = [step for *_, step in STEPS if step.get("name") == "Measure"]
+    sudo = tmp_path / "sudo"
+    sudo.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n', encoding="utf-8")
+    sudo.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SUITES": "per-event $(touch hacked) `id` threads"}
+    ran = subprocess.run(
+        ["/bin/bash", "-e", "-c", step["run"]],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "<measure>" in ran.stdout
+    assert ran.stdout.endswith("<per-event><$(touch><hacked)><`id`><threads>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sudo"]
+
+
+# What GitHub reads beside workflows.
+
+
+@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem)
+def test_an_issue_form_is_one(path: Path) -> None:
+    form = load(path)
+    assert {"name", "description", "body"} <= set(form)
+    kinds = {"markdown", "textarea", "input", "dropdown", "checkboxes"}
+    assert {part["type"] for part in form["body"]} <= kinds
+    asked = [part for part in form["body"] if part["type"] != "markdown"]
+    assert [part for part in asked if "label" not in part["attributes"]] == []
+    assert len({part["id"] for part in asked}) == len(asked)
+    assert any(part.get("validations", {}).get("required") for part in asked)
+
+
+def test_new_versions_wait_a_week_and_come_from_folders_that_have_some() -> None:
+    for one in load(GITHUB / "dependabot.yml")["updates"]:
+        assert one["cooldown"]["default-days"] >= 7
+        for folder in one.get("directories", [one.get("directory")]):
+            lock = {"uv": "uv.lock", "npm": "package-lock.json", "gomod": "go.sum", "github-actions": ".github"}
+            assert (PROJECT / folder.lstrip("/") / lock[one["package-ecosystem"]]).exists()
+
+
+def test_every_owned_path_is_there() -> None:
+    lines = [line.split() for line in (GITHUB / "CODEOWNERS").read_text(encoding="utf-8").splitlines()]
+    paths = [words[0] for words in lines if words and words[0] not in {"#", "*"}]
+    assert paths
+    assert [path for path in paths if not (PROJECT / path.strip("/")).exists()] == []
+
+
+# The linters, and that they would say something.
+
+
+def actionlint(*files: Path) -> subprocess.CompletedProcess[str]:
+    subprocess.run(["make", "--silent", "build/actionlint"], cwd=PROJECT, check=True, capture_output=True)  # noqa: S607
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    command = [str(PROJECT / "build" / "actionlint"), *map(str, files)]
+    return subprocess.run(command, cwd=PROJECT, env=environment, check=False, capture_output=True, text=True)
+
+
+def zizmor(*paths: Path) -> subprocess.CompletedProcess[str]:
+    options = ["--offline", "--quiet", "--strict-collection", "--persona", "auditor"]
+    command = [str(BIN / "zizmor"), *options, "--config", str(GITHUB / "zizmor.yml"), *map(str, paths)]
+    return subprocess.run(command, cwd=PROJECT, check=False, capture_output=True, text=True)
+
+
+EXAMPLE = GITHUB / "examples" / "instruction-gate.yml"
+
+
+def test_actionlint_with_shellcheck_finds_nothing() -> None:
+    found = actionlint(*sorted((GITHUB / "workflows").glob("*.yml")), EXAMPLE)
+    assert (found.stdout, found.returncode) == ("", 0)
+
+
+def test_zizmor_finds_nothing() -> None:
+    found = zizmor(GITHUB, EXAMPLE)
+    assert found.returncode == 0, found.stdout
+
+
+BAD = """
+name: bad
+on: pull_request
+permissions: {}
+concurrency: {group: bad, cancel-in-progress: true}
+jobs:
+  bad:
+    name: bad
+    runs-on: [self-hosted, mine]
+    timeout-minutes: 5
+    steps:
+      - run: echo $TITLE "${{ github.event.pull_request.title }}"
+"""
+
+
+def test_they_would_find_an_unquoted_word_a_strangers_title_and_a_machine_of_ours(tmp_path: Path) -> None:
+    workflow = tmp_path / ".github" / "workflows" / "bad.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(BAD, encoding="utf-8")
+    assert "SC2086" in actionlint(workflow).stdout  # shellcheck, so it is there
+    said = zizmor(workflow).stdout
+    assert {"template-injection", "self-hosted-runner"} <= set(re.findall(r"\[([a-z-]+)\]", said))
+
+
+def test_every_finding_that_is_passed_over_has_its_reason_beside_it() -> None:
+    for path in sorted((GITHUB / "workflows").glob("*.yml")):
+        for reason in re.findall(r"zizmor: ignore\[[\w,-]+\](.*)", path.read_text(encoding="utf-8")):
+            assert len(reason.split()) >= 4, path.name
+    lines = (GITHUB / "zizmor.yml").read_text(encoding="utf-8").splitlines()
+    places = [number for number, line in enumerate(lines) if line.strip() == "ignore:"]
+    assert places
+    assert [lines[number + 1] for number in places if not lines[number + 1].strip().startswith("# ")] == []
