@@ -17,6 +17,7 @@ from probe_effect.model import Problem
 from submission_patches import HOME, good_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from click.testing import Result
@@ -198,7 +199,7 @@ def deep_folders(folder: Path) -> None:
     subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
 
 
-HOSTILE = {
+HOSTILE: dict[Callable[[Path], None], str] = {
     many_rows: "samples/size",
     many_columns: "samples/header",
     many_blocks_of_their_own: "run-size",
@@ -216,8 +217,9 @@ main()
 
 
 @pytest.mark.parametrize("make", [pytest.param(make, id=make.__name__) for make in HOSTILE])
-def test_hostile_input_ends_in_a_problem_within_its_memory(data: Path, folder: Path, make: object) -> None:
-    assert callable(make)
+def test_hostile_input_ends_in_a_problem_within_its_memory(
+    data: Path, folder: Path, make: Callable[[Path], None]
+) -> None:
     make(folder)
     words = ["check", "--format", "json", "--data", str(data), str(folder)]
     ended = subprocess.run(
@@ -229,4 +231,4 @@ def test_hostile_input_ends_in_a_problem_within_its_memory(data: Path, folder: P
     )
     subprocess.run(["rm", "-rf", str(folder)], check=True)  # noqa: S607 (Python's own cannot go that deep)
     assert ended.returncode == 1, ended.stderr
-    assert HOSTILE[make] in {problem["rule"] for problem in json.loads(ended.stdout)["problems"]}  # type: ignore[index]
+    assert HOSTILE[make] in {problem["rule"] for problem in json.loads(ended.stdout)["problems"]}

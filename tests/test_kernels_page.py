@@ -81,9 +81,7 @@ def test_a_change_between_versions_is_told_in_a_sentence(tmp_path: Path) -> None
     costs = {"02-kprobe bpftrace": 400.0, "02-kprobe bpftrace-0-23-2": 500.0}
     write_counted_submission(tmp_path, counted_rows(costs), values)
     found = seen(pages_of(tmp_path)["kernel-findings.md"])
-    said = (
-        "From bpftrace 0.17.0 to bpftrace 0.23.2, on Linux 6.1, 02-kprobe takes 25 % more instructions (400 to 500)."
-    )
+    said = "From bpftrace 0.17.0 to bpftrace 0.23.2, on Linux 6.1, 02-kprobe takes 25 % more instructions (400 to 500)."
     assert said in found
 
 

@@ -24,7 +24,9 @@ from probe_effect.guidance import names
         ("dormant", None, "dormant"),
     ],
 )
-def test_a_tool_is_called_by_its_name_and_the_number_of_its_version(name: str, version: str | None, called: str) -> None:
+def test_a_tool_is_called_by_its_name_and_the_number_of_its_version(
+    name: str, version: str | None, called: str
+) -> None:
     assert names.tool(name, version) == called
 
 

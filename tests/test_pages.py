@@ -107,7 +107,7 @@ def test_front_matter_names_the_page(pages: dict[str, str], path: str, title: st
 
 def test_a_case_page_answers_at_which_rates_a_thread_slows(pages: dict[str, str]) -> None:
     text = seen(split(pages[CASE_PAGE])[1])
-    assert "With bpftrace on Example CPU 9000, 8 CPUs, Linux 6.12 each event costs 50.0 ns" in text
+    assert "With bpftrace on Example CPU 9000, 8 CPUs, Linux 6.12 (machine) each event costs 50.0 ns" in text
     assert "1 % (measurable) at 200 k/s, 5 % (significant) at 1.0 M/s, 30 % (expensive) at 6.0 M/s" in text
 
 

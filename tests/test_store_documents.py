@@ -15,6 +15,7 @@ from probe_effect.store.machine_file import MachineFile, read_machine_file, writ
 from probe_effect.store.source_file import read_source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from probe_effect.model import Problem
@@ -150,7 +151,6 @@ def test_places_are_right_in_a_file_indented_with_tabs(path: Path) -> None:
         pytest.param('{"a": 1\n "b": 2}', (2, 2), id="comma missing"),
         pytest.param('{"a": "\x00"}', (1, 8), id="NUL"),
         pytest.param("", (1, 1), id="empty"),
-        pytest.param("\ufeff{}", (1, 1), id="byte order mark"),
         pytest.param("{} {}", (1, 4), id="two documents"),
         pytest.param('{\n "a": "open', (2, 7), id="open text"),
     ],
@@ -305,7 +305,6 @@ def test_a_key_missing_in_a_table_is_placed_at_its_header(toml: Path) -> None:
         pytest.param('title = "a"\nkind = \n', (2, 8), id="no value"),
         pytest.param('title = "open\n', (1, 14), id="open text"),
         pytest.param('title = "a\x00"\n', (1, 11), id="NUL"),
-        pytest.param("\ufefftitle = 1\n", (1, 1), id="byte order mark"),
         pytest.param("[a\n", (1, 3), id="open header"),
     ],
 )
@@ -362,3 +361,23 @@ def test_any_text_amid_a_source_ends_in_a_document_or_problems(
     whole = source_toml()
     document, problems = read_toml(tmp_path_factory.mktemp("fuzz") / "s.toml", whole[:place] + words + whole[place:])
     assert (document is None) == bool(problems)
+
+
+@pytest.mark.parametrize("read", [pytest.param(read_json, id="json"), pytest.param(read_toml, id="toml")])
+def test_a_byte_order_mark_is_told_as_such(
+    tmp_path: Path, read: Callable[[Path, str], tuple[object, list[Problem]]]
+) -> None:
+    _, (problem,) = read(tmp_path / ("a.toml" if read is read_toml else "a.json"), "\ufeffa = 1\n")
+    assert (problem.rule.partition("/")[2], problem.line, problem.column) == ("encoding", 1, 1)
+    assert "--fix" in problem.hint
+
+
+def test_a_key_of_many_dots_is_refused_before_it_is_parsed(toml: Path) -> None:
+    _, (problem,) = read_toml(toml, "\n" + "a." * 100_000 + "a = 1\n")
+    assert (problem.rule, problem.line) == ("source/syntax", 2)
+
+
+def test_many_faults_on_many_lines_are_placed_in_time(toml: Path) -> None:
+    _, problems = read_toml(toml, "\n" * 200_000 + "".join(f"k{place} = 1\n" for place in range(6000)))
+    assert len(problems) == 200
+    assert ("k7", 200_008) in {(problem.message.partition(":")[0], problem.line) for problem in problems}

@@ -160,11 +160,18 @@ def test_each_machine_has_a_branch_of_its_own(clone: Clone) -> None:
 def test_what_is_published_is_not_submitted_again(clone: Clone) -> None:
     git(clone.root, "add", "data")
     git(clone.root, "commit", "--quiet", "-m", "Merged")
-    with pytest.raises(UsageError, match="holds nothing that is not published"):
-        submit(clone)
+    outcome = submit(clone)
+    assert outcome.stdout == ""
+    assert "all in it is published already" in outcome.stderr
     git(clone.root, "push", "--quiet", "origin", "main")
     with pytest.raises(ProbeEffectError, match=f"is published already.*{FOLDER}-2"):
         submit(clone, clone.submission, "--remote", "origin")
+
+
+def test_where_nothing_is_complete_the_message_says_what_to_do(clone: Clone) -> None:
+    (clone.submission / "plan.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"holds nothing that is complete\. Measure first"):
+        submit(clone)
 
 
 def test_a_run_that_is_not_complete_is_left_out(clone: Clone) -> None:

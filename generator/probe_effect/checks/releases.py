@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, Rule
 from probe_effect.store.release_file import MANIFEST, SUMS, Release
-from probe_effect.store.tables import printable
+from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from probe_effect.store.release_file import ReleasedFile
 
 HINT = "a release stays as it was made; take its files from the repository's history, and make a new one"
+
+NOT_REGULAR = "is not a regular file"
 
 APPEND_ONLY = "results/"
 """What nobody changes. Suites get new versions and figures get corrections: the archive holds them as they were."""
@@ -32,7 +34,10 @@ class CheckedRelease:
 
 
 def _faults(checked: CheckedRelease) -> Iterator[Fault]:
-    yield from _files(checked.release)
+    faults = list(_files(checked.release))
+    yield from faults
+    if any(fault.message == NOT_REGULAR for fault in faults):
+        return  # a pipe has no end
     yield from _sums(checked.release)
     yield from _archive(checked.release)
     for one in checked.release.document.files:
@@ -49,7 +54,7 @@ def _files(release: Release) -> Iterator[Fault]:
         yield Fault(printable(name), None, said, HINT)
     for path in release.folder.iterdir():
         if path.is_symlink() or not path.is_file():
-            yield Fault(printable(path.name), None, "is not a regular file", "put the file itself here")
+            yield Fault(printable(path.name), None, NOT_REGULAR, "put the file itself here")
 
 
 def _sums(release: Release) -> Iterator[Fault]:
@@ -87,7 +92,7 @@ def _archive(release: Release) -> Iterator[Fault]:
 
 def _same(archive: zipfile.ZipFile, member: str, one: ReleasedFile) -> bool:
     """The length is looked at first: an archive may be made to unpack to more than a machine has."""
-    if archive.getinfo(member).file_size != one.bytes:
+    if archive.getinfo(member).file_size != one.bytes or one.bytes > MAX_FILE_BYTES:
         return False
     return hashlib.sha256(archive.read(member)).hexdigest() == one.sha256
 

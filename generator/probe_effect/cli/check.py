@@ -51,14 +51,16 @@ def check(
     chosen = given_folders(folders)
     mended = mend(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)
-    _show(problems, mended, form)
+    if form == "json":
+        output.product_json(
+            output.problems_json(problems) | ({"mended": [asdict(one) for one in mended]} if fix else {})
+        )
+    else:
+        _show(problems, mended, form)
     context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
 def _show(problems: Sequence[Problem], mended: Sequence[Mended], form: str) -> None:
-    if form == "json":
-        output.product_json(output.problems_json(problems) | {"mended": [asdict(one) for one in mended]})
-        return
     for one in mended:
         output.progress.print(f"{one.file}: {one.what}", markup=False)
     if form == "github":

@@ -54,7 +54,7 @@ def submit(  # noqa: PLR0917 (click passes them by name)
     stays as it is. Without `gh`, and outside a clone, it says what is left to be done by hand.
 
     \b
-    Example: probe-effect submit --name "Ada Example"
+    Example: probe-effect submit --name "Your Name"
     Example: probe-effect submit data/results/my-machine/2026-11-20-per-event --no-name
     """  # noqa: D301 (click reads the \b)
     if name is not None and nameless:
@@ -68,6 +68,9 @@ def submit(  # noqa: PLR0917 (click passes them by name)
         raise UsageError(msg)
     asks = sys.stdin.isatty() and not dry_run
     parcels = _parcels(folders, data, checkout)
+    if not parcels:
+        output.progress.print(f"{data.results}: all in it is published already", markup=False)
+        return
     for parcel in parcels:
         show_parcel(parcel)
     looked_for = _look_for_private(parcels, (*allowed, name or ""), data)
@@ -117,14 +120,14 @@ def _named(folders: Sequence[Path]) -> list[Submission]:
 
 def _found(data: DataFolder, checkout: Path | None) -> list[Submission]:
     """What is complete and not published yet."""
-    base = branches.published(checkout, branches.local_base(checkout)) if checkout else ()
+    base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
     complete, unfinished = unpublished(data, base)
     for one in unfinished:
         output.progress.print(
             f"left out: {one.folder} is not complete; probe-effect measure --resume goes on with it", markup=False
         )
-    if not complete:
-        msg = f"{data.results}: holds nothing that is not published. Measure first: probe-effect measure"
+    if not complete and (unfinished or not base):
+        msg = f"{data.results}: holds nothing that is complete. Measure first: probe-effect measure"
         raise UsageError(msg)
     return complete
 

@@ -49,7 +49,7 @@ class Way:
 
 
 def alternatives(found: Evidence, key: Key) -> list[Alternative]:
-    """What costs less than the cost at `key` on its machine: with the same tool first, and then the least cost first."""
+    """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
     asked = found.costs[key]
     if not asked.is_clear:
         return []

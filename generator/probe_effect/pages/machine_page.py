@@ -67,7 +67,8 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Cost of a clock read": units.duration(system.clock_read_ns) if system.clock_read_ns else None,
         "BPF compiler": system.bpf_jit,
         "Boot parameters": ", ".join(system.boot_flags) or None,
-        "Tracers": "; ".join(f"{name}: {version}" if version else name for name, version in document.tools.items()) or None,
+        "Tracers": "; ".join(f"{name}: {version}" if version else name for name, version in document.tools.items())
+        or None,
     }
     return {label: value for label, value in shown.items() if value}
 

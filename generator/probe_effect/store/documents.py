@@ -95,19 +95,10 @@ def read_document(
         rule: first part of the problems' rule ids.
         most_bytes: the largest that is read.
     """
-    try:
-        if regular_size(path) > most_bytes:
-            message = f"larger than {most_bytes} bytes"
-            return None, [Problem("error", file, None, None, f"{rule}/size", message, "let the tool write this file")]
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        message = f"cannot be read: {error.strerror}"
-        return None, [Problem("error", file, None, None, f"{rule}/file", message, "put the file where it is expected")]
-    except UnicodeDecodeError:
-        return None, [Problem("error", file, None, None, f"{rule}/encoding", "not UTF-8", "save the file as UTF-8")]
-    if text.startswith(BYTE_ORDER_MARK):
-        hint = "`probe-effect check --fix` takes it away"
-        return None, [Problem("error", file, 1, 1, f"{rule}/encoding", "begins with a byte order mark", hint)]
+    text, fault = _read_text(path, most_bytes)
+    if fault:
+        kind, line, message, hint = fault
+        return None, [Problem("error", file, line, line, f"{rule}/{kind}", message, hint)]
     try:
         value = _frozen(_load_toml(text) if path.suffix == ".toml" else _load_json(text))
     except (ValueError, RecursionError) as error:
@@ -117,6 +108,21 @@ def read_document(
     except ValidationError as error:
         faults = error.errors()[:MAX_PROBLEMS_PER_FILE]
         return None, [_problem(file, rule, text, path.suffix, fault) for fault in faults]
+
+
+def _read_text(path: Path, most_bytes: int) -> tuple[str, tuple[str, int | None, str, str] | None]:
+    """The file's text; or what is wrong with it: rule, line, message and hint."""
+    try:
+        if regular_size(path) > most_bytes:
+            return "", ("size", None, f"larger than {most_bytes} bytes", "let the tool write this file")
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        return "", ("file", None, f"cannot be read: {error.strerror}", "put the file where it is expected")
+    except UnicodeDecodeError:
+        return "", ("encoding", None, "not UTF-8", "save the file as UTF-8")
+    if text.startswith(BYTE_ORDER_MARK):
+        return "", ("encoding", 1, "begins with a byte order mark", "`probe-effect check --fix` takes it away")
+    return text, None
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)

@@ -35,7 +35,6 @@ Moment = Annotated[
 """A UTC time to the second, `2026-11-20T16:20:00Z`."""
 
 
-
 def _credit(text: str) -> str:
     if not text.isprintable() or not text.strip():
         msg = "holds a character that cannot be seen; write the name as it is read"
