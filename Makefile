@@ -24,7 +24,7 @@ test: $(SETUP) $(NODE) ## everything that CI checks
 	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev qemu-system-x86 cpio
 	$(UV) lock --check
 	$(MAKE) --no-print-directory lint
-	$(BIN)/pytest -n 4 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/ruff format --check generator tests benchmarks .ci

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import FOLDER, MACHINE, write_data
-from probe_effect.cli.cite import cite as command
+from probe_effect.cli.group import commands
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def data(tmp_path: Path) -> Path:
 
 def run(data: Path, *arguments: str) -> str:
     options = ["--data", str(data), *arguments]
-    return CliRunner().invoke(command, options, catch_exceptions=False, standalone_mode=False).stdout
+    return CliRunner().invoke(commands, ["cite", *options], catch_exceptions=False, standalone_mode=False).stdout
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import MACHINE, write_submission
+from builders import MACHINE, REAL_DATA, write_submission
 from evidence_builder import rows_of
 from probe_effect.exports.guidance import guidance
 from probe_effect.guidance.catalogue import read_catalogue
@@ -40,6 +41,8 @@ def test_suites_offer_only_cases_that_have_a_cost(data: Path) -> None:
 
 
 def test_what_costs_less_is_the_place_of_its_cost_with_its_note(data: Path) -> None:
+    suite = "suites/per-event/suite.toml"  # with what its cases could be replaced by, also of suites that are not here
+    shutil.copyfile(REAL_DATA / suite, data / suite)
     write_submission(data, rows_of("19-fentry", 20), folder="2026-11-22-per-event")
     whole = made(data)
     by_case = {cost["case"]: cost for cost in whole["costs"]}

@@ -131,7 +131,7 @@ def test_a_name_that_a_template_does_not_know_is_an_error() -> None:
 
 
 def test_rendered_text_has_no_runs_of_empty_lines_and_one_newline_at_its_end() -> None:
-    text = render("fragments/dictionary.md.j2", tables={}, keys={"a": "b"})
+    text = render("fragments/dictionary.md.j2", explained=(), tables={}, keys={"a": "b"})
     assert "\n\n\n" not in text
     assert text.endswith("|\n")
     assert not text.startswith("\n")
@@ -142,7 +142,7 @@ FRONT = st.dictionaries(st.text(max_size=10), st.text(max_size=40) | st.integers
 
 @given(FRONT)
 def test_front_matter_is_json_that_nothing_breaks_out_of(front: dict[str, str | int]) -> None:
-    text = page("fragments/dictionary.md.j2", front, tables={}, keys={})
+    text = page("fragments/dictionary.md.j2", front, explained=(), tables={}, keys={})
     read, end = json.JSONDecoder().raw_decode(text)
     assert read == front
-    assert text[end:].startswith("\n\n### machine")
+    assert text[end:].startswith("\n\n## Tables")

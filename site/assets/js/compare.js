@@ -123,12 +123,11 @@
       const hasLevels = found.some(({ first }) => first.level !== null);
       const rows = found.map((one) => [
         link(data.titles[one.first.case] ?? one.first.case, new URL(`costs/${one.first.case}/`, home)),
-        ...(hasLevels ? [one.first.level ?? ""] : []), one.outcome,
-        numberLink(one.first, a, q), numberLink(one.second, b, q), ...differenceCells(one, q),
+        ...(hasLevels ? [one.first.level ?? ""] : []),
+        numberLink(one.first, a, q), numberLink(one.second, b, q), ...differenceCells(one, q), one.outcome,
       ]);
-      const titles = ["Case", ...(hasLevels ? ["Level"] : []), "Outcome", "A", "B", "Difference", q === "time" ? "Ratio" : "Change"];
-      const numeric = titles.map((_, at) => at).filter((at) => at > 0 && titles[at] !== "Outcome");
-      table(live.querySelector(".table-scroll"), titles, rows, numeric);
+      const titles = ["Case", ...(hasLevels ? ["Level"] : []), "A", "B", "Difference", q === "time" ? "Ratio" : "Change", "Outcome"];
+      table(live.querySelector(".table-scroll"), titles, rows, titles.map((_, at) => at).slice(1, -1));
       live.querySelector(".view-reasons").replaceChildren(...found.filter(({ reason }) => reason !== null)
         .map((one) => element("li", `${one.first.case}${one.first.level === null ? "" : ` at level ${one.first.level}`}: ${one.reason}.`)));
     };
