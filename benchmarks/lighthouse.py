@@ -23,10 +23,11 @@ PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = PROJECT / "benchmarks/lighthouse/node_modules/lighthouse/cli/index.js"
 KINDS = {
     "home": "",
-    "guide": "guide/one-event/",
+    "guide": "guide/03-one-event/",
     "case": "costs/06-uprobe/",
     "explore": "explore/",
-    "machine": "machines/{machine}/",
+    "machine": "machines/*/",
+    "number": "results/*/*/06-uprobe/bpftrace/",
     "data": "data/",
 }
 FORMS = {"phone": [], "desktop": ["--preset=desktop"]}
@@ -81,6 +82,12 @@ def lighthouse(address: str, form: str, report: Path) -> dict[str, object]:
     return found
 
 
+def first(site: Path, pattern: str) -> str:
+    """The address of the first page of that form."""
+    page = next(path for path in sorted(site.glob(f"{pattern}index.html")))
+    return str(page.relative_to(site)).removesuffix("index.html")
+
+
 def row(kind: str, form: str, found: dict) -> str:  # type: ignore[type-arg]  # Lighthouse's own JSON
     """A line of the table: scores out of 100, and the audits that readers feel."""
     scores = [str(round(found["categories"][name]["score"] * 100)) for name in CATEGORIES]
@@ -109,7 +116,6 @@ def main() -> None:
     site = PROJECT / "build/site"
     if not (site / "index.html").is_file() or not PROGRAM.is_file() or not shutil.which("chromium"):
         sys.exit("Needed: build/site (make site), Lighthouse (make lighthouse installs it), and chromium.")
-    machine = next(path.name for path in sorted((site / "machines").iterdir()) if path.is_dir())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sub").symlink_to(site)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Compressing, directory=folder))
@@ -119,7 +125,7 @@ def main() -> None:
         print("|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|")
         notes: list[str] = []
         for kind, path in KINDS.items():
-            address = f"http://127.0.0.1:{server.server_port}/sub/{path.format(machine=machine)}"
+            address = f"http://127.0.0.1:{server.server_port}/sub/{first(site, path)}"
             for form in FORMS:
                 found = lighthouse(address, form, Path(folder) / "report.json")
                 print(row(kind, form, found), flush=True)
