@@ -63,6 +63,7 @@ def review(repository: str, run: str) -> bytes | None:
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive, archive.open("review.json") as file:
             content = file.read(LIMIT_BYTES + 1)  # however much it would unpack to
+    # Also an archive that is encrypted or packed in a way that zipfile does not know.
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
         sys.stderr.write(f"the artefact is no archive with review.json: {error!r}\n")
         return None

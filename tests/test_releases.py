@@ -141,6 +141,19 @@ def test_another_archive_is_told(data: Path) -> None:
     assert "is not a sound zip archive" in problems(data)
 
 
+@pytest.mark.parametrize(
+    ("at", "value"), [pytest.param(10, 99, id="packed in an unknown way"), pytest.param(8, 1, id="encrypted")]
+)
+def test_an_archive_that_cannot_be_unpacked_is_told(data: Path, at: int, value: int) -> None:
+    """`at` is the place of the field in a central directory's entry (APPNOTE 6.3.10, section 4.3.12)."""
+    made = make(data)
+    packed = bytearray(made.archive.read_bytes())
+    for entry in re.finditer(b"PK\x01\x02", bytes(packed)):
+        packed[entry.start() + at : entry.start() + at + 2] = value.to_bytes(2, "little")
+    made.archive.write_bytes(packed)
+    assert "is not a sound zip archive" in problems(data)
+
+
 def test_an_archive_with_other_content_is_told(data: Path) -> None:
     made = make(data)
     with zipfile.ZipFile(made.archive, "w") as archive:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from probe_effect.store.places import DataFolder
     from probe_effect.store.release_file import ReleasedFile
+
+UNREADABLE = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error)
+"""What `zipfile` raises for an archive that is damaged, encrypted, or packed in a way that it does not know."""
 
 HINT = "a release stays as it was made; take its files from the repository's history, and make a new one"
 
@@ -85,7 +89,7 @@ def _archive(release: Release) -> Iterator[Fault]:
                     yield Fault(name, None, f"does not hold {one.path}", HINT)
                 elif not _same(archive, member, one):
                     yield Fault(name, None, f"{one.path} is not as the manifest says", HINT)
-    except (OSError, zipfile.BadZipFile):
+    except UNREADABLE:
         if release.archive.exists():
             yield Fault(name, None, "is not a sound zip archive", HINT)
 
