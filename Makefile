@@ -9,7 +9,7 @@ SETUP := build/setup.stamp
 NODE := build/node.stamp
 ACTIONLINT := build/actionlint
 
-.PHONY: help site serve test setup measure bench lighthouse lint format clean
+.PHONY: help site serve test setup measure bench scale lighthouse lint format clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,7 +31,7 @@ lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/ruff check generator tests benchmarks .ci
 	$(BIN)/mypy
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
-		.github .github/examples/instruction-gate.yml
+		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml
 	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files
 
@@ -48,6 +48,9 @@ bench: $(SETUP) ## our own speed, the truth of our intervals, and ours against h
 	$(BIN)/python benchmarks/build_time.py
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.against_hyperfine
+
+scale: $(SETUP) ## what a site of up to 1 000 submissions takes, into benchmarks/RESULTS.md (hours)
+	$(BIN)/python -m benchmarks.scale
 
 lighthouse: $(SETUP) ## what Lighthouse says of the built site (after make site; 5 minutes)
 	@sh .ci/packages chromium

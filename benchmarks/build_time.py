@@ -1,6 +1,6 @@
 """How long the site's build takes, as a ratio to Hugo alone on the same input in the same run.
 
-Usage: make bench. Whole-process wall times: one build that draws every chart, then, with the drawings kept, builds and
+Usage: make bench. Whole-process wall times: one build that draws every chart, then, with all that is kept, builds and
 Hugo in turn; medians and the ratio pair by pair.
 """
 
@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         build = [str(PROGRAM), "build", "--out", str(site)]
-        shutil.rmtree(PROJECT / "build" / "drawings", ignore_errors=True)
+        shutil.rmtree(PROJECT / "build" / "kept", ignore_errors=True)
         first_s = seconds(build)
         configuration = site.with_name(f"{site.name}.work") / "hugo.json"
         hugo = [

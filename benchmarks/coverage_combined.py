@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.coverage_estimators import paired
 from benchmarks.coverage_noise import BASELINE_NS, COST_NS, MODELS, SIGMA_NS, Runs
 
-from probe_effect.guidance.slowdown import threshold
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
+from probe_effect.reduce.thresholds import threshold
 from probe_effect.stats import mover
 from probe_effect.stats.correlation import MIN_PAIRS, kendall
 from probe_effect.stats.ranking import Rank, ranks
@@ -47,10 +47,10 @@ class Share:
     ratio: float
 
 
-Costs = list[list[Interval]]
+Costs = list[list[Estimate]]
 """Repetitions of the costs of several cases with the same baselines."""
 
-COMBINED: Mapping[str, tuple[float, Callable[[Sequence[Interval], Sequence[Interval]], Interval | None]]] = {
+COMBINED: Mapping[str, tuple[float, Callable[[Sequence[Estimate], Sequence[Estimate]], Estimate | None]]] = {
     "difference of two submissions": (
         OTHER_COST_NS - COST_NS,
         lambda one, other: mover.difference(other[1], one[0]),
@@ -72,7 +72,7 @@ def costs(model: NoiseModel, truths_ns: Sequence[float], repetitions: int, block
     for place, truth_ns in enumerate(truths_ns):
         found = paired(Runs(times_ns[:, :, place + 2] + truth_ns, times_ns[:, :, :2]))
         ends = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
-        by_case.append([Interval(*one) for one in ends])
+        by_case.append([Estimate(*one) for one in ends])
     return [list(one) for one in zip(*by_case, strict=True)]
 
 
@@ -86,7 +86,7 @@ def combined(name: str, blocks: int, repetitions: int, random: Generator) -> Ite
         yield Share(what=what, under=MODELS[name].words, size=blocks, unit="blocks", ratio=ratio)
 
 
-def _covers(interval: Interval, truth: float) -> bool:
+def _covers(interval: Estimate, truth: float) -> bool:
     """Whether the interval holds the truth; a threshold may have no upper end."""
     return interval.low is not None and interval.low <= truth <= (np.inf if interval.high is None else interval.high)
 
@@ -124,7 +124,7 @@ def correlations(pairs: int, repetitions: int, random: Generator) -> Iterator[Sh
         first, noise = random.standard_normal((2, repetitions, pairs))
         second = rho * first + np.sqrt(1 - rho**2) * noise
         found = [one for row in zip(first, second, strict=True) if (one := kendall(*row)) is not None]
-        held = [_covers(Interval(one.tau, one.low, one.high), tau) for one in found]
+        held = [_covers(Estimate(one.tau, one.low, one.high), tau) for one in found]
         yield Share(what="Kendall's tau", under=f"tau {tau:g}", size=pairs, unit="pairs", ratio=float(np.mean(held)))
         if tau == 0:
             low = float(np.mean([one.p_value <= 0.05 for one in found]))

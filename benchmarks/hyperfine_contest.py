@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.guidance.catalogue import MeasuredSubmission, read_submission
 from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import rounded
 from probe_effect.measure.one_run import Limits
 from probe_effect.measure.run import measure
 from probe_effect.measure.testbed import ThisMachine
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.processes import Child
+from probe_effect.reduce.reading import read_submission
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 from probe_effect.store.places import DataFolder
 from probe_effect.workloads.build import build, cache_folder
@@ -52,7 +52,7 @@ HYPERFINE_TIMEOUT_S = 600.0
 class Outcome:
     """One repetition of one method."""
 
-    cost: Interval
+    cost: Estimate
     """ns per event: our Hodges-Lehmann estimate, or the difference of hyperfine's means."""
     fastest_ns: float
     """Fastest traced less fastest untraced, ns per event."""
@@ -129,17 +129,17 @@ class Contest:
         seconds = time.monotonic() - start_s
         problems: list[Problem] = []
         submission = read_submission(place, DATA, problems)
-        if not isinstance(submission, MeasuredSubmission):
+        if submission is None:
             raise BadData(problems)
-        (case,) = submission.summary.cases
-        if case.cost is None or case.cost.low is None or case.baseline_ns is None or case.fastest_ns is None:
+        (case,) = submission.numbers
+        if case.cost is None or case.cost.low is None or case.baseline is None or case.fastest_ns is None:
             msg = f"{self.case}: {case.status}, {case.blocks} blocks of {blocks}: {case.note}"
             raise ProbeEffectError(msg)
         events = self.work.case(self.work.measured[0]).events_per_operation
         return Outcome(
             cost=case.cost,
             fastest_ns=case.fastest_ns,
-            operation_ns=(case.baseline_ns + case.cost.value) * events,
+            operation_ns=(case.baseline.value + case.cost.value) * events,
             rounds=blocks,
             seconds=seconds,
             fixed_s=begun_s[0] - start_s,
@@ -167,7 +167,7 @@ class Contest:
         mean_ns = (traced.mean - untraced.mean) * per_event_ns
         error_ns = math.hypot(traced.stddev, untraced.stddev) / math.sqrt(runs) * per_event_ns
         return Outcome(
-            cost=Interval(mean_ns, mean_ns - STANDARD_ERRORS * error_ns, mean_ns + STANDARD_ERRORS * error_ns),
+            cost=Estimate(mean_ns, mean_ns - STANDARD_ERRORS * error_ns, mean_ns + STANDARD_ERRORS * error_ns),
             fastest_ns=(traced.min - untraced.min) * per_event_ns,
             operation_ns=traced.mean * 1e9 / self.operations,
             rounds=runs,

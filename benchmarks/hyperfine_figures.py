@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect import units
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from benchmarks.hyperfine_contest import Outcome, Outcomes
 
 OURS = "ours"
-ESTIMATES: Mapping[str, tuple[str, Callable[[Outcome], Interval]]] = {
+ESTIMATES: Mapping[str, tuple[str, Callable[[Outcome], Estimate]]] = {
     OURS: ("ours", lambda outcome: outcome.cost),
     "hyperfine, mean": ("hyperfine", lambda outcome: outcome.cost),
-    "hyperfine, minimum": ("hyperfine", lambda outcome: Interval(outcome.fastest_ns)),
-    "ours, fastest": ("ours", lambda outcome: Interval(outcome.fastest_ns)),
+    "hyperfine, minimum": ("hyperfine", lambda outcome: Estimate(outcome.fastest_ns)),
+    "ours, fastest": ("ours", lambda outcome: Estimate(outcome.fastest_ns)),
 }
 """Name of an estimate to the method that makes it, and where it stands in an outcome."""
 
@@ -76,7 +76,7 @@ def all_figures(outcomes: Outcomes) -> dict[str, Figures]:
     }
 
 
-def _figures(found: Sequence[Interval], outcomes: Sequence[Outcome], all_ns: float) -> Figures:
+def _figures(found: Sequence[Estimate], outcomes: Sequence[Outcome], all_ns: float) -> Figures:
     values_ns = [interval.value for interval in found]
     bounds = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
     own_ns = statistics.median(values_ns)

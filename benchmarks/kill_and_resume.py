@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from probe_effect.measure.planned import PlannedRun
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
 
 PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(sys.executable).with_name("probe-effect")
@@ -79,7 +79,7 @@ class Trial:
         environment = os.environ | {"XDG_CACHE_HOME": str(self.data.root / "cache")}
         return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def place(self) -> Submission | None:
+    def place(self) -> SubmissionFolder | None:
         """The submission, once there is one."""
         return next(iter(self.data.submissions()), None)
 
@@ -143,7 +143,7 @@ def wait_until(proof: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-def planned_runs(place: Submission) -> tuple[PlannedRun, ...]:
+def planned_runs(place: SubmissionFolder) -> tuple[PlannedRun, ...]:
     """What the run is to do, from its plan on disk."""
     document, _ = read_plan_file(place.plan_file, "plan.json")
     if document is None:
@@ -173,7 +173,7 @@ def attached(before: dict[int, set[int]]) -> list[int]:
     return [one for one, holders in loaded().items() if one not in before and not holders]
 
 
-def examine(trial: Trial, place: Submission, expected: tuple[PlannedRun, ...]) -> None:
+def examine(trial: Trial, place: SubmissionFolder, expected: tuple[PlannedRun, ...]) -> None:
     """Compare the rows with the plan, and note what is not as it has to be."""
     samples, problems = read_samples(place.samples, "samples.csv")
     trial.faults += [f"line {problem.line}: {problem.message}" for problem in problems]

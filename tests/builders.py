@@ -228,6 +228,11 @@ def counted_values(kernel_release: str = "6.1.0-50-amd64", machine: str = COUNTE
     return values
 
 
+def counted_document(**values: str) -> MachineFile:
+    """A valid document of an emulated machine; `values` as those of `counted_values`."""
+    return MachineFile.model_validate_json(json.dumps(counted_values(**values)))
+
+
 def write_counted_submission(
     data: Path,
     samples: Iterable[Sample] | None = None,
@@ -371,3 +376,10 @@ def strings_of(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for child in value:
             yield from strings_of(child)
+
+
+def json_rows(text: str) -> list[dict[str, object]]:
+    """The rows of a table that the site publishes as JSON, each cell by its column."""
+    document = json.loads(text)
+    names = [column["name"] for column in document["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in document["rows"]]

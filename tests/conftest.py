@@ -1,4 +1,4 @@
-"""What several test files share: moderate hypothesis settings and one small data folder."""
+"""What several test files share: moderate hypothesis settings, one small data folder, and the real data read once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from builders import write_data
+from builders import REAL_DATA, write_data
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.kept import Kept
+from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from probe_effect.numbers.catalogue import Catalogue
 
 # Failures are found again by their printed example; a deadline would fail tests on a busy machine.
 settings.register_profile(
@@ -28,3 +33,22 @@ settings.load_profile("project")
 def data(tmp_path: Path) -> Path:
     """A small sound data folder: one suite, one submission, one source."""
     return write_data(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Kept:
+    """What all workers of this run keep of what they have made."""
+    base = tmp_path_factory.getbasetemp()
+    return Kept((base if worker_id == "master" else base.parent) / "kept")
+
+
+@pytest.fixture(scope="session")
+def real_data(kept: Kept) -> DataFolder:
+    """The data of this project."""
+    return DataFolder(REAL_DATA, kept)
+
+
+@pytest.fixture(scope="session")
+def catalogue(real_data: DataFolder) -> Catalogue:
+    """All of it, read once. Nothing may depend on how much it is, or on what a sound submission adds."""
+    return read_catalogue(real_data)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from builders import COST_NS, RowChanges, machine_document, many_blocks
-from probe_effect.guidance.catalogue import MeasuredSubmission
-from probe_effect.guidance.evidence import Evidence, Measured
-from probe_effect.model import CaseSummary, Interval, SubmissionSummary
-from probe_effect.store.places import Submission
+from builders import COST_NS, RowChanges, many_blocks
+from number_builder import number, submission
+from probe_effect.answer.evidence import Evidence
 from probe_effect.store.suite_file import Suite
 
 if TYPE_CHECKING:
-    from probe_effect.model import Sample
+    from probe_effect.model import Estimate, Sample
+    from probe_effect.reduce.submission import Number
 
 MACHINE = "test-machine"
 TRACER = "bpftrace"
@@ -41,37 +39,24 @@ def rows_of(name: str, cost_ns: float = COST_NS, **changes: Unpack[RowChanges]) 
 
 def measured(
     name: str,
-    cost: Interval,
+    cost: Estimate,
     machine: str = MACHINE,
     tracer: str = TRACER,
     document: dict[str, Any] | None = None,
-    **summary: Any,  # noqa: ANN401
-) -> Measured:
-    """A cost of a case; `document` changes its machine by dotted path, `summary` its other figures."""
-    made = machine_document(**{"machine__id": machine, **(document or {})})
-    figures = {"blocks": 10, "distinguishable": True, "rate_hz": 1e6, "loss_ratio": 0.0, "level": None} | summary
-    found = CaseSummary(case=name, tracer=tracer, status="ok", cost=cost, **figures)
-    whole = SubmissionSummary(
-        id=f"{machine}/2026-11-20-tiny",
-        machine=machine,
-        suite="tiny",
-        metric="time",
-        grade="B",
-        grade_reasons=("fewer than 20 blocks",),
-        noise_floor_ns=1.0,
-        baseline_ns=100.0,
-        cases=(found,),
-    )
-    return Measured(MeasuredSubmission(Submission(Path(machine)), made, whole), found, cost)
+    **values: Any,  # noqa: ANN401
+) -> Number:
+    """A cost of a case; `document` changes its machine by dotted path, `values` what else is known of it."""
+    own = submission(machine, document=document, grade_reasons=("fewer than 20 blocks",), noise_floor_ns=1.0)
+    return number(own, cost, name, tracer, **{"rate_hz": 1e6, "loss_ratio": 0.0, **values})
 
 
-def evidence(suites: tuple[Suite, ...], *costs: Measured) -> Evidence:
+def evidence(suites: tuple[Suite, ...], *costs: Number) -> Evidence:
     """What guidance may use of these costs."""
     found = Evidence(suites)
     for one in costs:
-        key = (one.submission.summary.machine, one.case.tracer, one.case.case)
-        if one.case.level is None:
+        key = (one.submission.machine, one.tracer, one.case)
+        if one.level is None:
             found.costs[key] = one
         else:
-            found.by_level.setdefault(key, {})[one.case.level] = one
+            found.by_level.setdefault(key, {})[one.level] = one
     return found

@@ -1,7 +1,7 @@
 """Examples that the Python code and the page's scripts must both fulfil, as two JSON files in `tests/data`.
 
 `prediction.json`: what an oracle of its own works out in exact fractions. `units.json`: how `probe_effect.units` writes
-and `probe_effect.guidance.question` reads. To make them anew: `.venv/bin/python tests/shared_examples.py`.
+and `probe_effect.answer.question` reads. To make them anew: `.venv/bin/python tests/shared_examples.py`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
+from probe_effect.answer.question import rate_from, share_from
 from probe_effect.errors import UsageError
-from probe_effect.guidance.question import rate_from, share_from
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -184,13 +184,13 @@ def written() -> list[dict[str, Any]]:
     return made
 
 
-def _intervals(chance: random.Random) -> Iterator[Interval]:
-    yield from (Interval(591.0, 577.0, 604.0), Interval(5.0, -100.0, 100.0), Interval(5.0, 5.0, 5.0), Interval(0.0))
-    yield from (Interval(190e3, 150e3, None), Interval(190.0, None, 210.0), Interval(0.0, -1.0, 1.0))
+def _intervals(chance: random.Random) -> Iterator[Estimate]:
+    yield from (Estimate(591.0, 577.0, 604.0), Estimate(5.0, -100.0, 100.0), Estimate(5.0, 5.0, 5.0), Estimate(0.0))
+    yield from (Estimate(190e3, 150e3, None), Estimate(190.0, None, 210.0), Estimate(0.0, -1.0, 1.0))
     for _ in range(12):
         value = chance.choice((1, -1)) * 10 ** chance.uniform(-4, 10)
         width = abs(value) * 10 ** chance.uniform(-7, 0.5)
-        yield Interval(value, value - width * chance.random(), value + width * chance.random())
+        yield Estimate(value, value - width * chance.random(), value + width * chance.random())
 
 
 def _quantity(value: float, scale: str) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _stated(value: float, scale: str) -> dict[str, Any]:
     return {"write": "stated", "scale": scale, "value": value, "text": units.stated(value, getattr(units, scale))}
 
 
-def _interval(found: Interval, scale: str) -> dict[str, Any]:
+def _interval(found: Estimate, scale: str) -> dict[str, Any]:
     ends = [found.value, found.low, found.high]
     return {"write": "interval", "scale": scale, "value": ends, "text": units.interval(found, getattr(units, scale))}
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import os
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from probe_effect.exports.build import Places, build_site
 from probe_effect.exports.hugo import SiteOptions
+from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -22,8 +32,43 @@ def absent(what: str) -> NoReturn:
     pytest.skip(what)
 
 
-def build(data: Path, out: Path) -> Path:
+OWN_KEPT = Kept(PROJECT / "build" / "kept")
+"""What the checkout's own builds keep, most of it drawings."""
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from site_build import build
+from probe_effect.store.kept import Kept
+build(Path(sys.argv[1]), Path(sys.argv[2]), Kept(Path(sys.argv[3])))
+"""
+
+
+def started_build(data: Path, out: Path, kept: Kept, **environment: str) -> subprocess.Popen[bytes]:
+    """A build in a process of its own, with `environment` beside ours."""
+    command = [sys.executable, "-c", PROGRAM, str(data), str(out), str(kept.folder)]
+    paths = {"PYTHONPATH": str(PROJECT / "tests")}
+    return subprocess.Popen(command, env={**os.environ, **paths, **environment}, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Where a plain file server shows `folder`, with `/` at its end."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+def build(data: Path, out: Path, kept: Kept = OWN_KEPT) -> Path:
     """The site of `data`, built into `out`."""
-    for _ in build_site(Places(PROJECT, DataFolder(data), out), SiteOptions()):
+    for _ in build_site(Places(PROJECT, DataFolder(data, kept), out), SiteOptions()):
         pass
     return out

@@ -17,16 +17,17 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.guidance.agreement import of_case, of_source, orders
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
-from probe_effect.guidance.names import tool_of
-from probe_effect.pages import agreement, site
+from probe_effect.compare.agreement import of_case, of_source, orders
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.numbers.names import tool_of
+from probe_effect.pages import agreement
 from probe_effect.store.places import DataFolder
+from written_pages import written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.guidance.agreement import Order
+    from probe_effect.compare.agreement import Order, Pairing
     from probe_effect.model import Sample
 
 CASES = sorted(path.stem for path in (REAL_DATA / "suites" / "per-event").glob("[01]*.d") if path.name.count(".") == 1)
@@ -68,6 +69,10 @@ def catalogue_of(data: Path, rows: list[dict[str, str]], samples: list[Sample]) 
     return read_catalogue(DataFolder(data))
 
 
+def pairings(catalogue: Catalogue, case: str = "02-kprobe") -> list[Pairing]:
+    return of_case(catalogue, case, catalogue.numbers.of_case(case))
+
+
 @pytest.mark.parametrize(("tracer", "tool"), [("bpftrace-0-23-2", "bpftrace"), ("perf-stat", "perf-stat")])
 def test_a_version_of_a_tool_is_that_tool(tracer: str, tool: str) -> None:
     assert tool_of(tracer) == tool
@@ -75,8 +80,8 @@ def test_a_version_of_a_tool_is_that_tool(tracer: str, tool: str) -> None:
 
 def test_the_ratio_is_measured_over_published_with_the_interval_of_the_measured(tmp_path: Path) -> None:
     spread = [row for block in range(8) for row in block_rows(block, 40 + 5 * block)]
-    (found,) = of_case(catalogue_of(tmp_path, [figure("02-kprobe", 25)], spread), "02-kprobe")
-    cost = found.measured.case.cost
+    (found,) = pairings(catalogue_of(tmp_path, [figure("02-kprobe", 25)], spread))
+    cost = found.measured.cost
     assert cost is not None
     assert cost.low is not None
     assert found.ratio.value == pytest.approx(cost.value / 25)
@@ -86,14 +91,14 @@ def test_the_ratio_is_measured_over_published_with_the_interval_of_the_measured(
 
 def test_only_figures_of_the_same_tool_are_set_against_ours(tmp_path: Path) -> None:
     others = [figure("02-kprobe", 25, "dtrace"), figure("02-kprobe", 30, "") | {"tracer": ""}]
-    found = of_case(catalogue_of(tmp_path, [figure("02-kprobe", 20), *others], many_blocks()), "02-kprobe")
+    found = pairings(catalogue_of(tmp_path, [figure("02-kprobe", 20), *others], many_blocks()))
     assert [one.figure.tracer for one in found] == ["bpftrace"]
 
 
 def test_every_version_of_a_tool_is_set_against_the_same_figure(tmp_path: Path) -> None:
     rows = [figure("02-kprobe", 20)]
-    found = of_case(catalogue_of(tmp_path, rows, many_blocks(tracer="bpftrace-0-23-2")), "02-kprobe")
-    assert [one.measured.case.tracer for one in found] == ["bpftrace-0-23-2"]
+    found = pairings(catalogue_of(tmp_path, rows, many_blocks(tracer="bpftrace-0-23-2")))
+    assert [one.measured.tracer for one in found] == ["bpftrace-0-23-2"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_every_version_of_a_tool_is_set_against_the_same_figure(tmp_path: Path) 
 def test_a_cost_that_cannot_be_a_divisor_or_is_none_has_no_ratio(
     tmp_path: Path, cost_ns: float, samples: list[Sample]
 ) -> None:
-    assert of_case(catalogue_of(tmp_path, [figure("02-kprobe", cost_ns)], samples), "02-kprobe") == []
+    assert pairings(catalogue_of(tmp_path, [figure("02-kprobe", cost_ns)], samples)) == []
 
 
 # Order
@@ -157,7 +162,7 @@ def test_a_source_with_few_cases_on_a_platform_is_not_ranked(tmp_path: Path) -> 
 
 
 def test_source_and_case_pages_show_ours_beside_theirs_in_words(tmp_path: Path) -> None:
-    pages = site.content(catalogue_of(tmp_path, [figure("02-kprobe", 25)], many_blocks()))
+    pages = written(catalogue_of(tmp_path, [figure("02-kprobe", 25)], many_blocks()))
     for path in ("costs/02-kprobe.md", "sources/a-talk.md"):
         shown = pages[path].replace("\u00a0", " ")
         assert "Measured here" in shown
@@ -165,13 +170,12 @@ def test_source_and_case_pages_show_ours_beside_theirs_in_words(tmp_path: Path) 
         assert f"/machines/{MACHINE}/" in shown
 
 
-def test_the_talk_of_2023_says_how_many_of_its_rows_could_be_measured() -> None:
-    catalogue = read_catalogue(DataFolder(REAL_DATA))
+def test_the_talk_of_2023_says_how_many_of_its_rows_could_be_measured(catalogue: Catalogue) -> None:
     source = next(one for one in catalogue.sources if one.id == "piotrowski-2023-tracing-overhead")
     found = orders(source, of_source(catalogue, source))
     assert {order.platform for order in found} == {figure.platform for figure in source.figures if figure.cost_ns}
     assert all(order.published == 17 for order in found)
-    page = site.content(catalogue)[f"sources/{source.id}.md"]
+    page = written(catalogue)[f"sources/{source.id}.md"]
     assert all(f"{len(order.pairings)} of 17" in page for order in found)
 
 
@@ -179,5 +183,5 @@ def test_results_of_another_machine_are_another_row(tmp_path: Path) -> None:
     values = machine_values()
     values["machine"]["id"] = "other-machine"
     write_submission(tmp_path, many_blocks(), values)
-    found = of_case(catalogue_of(tmp_path, [figure("02-kprobe", 25)], many_blocks()), "02-kprobe")
-    assert {one.measured.submission.summary.machine for one in found} == {MACHINE, "other-machine"}
+    found = pairings(catalogue_of(tmp_path, [figure("02-kprobe", 25)], many_blocks()))
+    assert {one.measured.submission.machine for one in found} == {MACHINE, "other-machine"}

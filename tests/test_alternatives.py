@@ -8,36 +8,47 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evidence_builder import MACHINE, case, evidence, measured, suite
-from probe_effect.guidance import beside
-from probe_effect.guidance.alternatives import alternatives, ways
-from probe_effect.guidance.answers import Forecast, forecast
-from probe_effect.guidance.parts import parts
-from probe_effect.guidance.question import Asked, Question
-from probe_effect.model import Interval
+from probe_effect.answer import beside
+from probe_effect.answer.alternatives import alternatives, ways
+from probe_effect.answer.answers import Forecast, forecast
+from probe_effect.answer.parts import parts
+from probe_effect.answer.question import Asked, Question
+from probe_effect.model import Estimate
+from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.reduce.events import ADD_UP
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Case, read_suite
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.evidence import Evidence, Measured
+    from collections.abc import Sequence
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.parts import Part
+    from probe_effect.numbers.likeness import Facts
+    from probe_effect.reduce.submission import Number
 
 BUT = "It tells less."
 ASKED = (MACHINE, "bpftrace", "01-asked")
 
 
-def known(*costs: Measured, **instead: Any) -> Evidence:  # noqa: ANN401
+def known(*costs: Number, **instead: Any) -> Evidence:  # noqa: ANN401
     """Evidence in which `01-asked` may be replaced by `02-other`, and costs from 990 to 1010 ns."""
     asked = case("01-asked", instead=[{"case": "02-other", "but": BUT} | instead])
     return evidence((suite("tiny", asked, case("02-other")),), cost("01-asked", 1000), *costs)
 
 
-def cost(name: str, value: float, half: float = 10, **keys: Any) -> Measured:  # noqa: ANN401
-    return measured(name, Interval(value, value - half, value + half), noise_floor_ns=1.0, **keys)
+def cost(name: str, value: float, half: float = 10, **keys: Any) -> Number:  # noqa: ANN401
+    return measured(name, Estimate(value, value - half, value + half), noise_floor_ns=1.0, **keys)
+
+
+def own_facts(known: Sequence[Part]) -> Facts:
+    return facts_of_submission(known[0].sources[0].submission)
 
 
 def predicted(found: Evidence, threads: int = 1) -> Forecast:
     question = Question(probes=(Asked("01-asked", 1e5),), threads=threads)
     asked = parts(found, question, MACHINE, "bpftrace")
-    return forecast(asked, asked[0].sources[0].facts, "bpftrace", question)
+    return forecast(asked, own_facts(asked), "bpftrace", question)
 
 
 def names(found: Evidence) -> list[tuple[str, str]]:
@@ -46,7 +57,7 @@ def names(found: Evidence) -> list[tuple[str, str]]:
 
 def test_a_case_that_the_suite_names_and_that_costs_less_is_offered_with_what_it_does_not_tell() -> None:
     (one,) = alternatives(known(cost("02-other", 100)), ASKED)
-    assert (one.key, one.but, one.comparison.outcome) == ((MACHINE, "bpftrace", "02-other"), BUT, "cheaper")
+    assert (one.key, one.but, one.comparison.outcome) == ((MACHINE, "bpftrace", "02-other"), BUT, "lower")
 
 
 @pytest.mark.parametrize("value", [990.0, 1000.0, 2000.0])
@@ -55,7 +66,7 @@ def test_what_no_interval_tells_apart_and_what_costs_more_is_not_offered(value: 
 
 
 def test_what_lies_within_the_noise_floor_is_not_offered() -> None:
-    other = measured("02-other", Interval(950, 949, 951), noise_floor_ns=60.0)
+    other = measured("02-other", Estimate(950, 949, 951), noise_floor_ns=60.0)
     assert alternatives(known(other), ASKED) == []
 
 
@@ -65,13 +76,13 @@ def test_another_machine_offers_nothing() -> None:
 
 def test_a_cost_that_may_be_none_has_no_alternative() -> None:
     found = known(cost("02-other", 100))
-    unclear = measured("01-asked", Interval(1000, 990, 1010), distinguishable=False, noise_floor_ns=1.0)
+    unclear = measured("01-asked", Estimate(1000, 990, 1010), noise_floor_ns=2000.0)
     found.costs[ASKED] = unclear
     assert alternatives(found, ASKED) == []
 
 
 def test_events_that_do_not_add_up_are_no_ground_for_an_alternative() -> None:
-    assert alternatives(known(cost("02-other", 100, reconciled=False)), ASKED) == []
+    assert alternatives(known(cost("02-other", 100, faults=(ADD_UP,))), ASKED) == []
 
 
 def test_of_several_tracers_the_one_asked_about_stands_for_another_case() -> None:
@@ -121,7 +132,7 @@ def test_several_probes_at_once_have_no_alternatives() -> None:
     found = known(cost("02-other", 100))
     question = Question(probes=(Asked("01-asked", 1e5), Asked("02-other", 1e5)))
     both = parts(found, question, MACHINE, "bpftrace")
-    assert ways(found, forecast(both, both[0].sources[0].facts, "bpftrace", question)) == []
+    assert ways(found, forecast(both, own_facts(both), "bpftrace", question)) == []
 
 
 def contended(factor: float) -> Evidence:
@@ -144,7 +155,7 @@ def test_several_machines_are_one_range_from_the_lowest_end_to_the_highest() -> 
     found = known(cost("01-asked", 2000, machine="second-machine"))
     question = Question(probes=(Asked("01-asked", 1e5),))
     known_parts = [parts(found, question, machine, "bpftrace") for machine in (MACHINE, "second-machine")]
-    both = [forecast(one, one[0].sources[0].facts, "bpftrace", question) for one in known_parts]
+    both = [forecast(one, own_facts(one), "bpftrace", question) for one in known_parts]
     said = beside.alike(both).replace("\u00a0", " ")
     assert "slows a busy thread by 9.9 % to 20 % on the 2 machines of that kind" in said
 

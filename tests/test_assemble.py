@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from builders import write_counted_submission
 from probe_effect.exports.assemble import _copy_data, _copy_scripts
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

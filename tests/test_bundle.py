@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders import PROJECT, strings_of, write_counted_submission, write_data
+from builders import PROJECT, json_rows, strings_of, write_counted_submission, write_data
 from probe_effect.exports.assemble import _copy_data
 from probe_effect.exports.data_section import write_data_section
 from probe_effect.exports.feed import feed
-from probe_effect.exports.number_rows import cost_rows, standing
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.exports.page_data import rows
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line
@@ -31,7 +31,7 @@ from probe_effect.store.tables import csv_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 NAME = re.compile(r"[a-z0-9._-]+")
 """Of a package or resource: https://datapackage.org/standard/data-resource/#name."""
@@ -41,7 +41,7 @@ FIELD_TYPES = {"string", "number", "integer", "boolean", "date"}
 
 
 @pytest.fixture(scope="module")
-def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
     data = write_data(tmp_path_factory.mktemp("data"))
     write_counted_submission(data)
     return read_catalogue(DataFolder(data))
@@ -58,8 +58,8 @@ def assembled(catalogue: Catalogue, work: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def published(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return assembled(catalogue, tmp_path_factory.mktemp("published"))
+def published(small: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return assembled(small, tmp_path_factory.mktemp("published"))
 
 
 @pytest.fixture(scope="module")
@@ -83,20 +83,20 @@ def test_the_zip_holds_all_that_lies_beside_it(published: Path) -> None:
     assert "suites/loop.h" in held
 
 
-def test_the_same_data_is_the_same_bytes(catalogue: Catalogue, published: Path, tmp_path: Path) -> None:
-    again = assembled(catalogue, tmp_path)
+def test_the_same_data_is_the_same_bytes(small: Catalogue, published: Path, tmp_path: Path) -> None:
+    again = assembled(small, tmp_path)
     assert files(again) == files(published)
     assert [
         name for name in sorted(files(again)) if (again / name).read_bytes() != (published / name).read_bytes()
     ] == []
 
 
-def test_raw_files_and_suites_are_what_was_submitted(catalogue: Catalogue, published: Path) -> None:
-    for one in standing(catalogue):
-        copied = published / "results" / one.files.id
+def test_raw_files_and_suites_are_what_was_submitted(small: Catalogue, published: Path) -> None:
+    for one in small.active:
+        copied = published / "results" / one.id
         assert (copied / "samples.csv").read_bytes() == one.files.samples.read_bytes()
         assert (copied / "machine.json").read_bytes() == one.files.machine_file.read_bytes()
-    (suite,) = catalogue.suites
+    (suite,) = small.suites
     for script in suite.scripts():
         assert (published / "suites" / suite.suite.id / script.name).read_bytes() == script.read_bytes()
 
@@ -165,32 +165,32 @@ def test_every_schema_names_the_columns_of_its_table(package: dict[str, Any], pu
             assert pq.read_schema(path).names == names
 
 
-def test_parquet_has_the_numbers_of_the_csv_with_types_and_units(catalogue: Catalogue, published: Path) -> None:
+def test_parquet_has_the_numbers_of_the_csv_with_types_and_units(small: Catalogue, published: Path) -> None:
     table = pq.read_table(published / "costs.parquet")
     assert table.schema.field("cost_ns").type == pa.float64()
     assert table.schema.field("cost_ns").metadata[b"unit"] == b"ns"
     assert table.schema.field("current").type == pa.bool_()
-    assert table.schema.metadata[b"data_version"].decode() == catalogue.version
-    rows, wanted = table.to_pylist(), cost_rows(catalogue)
-    assert [row["cost_ns"] for row in rows] == [row["cost_ns"] for row in wanted]
-    assert {row["date"] for row in rows} == {date(2026, 11, 20)}
+    assert table.schema.metadata[b"data_version"].decode() == small.version
+    found, wanted = table.to_pylist(), rows(small).costs
+    assert [row["cost_ns"] for row in found] == [row["cost_ns"] for row in wanted]
+    assert {row["date"] for row in found} == {date(2026, 11, 20)}
 
 
-def test_the_samples_are_every_run_with_where_it_was_made(catalogue: Catalogue, published: Path) -> None:
-    rows = pq.read_table(published / "samples.parquet").to_pylist()
-    for one in standing(catalogue):
-        own = [row for row in rows if row["submission"] == one.files.id]
+def test_the_samples_are_every_run_with_where_it_was_made(small: Catalogue, published: Path) -> None:
+    samples = pq.read_table(published / "samples.parquet").to_pylist()
+    for one in small.active:
+        own = [row for row in samples if row["submission"] == one.id]
         with one.files.samples.open(encoding="utf-8", newline="") as file:
             raw = list(csv.DictReader(file))
-        assert {(row["machine"], row["metric"]) for row in own} == {(one.summary.machine, one.document.run.metric)}
+        assert {(row["machine"], row["metric"]) for row in own} == {(one.machine, one.metric)}
         for column in SAMPLE_COLUMNS:
             cells = ["" if row[column.name] is None else str(row[column.name]) for row in own]
             assert cells == [row.get(column.name, "") for row in raw], column.name
 
 
-def test_the_readme_says_version_date_and_how_to_cite(catalogue: Catalogue, published: Path) -> None:
+def test_the_readme_says_version_date_and_how_to_cite(small: Catalogue, published: Path) -> None:
     text = (published / "README.md").read_text(encoding="utf-8")
-    assert f"Data version {catalogue.version}, of {catalogue.edition.date}." in text
+    assert f"Data version {small.version}, of {small.edition.date}." in text
     assert "@misc" in text or "@dataset" in text
     assert "CC BY" in text or "Creative Commons" in text
     for path in re.findall(r"^- `([^`]+)`", text, flags=re.MULTILINE):
@@ -206,14 +206,14 @@ def test_the_dictionary_explains_raw_files_and_whole_tables(published: Path) -> 
     assert "| `slowdown_low_ratio` | Low end of its 95 % interval. | number, ratio |" in text
 
 
-def test_the_data_set_says_of_itself_what_search_engines_ask(catalogue: Catalogue, published: Path) -> None:
+def test_the_data_set_says_of_itself_what_search_engines_ask(small: Catalogue, published: Path) -> None:
     path = published.parents[1] / "assets" / "data" / "dataset.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     assert found["@type"] == "Dataset"
     assert 50 <= len(found["description"]) <= 5000
     assert found["license"].startswith("https://creativecommons.org/licenses/by/4.0")
-    assert found["version"] == catalogue.version
-    assert found["dateModified"] == catalogue.edition.date
+    assert found["version"] == small.version
+    assert found["dateModified"] == small.edition.date
     assert re.fullmatch(r"\d{4}-\d{2}-\d{2}/\d{4}-\d{2}-\d{2}", found["temporalCoverage"])
     assert found["isAccessibleForFree"] is True
     assert {"cost_ns", "slowdown_ratio", "cost_instructions"} <= {one["name"] for one in found["variableMeasured"]}
@@ -263,13 +263,13 @@ def test_a_file_from_before_a_column_joined_has_a_schema_of_its_own(tmp_path: Pa
 
 def test_a_withdrawn_submission_keeps_its_files_and_is_in_no_whole_table(tmp_path: Path) -> None:
     found = read_catalogue(DataFolder(write_data(tmp_path)))
-    found = replace(found, submissions=(), withdrawn=found.submissions)
+    found = replace(found, active=(), withdrawn=found.active)
     published = assembled(found, tmp_path / "work")
     (one,) = found.withdrawn
-    own = published.parent / "results" / one.files.id / "data.json"
-    rows = json.loads(own.read_text(encoding="utf-8"))["rows"]
-    assert rows
-    assert not any(row["current"] for row in rows)
-    assert (published / "results" / one.files.id / "samples.csv").is_file()
+    own = published.parent / "results" / one.id / "data.json"
+    found_rows = json_rows(own.read_text(encoding="utf-8"))
+    assert found_rows
+    assert not any(row["current"] for row in found_rows)
+    assert (published / "results" / one.id / "samples.csv").is_file()
     assert pq.read_table(published / "costs.parquet").num_rows == 0
     assert pq.read_table(published / "samples.parquet").num_rows == 0

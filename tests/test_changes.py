@@ -9,13 +9,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import COUNTED_FOLDER, COUNTED_MACHINE, FOLDER, MACHINE, rules, write_counted_submission, write_data
+from probe_effect.answer.evidence import evidence
 from probe_effect.checks.run import check_all
 from probe_effect.exports.feed import ATOM, feed
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
-from probe_effect.guidance.changes import entries
-from probe_effect.guidance.evidence import evidence
-from probe_effect.pages import changes_page, site
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.numbers.changes import entries
+from probe_effect.pages import changes_page, lists
 from probe_effect.store.places import DataFolder
+from written_pages import written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ def test_submissions_are_added_by_being_there_and_the_newest_change_comes_first(
 
 
 def test_a_correction_shows_both_values_and_its_text_is_text(data: Path) -> None:
-    page = changes_page.fragment(read(log(data, ADDED, CORRECTED)))
+    page = lists.write_first(read(log(data, ADDED, CORRECTED)))["data-changes.md"]
     assert "Was 1 000 000, is 100 000 &#60;b&#62;&#42;x&#42;" in page
     assert "](/sources/a-talk/#calls)" in page
     assert "<b>" not in page
@@ -115,18 +116,18 @@ def test_without_a_log_nothing_is_asked_for(data: Path) -> None:
 
 def test_what_is_withdrawn_guides_nobody_and_keeps_its_page(data: Path) -> None:
     before, after = read(log(data, ADDED)), read(log(data, ADDED, WITHDRAWN))
-    assert SUBMISSION in {one.files.id for one in before.submissions}
-    assert MACHINE in evidence(before).machines()
-    assert SUBMISSION not in {one.files.id for one in after.submissions}
-    assert list(after.measured("02-kprobe")) == []
-    assert MACHINE not in evidence(after).machines()
-    assert SUBMISSION in {one.files.id for one in after.all_submissions()}
+    assert SUBMISSION in {one.id for one in before.active}
+    assert MACHINE in evidence(before).machines
+    assert SUBMISSION not in {one.id for one in after.active}
+    assert after.numbers.of_case("02-kprobe") == []
+    assert MACHINE not in evidence(after).machines
+    assert SUBMISSION in {one.id for one in after.everything}
     assert changes_page.withdrawn(SUBMISSION, before) == {}
     assert "A build ran beside it." in changes_page.withdrawn(SUBMISSION, after)["withdrawn"]
 
 
 def test_the_page_of_a_withdrawn_run_says_so_first(data: Path) -> None:
-    pages = site.content(read(log(data, ADDED, WITHDRAWN)))
+    pages = written(read(log(data, ADDED, WITHDRAWN)))
     run, number = (pages[f"results/{name}.md"] for name in (SUBMISSION, f"{SUBMISSION}/02-kprobe/bpftrace"))
     for text in (run, number):
         front, _ = json.JSONDecoder().raw_decode(text)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from builders import REAL_DATA, strings_of, write_data
+from builders import strings_of, write_data
 from probe_effect.charts import png
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.draw import draw_png, draw_svg, live_script
@@ -23,13 +23,15 @@ from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTH
 from probe_effect.charts.tracer_look import look
 from probe_effect.exports.assemble import assemble
 from probe_effect.exports.table import safe_cell
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.model import Interval, Spread
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import site
+from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT
 
-KEPT = tempfile.TemporaryDirectory()
+FOLDER = tempfile.TemporaryDirectory()
+KEPT = Kept(Path(FOLDER.name))
 """Drawings of this module: most tests look at the same few."""
 
 ALL: tuple[Layout, ...] = (*LAYOUTS, "card")
@@ -41,11 +43,11 @@ def costs(*dots: Dot) -> Chart:
 
 
 def dot(label: str, value: float, series: str = "bpftrace") -> Dot:
-    return Dot(label, series, Interval(value, value * 0.9, value * 1.1))
+    return Dot(label, series, Estimate(value, value * 0.9, value * 1.1))
 
 
 def line(label: str, cost_ns: float) -> Line:
-    return Line(label, Interval(cost_ns, cost_ns * 0.9, cost_ns * 1.1))
+    return Line(label, Estimate(cost_ns, cost_ns * 0.9, cost_ns * 1.1))
 
 
 def slowdowns(*lines: Line) -> Chart:
@@ -57,16 +59,16 @@ def counts(*found: Count, series: tuple[str, ...] = ("Linux 6.1", "Linux 6.12"))
 
 
 def count(label: str, median: float, series: str = "Linux 6.1") -> Count:
-    return Count(label, series, Spread(median, median - 1, median + 1))
+    return Count(label, series, Estimate(median, median - 1, median + 1))
 
 
 BOTH = [
     pytest.param(costs(dot("02-kprobe", 50), dot("09-map", 80)), id="costs"),
     pytest.param(costs(dot("a", 50), dot("b", 5000, "dtrace")), id="costs over decades"),
-    pytest.param(costs(Dot("a", "s", Interval(5.0)), Dot("b", "s", Interval(6.0))), id="costs without intervals"),
+    pytest.param(costs(Dot("a", "s", Estimate(5.0)), Dot("b", "s", Estimate(6.0))), id="costs without intervals"),
     pytest.param(slowdowns(line("kprobe", 50), line("uprobe", 1300)), id="slowdown"),
     pytest.param(
-        slowdown_chart("m", "M", "A sentence.", [line("a", 50)], [Point("a", 1e4, Interval(0.01, 0.009, 0.02))]),
+        slowdown_chart("m", "M", "A sentence.", [line("a", 50)], [Point("a", 1e4, Estimate(0.01, 0.009, 0.02))]),
         id="measured slowdown",
     ),
     pytest.param(counts(count("a", 340), count("a", 310, "Linux 6.12"), count("b", 5000)), id="instructions"),
@@ -74,7 +76,7 @@ BOTH = [
 
 
 def drawn(chart: Chart, layout: Layout = "wide") -> str:
-    return draw_svg(chart, layout, Path(KEPT.name))
+    return draw_svg(chart, layout, KEPT)
 
 
 def parsed(chart: Chart, layout: Layout) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def test_a_spec_asks_for_nothing_from_elsewhere(chart: Chart) -> None:
 
 
 def test_a_cost_chart_has_a_row_per_dot_with_its_interval_in_the_order_given() -> None:
-    assert costs(dot("b", 100), Dot("a", "s", Interval(5.0))).rows == (
+    assert costs(dot("b", 100), Dot("a", "s", Estimate(5.0))).rows == (
         {
             "label": "b",
             "series": "bpftrace",
@@ -127,11 +129,11 @@ def x_scale(chart: Chart) -> dict[str, Any]:
 
 
 def test_costs_of_like_size_stand_on_an_axis_from_zero() -> None:
-    assert x_scale(costs(Dot("a", "s", Interval(100.0)), Dot("b", "s", Interval(2900.0))))["zero"] is True
+    assert x_scale(costs(Dot("a", "s", Estimate(100.0)), Dot("b", "s", Estimate(2900.0))))["zero"] is True
 
 
 def test_costs_that_differ_widely_stand_on_a_logarithmic_axis_that_holds_them_all() -> None:
-    scale = x_scale(costs(Dot("a", "s", Interval(100.0)), Dot("b", "s", Interval(3100.0))))
+    scale = x_scale(costs(Dot("a", "s", Estimate(100.0)), Dot("b", "s", Estimate(3100.0))))
     assert scale["type"] == "log"
     assert scale["domain"][0] < 100
     assert scale["domain"][1] > 3100
@@ -196,7 +198,7 @@ def test_a_slowdown_chart_has_the_line_of_each_cost_over_all_rates() -> None:
 
 
 def test_measured_slowdowns_stand_as_dots_with_their_intervals_beside_their_line() -> None:
-    points = [Point("kprobe", 1e5, Interval(0.006, 0.005, 0.007)), Point("not drawn", 1e5, Interval(1.0))]
+    points = [Point("kprobe", 1e5, Estimate(0.006, 0.005, 0.007)), Point("not drawn", 1e5, Estimate(1.0))]
     chart = slowdown_chart("slowdown-x", "Slowdown", "A sentence.", [line("kprobe", 50)], points)
     (row,) = [row for row in chart.rows if row["from"] == "measured"]
     assert (row["series"], row["rate_hz"], row["slowdown_ratio"], row["slowdown_high_ratio"]) == (
@@ -209,7 +211,7 @@ def test_measured_slowdowns_stand_as_dots_with_their_intervals_beside_their_line
 
 
 def test_an_interval_that_reaches_below_zero_is_drawn_down_to_the_foot_of_the_axis() -> None:
-    chart = slowdown_chart("s", "S", "A sentence.", [line("a", 50)], [Point("a", 1e3, Interval(0.01, -0.02, 0.04))])
+    chart = slowdown_chart("s", "S", "A sentence.", [line("a", 50)], [Point("a", 1e3, Estimate(0.01, -0.02, 0.04))])
     (interval,) = [one for one in root(chart).iter(f"{SVG}line") if one.get("stroke-width") == "2"]
     bottom = max(float(place) for place in re.findall(r"translate\([^,]*,([\d.]+)\)", drawn(chart)))
     assert float((interval.get("transform") or "").rpartition(",")[2].rstrip(")")) <= bottom
@@ -304,12 +306,12 @@ def test_the_table_of_a_slowdown_chart_has_a_row_for_each_rate_and_a_column_for_
 
 def test_a_picture_is_on_white_and_twice_as_sharp_as_the_drawing() -> None:
     chart = costs(dot("a", 50), dot("b", 60))
-    assert png.size(draw_png(chart, "wide", Path(KEPT.name)))[0] == 2 * WIDTHS["wide"]
+    assert png.size(draw_png(chart, "wide", KEPT))[0] == 2 * WIDTHS["wide"]
 
 
 @pytest.mark.parametrize("chart", [*BOTH, pytest.param(site_card(), id="site")])
 def test_a_card_has_the_size_that_links_are_shown_with(chart: Chart) -> None:
-    card = draw_png(chart, "card", Path(KEPT.name), scale=1)
+    card = draw_png(chart, "card", KEPT, scale=1)
     assert png.size(card) == (WIDTHS["card"], CARD_HEIGHT)
     assert len(card) < 150_000
 
@@ -321,15 +323,15 @@ def test_a_card_says_what_it_shows_and_where_it_is_from() -> None:
 
 
 def test_a_card_of_many_rows_shows_the_first_with_their_own_colours() -> None:
-    chart = costs(*(Dot(f"case {number}", "dtrace", Interval(50.0 + number), "dtrace") for number in range(40)))
+    chart = costs(*(Dot(f"case {number}", "dtrace", Estimate(50.0 + number), "dtrace") for number in range(40)))
     labels = {value["label"] for value in parsed(chart, "card")["data"]["values"]}
     assert labels == {f"case {number}" for number in range(8)}
     assert parsed(chart, "card")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("dtrace").colour]
 
 
 def test_a_tracer_has_its_own_colour_wherever_it_stands() -> None:
-    first = costs(Dot("a", "bpftrace v0.17", Interval(5.0), "bpftrace"), Dot("a", "ftrace", Interval(6.0), "ftrace"))
-    second = slowdown_chart("s", "S", "A sentence.", [Line("ftrace, here", Interval(50.0, 45, 55), "ftrace")])
+    first = costs(Dot("a", "bpftrace v0.17", Estimate(5.0), "bpftrace"), Dot("a", "ftrace", Estimate(6.0), "ftrace"))
+    second = slowdown_chart("s", "S", "A sentence.", [Line("ftrace, here", Estimate(50.0, 45, 55), "ftrace")])
     assert parsed(first, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"][1] == look("ftrace").colour
     assert parsed(second, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("ftrace").colour]
 
@@ -343,7 +345,7 @@ def test_words_of_thresholds_stand_where_no_line_is(cost_ns: float, side: str) -
 @pytest.mark.parametrize("chart", BOTH)
 def test_the_same_chart_is_the_same_drawing_each_time(chart: Chart) -> None:
     with tempfile.TemporaryDirectory() as other:
-        assert drawn(chart) == draw_svg(chart, "wide", Path(other))
+        assert drawn(chart) == draw_svg(chart, "wide", Kept(Path(other)))
 
 
 def test_a_drawing_has_a_mark_for_each_dot() -> None:
@@ -415,7 +417,7 @@ def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -
     catalogue = read_catalogue(DataFolder(write_data(tmp_path)))
     work = tmp_path / "work"
     work.mkdir()
-    steps = list(assemble(catalogue, work, Path(KEPT.name), PROJECT / "content"))
+    steps = list(assemble(catalogue, work, KEPT, PROJECT / "content"))
     assert steps[0] == "pages"
     for chart in site.charts(catalogue):
         published = work / "static" / "charts" / chart.name
@@ -442,21 +444,21 @@ def test_raw_data_is_copied_by_its_known_names_only(tmp_path: Path) -> None:
     (source / "more.txt").write_text("x", encoding="utf-8")
     work = tmp_path / "work"
     work.mkdir()
-    list(assemble(read_catalogue(DataFolder(data)), work, Path(KEPT.name), PROJECT / "content"))
+    list(assemble(read_catalogue(DataFolder(data)), work, KEPT, PROJECT / "content"))
     copied = work / "static" / "data"
     files = [path for kind in ("published", "results") for path in (copied / kind).rglob("*") if path.is_file()]
     assert {path.name for path in files} == {"figures.csv", "source.toml", "samples.csv", "machine.json"}
     assert (copied / "published" / "a-talk" / "figures.csv").read_bytes() == (source / "figures.csv").read_bytes()
 
 
-def test_the_names_of_all_real_charts_can_stand_in_addresses_and_are_unique() -> None:
-    names = [chart.name for chart in site.charts(read_catalogue(DataFolder(REAL_DATA)))]
+def test_the_names_of_all_real_charts_can_stand_in_addresses_and_are_unique(catalogue: Catalogue) -> None:
+    names = [chart.name for chart in site.charts(catalogue)]
     assert names
     assert len(names) == len(set(names))
     assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
 
 
 def test_the_live_script_is_one_script_that_offers_vega_embed() -> None:
-    script = live_script(Path(KEPT.name))
+    script = live_script(KEPT)
     assert "vegaEmbed" in script
     assert "</script" not in script.lower()

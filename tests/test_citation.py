@@ -14,7 +14,6 @@ from builders import (
     COUNTED_MACHINE,
     FOLDER,
     MACHINE,
-    REAL_DATA,
     block_rows,
     machine_values,
     many_blocks,
@@ -23,8 +22,8 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
-from probe_effect.guidance.citation import Edition, Subject, cite, entry, escaped
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.numbers.citation import Edition, Subject, cite, entry, escaped
 from probe_effect.pages import citing
 from probe_effect.store.places import DataFolder
 
@@ -37,7 +36,7 @@ FIELD = re.compile(r"^  (\w+) += (?:\{(.*)\}|(\w+)),$", re.MULTILINE)
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path) -> Catalogue:
+def small(tmp_path: Path) -> Catalogue:
     data = write_data(tmp_path)
     write_counted_submission(data)
     return read_catalogue(DataFolder(data), SITE)
@@ -58,23 +57,23 @@ def balanced(text: str) -> bool:
     return depth == 0
 
 
-def test_a_number_says_what_it_is_where_when_and_how_sure(catalogue: Catalogue) -> None:
-    found = citing.citable(catalogue)[NUMBER]()
+def test_a_number_says_what_it_is_where_when_and_how_sure(small: Catalogue) -> None:
+    found = citing.citable(small)[NUMBER]()
     assert "50.0 ns" in found.text
     assert "Example CPU 9000, 8 CPUs, Linux 6.12" in found.text
     assert "bpftrace 0.23" in found.text
     assert "measured on 20 November 2026" in found.text
-    assert f"data version {catalogue.version}" in found.text
+    assert f"data version {small.version}" in found.text
     assert found.text.endswith(f" https://example.org/probe-effect/results/{NUMBER}/")
 
 
-def test_its_bibtex_has_the_same(catalogue: Catalogue) -> None:
-    found = citing.citable(catalogue)[NUMBER]().bibtex
+def test_its_bibtex_has_the_same(small: Catalogue) -> None:
+    found = citing.citable(small)[NUMBER]().bibtex
     assert found.startswith("@misc{probe-effect-test-machine-2026-11-20-per-event-02-kprobe-bpftrace,\n")
     written = fields(found)
     assert written["url"] == f"{SITE}results/{NUMBER}/"
     assert (written["year"], written["month"]) == ("2026", "nov")
-    assert written["version"] == catalogue.version
+    assert written["version"] == small.version
     assert "50.0 ns" in written["note"]
 
 
@@ -85,21 +84,21 @@ def test_an_interval_is_told_with_the_number(tmp_path: Path) -> None:
     assert re.search(r"\d ns \(\d+(\.\d+)? to \d+(\.\d+)?\), with the 95 % interval", found.text)
 
 
-def test_instructions_are_called_instructions(catalogue: Catalogue) -> None:
-    found = citing.citable(catalogue)[f"{COUNTED_MACHINE}/{COUNTED_FOLDER}/02-kprobe/bpftrace"]()
+def test_instructions_are_called_instructions(small: Catalogue) -> None:
+    found = citing.citable(small)[f"{COUNTED_MACHINE}/{COUNTED_FOLDER}/02-kprobe/bpftrace"]()
     assert "640" in found.text
     assert "instructions" in found.text
     assert " ns" not in found.text
-    assert f"/kernels/{COUNTED_MACHINE}/" in citing.citable(catalogue)[COUNTED_MACHINE]().text
+    assert f"/kernels/{COUNTED_MACHINE}/" in citing.citable(small)[COUNTED_MACHINE]().text
 
 
-def test_a_number_that_is_none_says_so(catalogue: Catalogue) -> None:
-    found = citing.citable(catalogue)[f"{MACHINE}/{FOLDER}/06-uprobe/bpftrace"]()
+def test_a_number_that_is_none_says_so(small: Catalogue) -> None:
+    found = citing.citable(small)[f"{MACHINE}/{FOLDER}/06-uprobe/bpftrace"]()
     assert "skipped" in found.text
 
 
-def test_a_source_is_cited_before_us(catalogue: Catalogue) -> None:
-    found = citing.citable(catalogue)["a-talk"]()
+def test_a_source_is_cited_before_us(small: Catalogue) -> None:
+    found = citing.citable(small)["a-talk"]()
     assert found.text.startswith("A. Author: “A talk about tracing”, 19 May 2023, a conference.")
     first, second = found.bibtex.split("\n\n")
     assert fields(first) == {
@@ -112,8 +111,8 @@ def test_a_source_is_cited_before_us(catalogue: Catalogue) -> None:
     assert fields(second)["url"] == f"{SITE}sources/a-talk/"
 
 
-def test_a_figure_has_its_value_and_its_row(catalogue: Catalogue) -> None:
-    printed, derived = (citing.citable(catalogue)[f"a-talk#{name}"]() for name in ("printed_cost", "cost"))
+def test_a_figure_has_its_value_and_its_row(small: Catalogue) -> None:
+    printed, derived = (citing.citable(small)[f"a-talk#{name}"]() for name in ("printed_cost", "cost"))
     assert "2.5 us" in printed.text
     assert printed.text.endswith("/sources/a-talk/#printed_cost")
     assert "1 000 ns, derived" in derived.text
@@ -162,12 +161,11 @@ def test_tex_reads_every_sign_as_itself(text: str) -> None:
     assert not set(bare) & set("&%#_${}~^\\")
 
 
-def test_every_id_of_the_real_data_is_of_one_thing_and_can_be_cited() -> None:
-    catalogue = read_catalogue(DataFolder(REAL_DATA), SITE)
+def test_every_id_of_the_real_data_is_of_one_thing_and_can_be_cited(catalogue: Catalogue) -> None:
     things = citing.citable(catalogue)
     every = [folder.suite.id for folder in catalogue.suites] + [case.id for case in catalogue.cases()]
     every += [one.id for one in catalogue.sources]
-    every += sorted({one.document.machine.id for one in catalogue.all_submissions()})
+    every += sorted({one.document.machine.id for one in catalogue.everything})
     assert len(every) == len(set(every))
     made = [make() for make in things.values()]
     assert all(balanced(one.bibtex) and "\n" not in one.text for one in made)

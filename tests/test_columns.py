@@ -8,7 +8,7 @@ import jinja2
 import pytest
 
 from builders import PROJECT
-from probe_effect.guidance.catalogue import Catalogue
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import fragments
 from probe_effect.pages.columns import COLUMNS, Column
 from probe_effect.pages.markdown import environment
@@ -60,7 +60,7 @@ def test_the_dictionary_explains_nothing_that_no_page_has() -> None:
 
 
 def test_the_dictionary_has_a_place_for_each_column_of_pages_and_of_files() -> None:
-    text = fragments.write_all(Catalogue((), (), ()))["dictionary.md"]
+    text = fragments.write_all(Catalogue())["dictionary.md"]
     places = re.findall(r"\(#=([^)]+)\)", text)
     assert set(places) >= COLUMNS.keys()
     assert {"samples.wall_ns", "figures.cost_ns", "key.machine.cpu_model"} <= set(places)

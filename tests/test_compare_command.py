@@ -83,17 +83,17 @@ def refused(data: Path, kind: type[ProbeEffectError], *arguments: str) -> str:
     return str(caught.value)
 
 
-def test_the_table_says_what_is_dearer_by_how_much_and_what_it_comes_to(two: Path) -> None:
+def test_the_table_says_what_has_higher_overhead_by_how_much_and_what_it_comes_to(two: Path) -> None:
     said = compare(two, FIRST, SECOND)
     assert "50.0 ns" in said
     assert "1.60 times" in said
-    assert f"Of 1 comparison, 1 is dearer in {SECOND}." in said
+    assert f"Of 1 comparison, 1 has higher overhead in {SECOND}." in said
     assert "at most about 0.050 would come out unequal by chance" in said
 
 
-def test_swapping_the_two_says_cheaper_instead(two: Path) -> None:
+def test_swapping_the_two_says_lower_instead(two: Path) -> None:
     there, back = compare_json(two, FIRST, SECOND), compare_json(two, SECOND, FIRST)
-    assert (there["comparisons"][0]["outcome"], back["comparisons"][0]["outcome"]) == ("dearer", "cheaper")
+    assert (there["comparisons"][0]["outcome"], back["comparisons"][0]["outcome"]) == ("higher", "lower")
     assert there["comparisons"][0]["difference_ns"] == -back["comparisons"][0]["difference_ns"] == 30
 
 
@@ -112,7 +112,7 @@ def test_json_has_the_keys_that_programs_rely_on(two: Path) -> None:
         "only_second",
     }
     assert found["comparisons"][0].keys() == COMPARISON_KEYS
-    assert found["outcomes"] == {"dearer": 1, "cheaper": 0, "no difference": 0, "not comparable": 0}
+    assert found["outcomes"] == {"higher": 1, "lower": 0, "no difference": 0, "not comparable": 0}
 
 
 def test_json_has_null_where_an_end_is_not_known(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_a_machine_is_its_newest_measurements(two: Path) -> None:
 def test_two_tracers_of_a_submission_are_compared_in_their_blocks(tmp_path: Path) -> None:
     submit(tmp_path, 1, with_both(50, 30))
     (found,) = compare_json(tmp_path, FIRST, "--tracers", "bpftrace", "libbpf")["comparisons"]
-    assert (found["outcome"], found["difference_ns"], found["paired"]) == ("cheaper", -20, True)
+    assert (found["outcome"], found["difference_ns"], found["paired"]) == ("lower", -20, True)
     said = compare(tmp_path, FIRST, "--tracers", "bpftrace", "libbpf")
-    assert "Of 1 comparison, 1 is cheaper with libbpf." in said
+    assert "Of 1 comparison, 1 has lower overhead with libbpf." in said
     assert "1 of 1 pairs were measured in the same blocks" in said
 
 

@@ -81,15 +81,15 @@ def compare_json(data: Path, *arguments: str) -> dict[str, Any]:
 def test_the_table_says_what_takes_more_and_by_how_much(two: Path) -> None:
     text = said(run(two, FIRST, SECOND))
     (row,) = (line for line in text.splitlines() if line.startswith("02-kprobe  bpftrace"))
-    assert row.split()[-1] == "more"
+    assert row.split()[-1] == "higher"
     assert all(part in row for part in ("640.0 (639.5 to 640.5)", "672.0 (671.5 to 672.5)", "+5.0 %"))
-    assert f"Of 3 cases, 1 takes more instructions in {SECOND} and 2 show no change." in text
+    assert f"Of 3 cases, 1 takes more instructions in {SECOND} and 2 show no difference." in text
     assert "The largest: 02-kprobe with bpftrace +5.0 %." in text
 
 
 def test_swapping_the_two_says_fewer_instead(two: Path) -> None:
     there, back = compare_json(two, FIRST, SECOND), compare_json(two, SECOND, FIRST)
-    assert (there["comparisons"][0]["outcome"], back["comparisons"][0]["outcome"]) == ("more", "fewer")
+    assert (there["comparisons"][0]["outcome"], back["comparisons"][0]["outcome"]) == ("higher", "lower")
     ratios = [found["comparisons"][0]["change_ratio"] for found in (there, back)]
     assert (1 + ratios[0]) * (1 + ratios[1]) == pytest.approx(1)
     assert "1 takes fewer instructions" in said(run(two, SECOND, FIRST))
@@ -107,7 +107,7 @@ def test_json_has_the_keys_that_programs_rely_on(two: Path) -> None:
         *("change_ratio", "is_clear", "outcome", "reason"),
     }
     assert (found["metric"], found["fail_above_ratio"], found["failures"]) == ("instructions", None, [])
-    assert found["outcomes"] == {"more": 1, "fewer": 0, "no change": 2, "not comparable": 0}
+    assert found["outcomes"] == {"higher": 1, "lower": 0, "no difference": 2, "not comparable": 0}
 
 
 def test_what_differs_besides_is_listed(two: Path) -> None:
@@ -212,9 +212,9 @@ def test_a_limit_finer_than_what_repeats_decides_what_counts_as_more(tmp_path: P
     submit(tmp_path, OLD, {"02-kprobe bpftrace": 2000})
     submit(tmp_path, NEW, {"02-kprobe bpftrace": 2014})
     found = compare_json(tmp_path, FIRST, SECOND)
-    assert found["comparisons"][0]["outcome"] == "no change"
+    assert found["comparisons"][0]["outcome"] == "no difference"
     result = run(tmp_path, FIRST, SECOND, "--fail-above", "0.5%", "--format", "json")
-    assert (json.loads(result.stdout)["comparisons"][0]["outcome"], result.exit_code) == ("more", 1)
+    assert (json.loads(result.stdout)["comparisons"][0]["outcome"], result.exit_code) == ("higher", 1)
 
 
 def test_a_case_that_was_not_measured_again_is_not_let_through(tmp_path: Path) -> None:

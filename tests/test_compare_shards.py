@@ -19,10 +19,10 @@ from builders import (
     write_counted_submission,
     write_submission,
 )
-from probe_effect.exports.compare_shards import INDEX, shard_name, shards
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.guidance.comparison import OUTCOMES, Side, between_tracers
-from probe_effect.guidance.instruction_change import CHANGE_OUTCOMES
+from probe_effect.compare.comparison import OUTCOMES, Side, between_tracers
+from probe_effect.compare.subjects import subjects
+from probe_effect.exports.compare_shards import INDEX, compare_files, shard_name
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
 
 def made(data: Path) -> dict[str, Any]:
-    return {name: json.loads(text) for name, text in shards(read_catalogue(DataFolder(data))).items()}
+    catalogue = read_catalogue(DataFolder(data))
+    return {name: json.loads(text) for name, text in compare_files(catalogue, subjects(catalogue))}
 
 
 def both_tracers(block: int) -> list[Sample]:
-    """One block with two tracers, the second dearer by a little more in each block."""
+    """One block with two tracers, the second of which costs a little more in each block."""
     rows = [baseline_row(block, 0), traced_row(block, 1, 150), traced_row(block, 2, 170 + block, tracer="libbpf")]
     return [*rows, baseline_row(block, 3)]
 
@@ -47,7 +48,7 @@ def test_the_committed_examples_are_those_that_their_generator_makes() -> None:
 
 def test_the_examples_have_every_outcome() -> None:
     assert {one["outcome"] for one in comparison_examples.outcomes()} == set(OUTCOMES)
-    assert {one["outcome"] for one in comparison_examples.changes()} == set(CHANGE_OUTCOMES)
+    assert {one["outcome"] for one in comparison_examples.changes()} == set(OUTCOMES)
 
 
 def test_each_machine_and_tracer_has_a_file_and_is_in_the_index(data: Path) -> None:
@@ -68,30 +69,33 @@ def test_a_number_has_all_that_its_comparison_asks_for(data: Path) -> None:
     assert number["cost"] == pytest.approx([50, 50, 50])
     assert number["floor"] is not None
     assert number["faults"] == []
+    assert number["text"] == "50.0\u00a0ns"
+    assert number["href"] == f"/results/{MACHINE}/2026-11-20-per-event/02-kprobe/bpftrace/#cost"
     assert shard["runs"][number["run"]]["id"].startswith(MACHINE)
     assert shard["runs"][number["run"]]["traits"]["tier"] == "physical"
 
 
-def test_the_newest_number_of_a_case_comes_first(data: Path) -> None:
+def test_the_current_number_of_a_case_comes_first(data: Path) -> None:
     later = machine_values()
     later["run"]["started"] = "2026-11-22T10:00:00Z"
     write_submission(data, many_blocks(cost_ns=70), later, folder="2026-11-22-per-event")
-    numbers = made(data)[shard_name(MACHINE, "bpftrace")]["numbers"]
-    assert [number["cost"][0] for number in numbers] == pytest.approx([70, 50])
+    shard = made(data)[shard_name(MACHINE, "bpftrace")]
+    assert [number["cost"][0] for number in shard["numbers"]] == pytest.approx([70, 50])
+    assert shard["current"] == 1
 
 
 def test_tracers_of_common_blocks_have_the_difference_of_those(tmp_path: Path) -> None:
     rows = [row for block in range(8) for row in both_tracers(block)]
     write_submission(tmp_path, rows)
     found = made(tmp_path)
-    side = Side(MACHINE, read_catalogue(DataFolder(tmp_path)).submissions)
+    side = Side(MACHINE, read_catalogue(DataFolder(tmp_path)).active)
     (expected,) = between_tracers(side, "bpftrace", "libbpf")
     assert expected.is_paired
     difference = expected.difference
-    ends = [difference.value, difference.low, difference.high]
-    assert found[shard_name(MACHINE, "bpftrace")]["beside"] == {"libbpf": [[0, 0, pytest.approx(ends)]]}
+    ends = [pytest.approx(end) for end in difference]
+    assert found[shard_name(MACHINE, "bpftrace")]["beside"] == {"libbpf": [[0, 0, ends]]}
     ((_, _, swapped),) = found[shard_name(MACHINE, "libbpf")]["beside"]["bpftrace"]
-    assert swapped == pytest.approx([-difference.value, -difference.high, -difference.low])  # type: ignore[operator]
+    assert [-swapped[place] for place in (0, 2, 1)] == ends
 
 
 def test_a_fault_is_told_with_the_submission_that_has_it(data: Path) -> None:
@@ -114,7 +118,7 @@ def test_the_page_begins_with_one_tracer_on_the_oldest_and_the_newest_kernel(dat
 def test_words_of_outcomes_are_in_the_order_of_outcomes(data: Path) -> None:
     words = made(data)[INDEX]["words"]
     assert tuple(words["time"]["outcomes"]) == OUTCOMES
-    assert tuple(words["instructions"]["outcomes"]) == CHANGE_OUTCOMES
+    assert tuple(words["instructions"]["outcomes"]) == OUTCOMES
 
 
 def test_nothing_measured_leaves_an_index_without_machines(tmp_path: Path) -> None:

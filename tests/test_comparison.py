@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import baseline_row, machine_document, machine_values, many_blocks, traced_row, write_submission
+from builders import baseline_row, machine_values, many_blocks, traced_row, write_submission
+from number_builder import number, submission
 from probe_effect import units
-from probe_effect.guidance.catalogue import MeasuredSubmission, read_catalogue
-from probe_effect.guidance.comparison import (
+from probe_effect.compare.comparison import (
     Comparison,
-    Measurement,
     Side,
     between,
     between_tracers,
     compare,
-    counted,
     expected_by_chance,
+    outcomes,
     ranked,
     since,
     without_counterpart,
 )
-from probe_effect.guidance.rows import CaseKey
-from probe_effect.model import CaseSummary, Interval, SubmissionSummary
+from probe_effect.model import Estimate, Key
+from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.pages import comparison
-from probe_effect.store.places import DataFolder, Submission
+from probe_effect.reduce.events import ADD_UP
+from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
-    from probe_effect.model import Metric, Sample
+    from pathlib import Path
+
+    from probe_effect.model import Sample
+    from probe_effect.reduce.submission import Number, Submission
 
 FLOOR_NS = 5.0
 MIRROR = {
-    "dearer": "cheaper",
-    "cheaper": "dearer",
+    "higher": "lower",
+    "lower": "higher",
     "no difference": "no difference",
     "not comparable": "not comparable",
 }
@@ -47,125 +49,80 @@ widths = st.integers(0, 10**8).map(lambda value: value / 1000)
 
 
 @st.composite
-def costs(draw: st.DrawFn) -> Interval:
+def costs(draw: st.DrawFn) -> Estimate:
     value = draw(thousandths)
-    return Interval(value, value - draw(widths), value + draw(widths))
+    return Estimate(value, value - draw(widths), value + draw(widths))
 
 
-def submission(name: str = "2026-11-20-per-event", metric: Metric = "time", **changes: object) -> MeasuredSubmission:
-    """A submission without rows."""
-    document = machine_document(**changes)
-    summary = SubmissionSummary(
-        id=f"{document.machine.id}/{name}",
-        machine=document.machine.id,
-        suite="per-event",
-        metric=metric,
-        grade="A",
-        grade_reasons=(),
-        noise_floor_ns=FLOOR_NS,
-        baseline_ns=100.0,
-        cases=(),
-    )
-    return MeasuredSubmission(Submission(Path("results") / document.machine.id / name), document, summary)
+def measurement(cost: Estimate | None, own: Submission | None = None, **values: Any) -> Number:  # noqa: ANN401
+    """A cost, in a submission of its own unless one is given."""
+    return number(submission() if own is None else own, cost, **{"noise_floor_ns": FLOOR_NS, **values})
 
 
-class Changes(TypedDict, total=False):
-    """What tests change in a case."""
-
-    case: str
-    tracer: str
-    noise_floor_ns: float | None
-    reconciled: bool
-    distinguishable: bool
-
-
-def measurement(
-    cost: Interval | None, own: MeasuredSubmission | None = None, **changes: Unpack[Changes]
-) -> Measurement:
-    """A measurement of `cost` in a submission of its own."""
-    summary = CaseSummary(
-        case="02-kprobe",
-        tracer="bpftrace",
-        level=None,
-        status="ok",
-        blocks=10,
-        cost=cost,
-        noise_floor_ns=FLOOR_NS,
-        reconciled=True,
-        distinguishable=True,
-    )
-    return Measurement(own or submission(), replace(summary, **changes))
-
-
-def compared(first: Measurement, second: Measurement) -> Comparison:
-    found = compare(first, second)
-    assert found is not None
-    return found
-
-
-def outcome_of(first: Interval, second: Interval) -> str:
-    return compared(measurement(first), measurement(second)).outcome
-
-
-def ends(found: Interval) -> tuple[float, float | None, float | None]:
-    return found.value, found.low, found.high
+def outcome_of(first: Estimate, second: Estimate) -> str:
+    return compare(measurement(first), measurement(second)).outcome
 
 
 # What is a difference
 
 
-def test_a_cost_above_another_by_more_than_their_intervals_is_dearer() -> None:
-    assert outcome_of(Interval(100, 95, 105), Interval(150, 145, 155)) == "dearer"
-    assert outcome_of(Interval(150, 145, 155), Interval(100, 95, 105)) == "cheaper"
+def test_a_cost_above_another_by_more_than_their_intervals_is_higher() -> None:
+    assert outcome_of(Estimate(100, 95, 105), Estimate(150, 145, 155)) == "higher"
+    assert outcome_of(Estimate(150, 145, 155), Estimate(100, 95, 105)) == "lower"
 
 
 def test_where_the_interval_of_the_difference_holds_0_there_is_no_difference() -> None:
-    assert outcome_of(Interval(100, 80, 120), Interval(120, 95, 145)) == "no difference"
+    assert outcome_of(Estimate(100, 80, 120), Estimate(120, 95, 145)) == "no difference"
 
 
 def test_a_difference_within_the_larger_noise_floor_is_none_however_sure() -> None:
-    first = measurement(Interval(100, 99.9, 100.1), noise_floor_ns=1.0)
-    second = measurement(Interval(108, 107.9, 108.1), noise_floor_ns=9.0)
-    assert compared(first, second).outcome == "no difference"
-    assert compared(first, replace(second, case=replace(second.case, noise_floor_ns=7.0))).outcome == "dearer"
+    first = measurement(Estimate(100, 99.9, 100.1), noise_floor_ns=1.0)
+    second = measurement(Estimate(108, 107.9, 108.1), noise_floor_ns=9.0)
+    assert compare(first, second).outcome == "no difference"
+    assert compare(first, replace(second, noise_floor_ns=7.0)).outcome == "higher"
 
 
 @pytest.mark.parametrize(
     ("unsound", "words"),
     [
-        pytest.param(measurement(Interval(90, 80, 100), reconciled=False), "its events do not add up", id="events"),
-        pytest.param(measurement(Interval(90)), "too few blocks for an interval", id="no interval"),
-        pytest.param(measurement(Interval(90, 80, 100), noise_floor_ns=None), "no noise floor", id="no noise floor"),
+        pytest.param(measurement(Estimate(90, 80, 100), faults=(ADD_UP,)), "its events do not add up", id="events"),
+        pytest.param(measurement(Estimate(90)), "too few blocks for an interval", id="no interval"),
+        pytest.param(measurement(Estimate(90, 80, 100), noise_floor_ns=None), "no noise floor", id="no noise floor"),
     ],
 )
 def test_what_cannot_be_trusted_is_not_compared_and_the_reason_is_the_same_either_way(
-    unsound: Measurement, words: str
+    unsound: Number, words: str
 ) -> None:
-    sound = measurement(Interval(200, 190, 210))
-    there, back = compared(sound, unsound), compared(unsound, sound)
+    sound = measurement(Estimate(200, 190, 210))
+    there, back = compare(sound, unsound), compare(unsound, sound)
     assert there.outcome == back.outcome == "not comparable"
     assert there.reason == back.reason
     assert words in str(there.reason)
 
 
-def test_times_are_never_compared_with_instruction_counts() -> None:
-    counts = measurement(Interval(200, 190, 210), submission(metric="instructions"))
-    assert compared(measurement(Interval(90, 80, 100)), counts).outcome == "not comparable"
+def test_times_are_never_compared_with_counts_of_instructions() -> None:
+    time, count = measurement(Estimate(90, 80, 100)), number(submission(metric="instructions"), Estimate(200, 190, 210))
+    for pair in ((time, count), (count, time)):
+        with pytest.raises(ValueError, match="a time and a count are never compared"):
+            compare(*pair)
 
 
-def test_without_a_cost_there_is_nothing_to_compare() -> None:
-    assert compare(measurement(None), measurement(Interval(1, 0, 2))) is None
+@pytest.mark.parametrize("is_first", [True, False])
+def test_without_a_cost_there_is_nothing_to_compare(is_first: bool) -> None:
+    pair = (measurement(None), measurement(Estimate(1, 0, 2)))
+    with pytest.raises(ValueError, match="has no cost"):
+        compare(*(pair if is_first else reversed(pair)))
 
 
 @given(costs(), costs())
 def test_swapping_the_sides_swaps_the_words_negates_the_difference_and_inverts_the_ratio(
-    one: Interval, other: Interval
+    one: Estimate, other: Estimate
 ) -> None:
     first, second = measurement(one), measurement(other)
-    there, back = compared(first, second), compared(second, first)
+    there, back = compare(first, second), compare(second, first)
     assert back.outcome == MIRROR[there.outcome]
-    value, low, high = (-(end or 0) for end in ends(there.difference))
-    assert ends(back.difference) == pytest.approx((value, high, low))
+    value, low, high = (-(end or 0) for end in there.difference)
+    assert back.difference == pytest.approx((value, high, low))
     if there.ratio is not None and back.ratio is not None:
         assert back.ratio.value == pytest.approx(1 / there.ratio.value)
 
@@ -187,9 +144,9 @@ def shared_noise(tracers: dict[str, float], blocks: int = 10) -> list[Sample]:
     return rows
 
 
-def read(data: Path) -> list[MeasuredSubmission]:
+def read(data: Path) -> list[Submission]:
     """The submissions of `data`, newest first."""
-    (found,) = read_catalogue(DataFolder(data)).machines().values()
+    (found,) = read_numbers(DataFolder(data)).numbers.machines().values()
     return found
 
 
@@ -198,8 +155,8 @@ def test_tracers_of_the_same_blocks_are_compared_block_by_block(tmp_path: Path) 
     (own,) = read(tmp_path)
     (found,) = between_tracers(Side("m", (own,)), "bpftrace", "libbpf")
     assert found.is_paired
-    assert found.outcome == "cheaper"
-    assert ends(found.difference) == pytest.approx((-20, -20, -20))
+    assert found.outcome == "lower"
+    assert found.difference == pytest.approx((-20, -20, -20))
 
 
 def test_the_same_tracers_in_two_submissions_are_compared_as_independent(tmp_path: Path) -> None:
@@ -237,11 +194,12 @@ def at(started: str) -> dict[str, Any]:
     return values
 
 
-def test_of_a_machine_the_newest_measurement_counts(tmp_path: Path) -> None:
+def test_of_a_machine_the_newest_sound_measurement_counts(tmp_path: Path) -> None:
     write_submission(tmp_path, many_blocks(cost_ns=50))
     write_submission(tmp_path, many_blocks(cost_ns=70), at("2026-12-01T00:00:00Z"), "2026-12-01-per-event")
-    (found,) = Side("m", tuple(read(tmp_path))).measurements().values()
-    assert found.case.cost == Interval(70, 70, 70)
+    write_submission(tmp_path, many_blocks(cost_ns=90, seen=1), at("2026-12-02T00:00:00Z"), "2026-12-02-per-event")
+    (found,) = Side("m", tuple(read(tmp_path))).numbers.values()
+    assert found.cost == Estimate(70, 70, 70)
 
 
 def test_a_measurement_is_never_compared_with_itself(tmp_path: Path) -> None:
@@ -251,10 +209,9 @@ def test_a_measurement_is_never_compared_with_itself(tmp_path: Path) -> None:
 
 
 def test_what_only_one_side_has_is_known() -> None:
-    only, both = (measurement(Interval(9, 8, 10), case=case) for case in ("03-kretprobe", "02-kprobe"))
-    first = replace(submission(), summary=replace(submission().summary, cases=(both.case, only.case)))
-    side = Side("first", (first,))
-    assert [one.case.case for one in without_counterpart(side, [both])] == ["03-kretprobe"]
+    own = submission()
+    _, both = (measurement(Estimate(9, 8, 10), own, case=case) for case in ("03-kretprobe", "02-kprobe"))
+    assert [one.case for one in without_counterpart(Side("first", (own,)), [both])] == ["03-kretprobe"]
 
 
 def test_a_submission_is_set_against_the_newest_earlier_one_of_its_suite(tmp_path: Path) -> None:
@@ -264,7 +221,7 @@ def test_a_submission_is_set_against_the_newest_earlier_one_of_its_suite(tmp_pat
     submissions = read(tmp_path)
     (found,) = since(submissions[0], submissions)
     assert found.first.submission.files.folder.name == "2026-11-02-per-event"
-    assert (found.outcome, found.difference.value) == ("dearer", 20)
+    assert (found.outcome, found.difference.value) == ("higher", 20)
     assert since(submissions[-1], submissions) == []
 
 
@@ -273,28 +230,28 @@ def test_a_submission_is_set_against_the_newest_earlier_one_of_its_suite(tmp_pat
 
 def test_overlapping_intervals_share_their_places() -> None:
     own = submission()
-    a = measurement(Interval(10, 9, 12), own, tracer="a")
-    b = measurement(Interval(11, 10, 13), own, tracer="b")
-    c = measurement(Interval(50, 45, 55), own, tracer="c")
-    assert [(one.measurement.case.tracer, one.first, one.last) for one in ranked([c, b, a])] == [
+    a = measurement(Estimate(10, 9, 12), own, tracer="a")
+    b = measurement(Estimate(11, 10, 13), own, tracer="b")
+    c = measurement(Estimate(50, 45, 55), own, tracer="c")
+    assert [(one.number.tracer, one.first, one.last) for one in ranked([c, b, a])] == [
         ("a", 1, 2),
         ("b", 1, 2),
         ("c", 3, 3),
     ]
-    said = "Of the 3 tracers on M, one of a and b (their intervals overlap) is the cheapest, and c is the dearest."
-    assert comparison.ranking([a, b, c], "M") == said
+    lowest, highest = "one of a and b (their intervals overlap) has the lowest overhead", "c has the highest"
+    assert comparison.ranking([a, b, c], "M") == f"Of the 3 tracers on M, {lowest}, and {highest}."
     assert set(comparison.places([a, b, c]).values()) == {"1 to 2", "3"}
 
 
 def test_tracers_that_all_overlap_are_not_ranked_in_words() -> None:
-    pair = [measurement(Interval(10, 5, 15), tracer=tracer) for tracer in ("a", "b")]
+    pair = [measurement(Estimate(10, 5, 15), tracer=tracer) for tracer in ("a", "b")]
     assert comparison.ranking(pair, "M") == "On M the 2 tracers cannot be told apart: all their intervals overlap."
 
 
 def test_what_is_no_difference_from_0_or_does_not_add_up_has_no_place() -> None:
-    sound = measurement(Interval(10, 9, 12))
-    assert ranked([sound, measurement(Interval(1, -1, 2), distinguishable=False)])[0].measurement is sound
-    assert comparison.ranking([sound, measurement(Interval(50, 45, 55), reconciled=False)], "M") is None
+    sound = measurement(Estimate(10, 9, 12))
+    assert ranked([sound, measurement(Estimate(1, -1, 2))])[0].number is sound
+    assert comparison.ranking([sound, measurement(Estimate(50, 45, 55), faults=(ADD_UP,))], "M") is None
     assert comparison.places([sound]) == {}
 
 
@@ -303,33 +260,35 @@ def test_what_is_no_difference_from_0_or_does_not_add_up_has_no_place() -> None:
 
 def comparisons() -> list[Comparison]:
     """One of each outcome, and two without a difference."""
-    base = measurement(Interval(100, 99, 101))
-    others = [Interval(200, 199, 201), Interval(50, 49, 51), Interval(100, 98, 102), Interval(101, 98, 104)]
-    found = [compared(base, measurement(other)) for other in others]
-    return [*found, compared(base, measurement(Interval(100)))]
+    base = measurement(Estimate(100, 99, 101))
+    others = [Estimate(200, 199, 201), Estimate(50, 49, 51), Estimate(100, 98, 102), Estimate(101, 98, 104)]
+    found = [compare(base, measurement(other)) for other in others]
+    return [*found, compare(base, measurement(Estimate(100)))]
 
 
 def test_a_summary_counts_every_outcome_once() -> None:
-    assert sum(counted(comparisons()).values()) == 5
-    said = "Of 5 comparisons, 1 is dearer on B, 1 is cheaper, 2 show no difference and 1 is not comparable."
-    assert comparison.summary(comparisons(), "on B") == said
-    assert comparison.summary(comparisons()[1:2], "on B") == "Of 1 comparison, 1 is cheaper on B."
+    assert sum(outcomes(comparisons()).values()) == 5
+    said = "1 has higher overhead on B, 1 has lower overhead, 2 show no difference and 1 is not comparable"
+    assert comparison.summary(comparisons(), "on B") == f"Of 5 comparisons, {said}."
+    assert comparison.summary(comparisons()[1:2], "on B") == "Of 1 comparison, 1 has lower overhead on B."
 
 
-def test_chance_counts_only_what_could_be_compared() -> None:
+def test_chance_counts_only_what_could_be_compare() -> None:
     assert expected_by_chance(comparisons()) == pytest.approx(0.2)
     said = "Of 4 independent comparisons of equal costs, at most about 0.20 would come out unequal by chance."
     assert comparison.chance(comparisons()) == said
 
 
 def test_a_sentence_has_the_difference_with_its_interval_and_the_ratio() -> None:
-    dearer, cheaper, same, _, unknown = comparisons()
-    said = comparison.between_machines(dearer).replace("\u00a0", " ")
+    higher, lower, same, _, unknown = comparisons()
+    said = comparison.between_machines(higher).replace("\u00a0", " ")
     machine = "Example CPU 9000, 8 CPUs, Linux 6.12 (machine)"
-    assert said.startswith(f"02-kprobe with bpftrace is dearer on {machine} than on {machine}: difference 100.0 ns (")
+    assert said.startswith(
+        f"02-kprobe with bpftrace has higher overhead on {machine} than on {machine}: difference 100.0 ns ("
+    )
     assert said.endswith(" the cost.")
-    assert " is cheaper in " in comparison.between_submissions(cheaper)
-    assert units.MINUS in comparison.cells(cheaper)[0]
+    assert " has lower overhead in " in comparison.between_submissions(lower)
+    assert units.MINUS in comparison.cells(lower)[0]
     assert " shows no difference between " in comparison.between_submissions(same)
     assert comparison.between_submissions(unknown).endswith("bpftrace: too few blocks for an interval.")
 
@@ -339,12 +298,12 @@ def test_a_sentence_has_the_difference_with_its_interval_and_the_ratio() -> None
     [({"libc:read": "90"}, None), ({"libc:read": "c3"}, "begins with other bytes"), ({}, "is not recorded for both")],
 )
 def test_a_probed_function_that_does_not_begin_alike_is_said(code: dict[str, str], words: str | None) -> None:
-    first = measurement(Interval(100, 99, 101), submission(run__functions={"libc:read": "90"}))
-    second = measurement(Interval(200, 199, 201), submission(run__functions=code))
-    remarks = comparison.instruction_remarks(compared(first, second), ["libc:read"])
+    first = measurement(Estimate(100, 99, 101), submission(document={"run__functions": {"libc:read": "90"}}))
+    second = measurement(Estimate(200, 199, 201), submission(document={"run__functions": code}))
+    remarks = comparison.instruction_remarks(compare(first, second), ["libc:read"])
     assert [words in remark for remark in remarks if words] == ([True] if words else [])
 
 
 def test_levels_of_a_case_come_in_the_order_of_their_numbers() -> None:
-    keys = [CaseKey("01-sweep", "bpftrace", level) for level in ("1000", "0", "30")]
+    keys = [Key("01-sweep", "bpftrace", level) for level in ("1000", "0", "30")]
     assert [key.level for key in sorted(keys, key=lambda key: key.order)] == ["0", "30", "1000"]

@@ -9,32 +9,31 @@ import pytest
 
 from builders import REAL_DATA
 from probe_effect import units
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.guidance.comparison import Side, between, between_tracers, compare
-from probe_effect.model import Interval
+from probe_effect.compare.comparison import Side, between, between_tracers, compare
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import comparison
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.guidance.comparison import Comparison
+    from probe_effect.compare.comparison import Comparison, Outcome
 
-SIDES = [Side(one.summary.id, (one,)) for one in read_catalogue(DataFolder(REAL_DATA)).submissions]
+SIDES = [Side(one.id, (one,)) for one in read_catalogue(DataFolder(REAL_DATA)).timed]
 PAIRS = [pytest.param(a, b, id=f"{a.name}, {b.name}") for a, b in combinations(SIDES, 2) if between(a, b)]
-MIRROR = {"dearer": "cheaper", "cheaper": "dearer"}
+MIRROR: dict[Outcome, Outcome] = {"higher": "lower", "lower": "higher"}
 
 
-def mirrored(found: Interval) -> Interval:
+def mirrored(found: Estimate) -> Estimate:
     """The same difference seen from the other side."""
     low, high = (None if end is None else -end for end in (found.high, found.low))
-    return Interval(-found.value, low, high)
+    return Estimate(-found.value, low, high)
 
 
 def swaps(there: Comparison, sentence: Callable[[Comparison], str]) -> None:
     """Whether the comparison of the sides the other way round says the same of them."""
     back = compare(there.second, there.first)
-    assert back is not None
     assert back.outcome == MIRROR.get(there.outcome, there.outcome)
     assert back.reason == there.reason
     assert back.difference.value == pytest.approx(-there.difference.value)
@@ -42,9 +41,9 @@ def swaps(there: Comparison, sentence: Callable[[Comparison], str]) -> None:
     if there.ratio is not None and back.ratio is not None:
         assert back.ratio.value == pytest.approx(1 / there.ratio.value)
     words, other = sentence(there), sentence(back)
-    for word in ("dearer", "cheaper", "no difference", "not comparable"):
-        assert (f" {MIRROR.get(word, word)} " in other) == (f" {word} " in words)
-        assert (f" {word} " in words) == (word == there.outcome)
+    for outcome, (said, _) in comparison.WORDS.items():
+        assert (f" {comparison.WORDS[MIRROR.get(outcome, outcome)][0]} " in other) == (f" {said} " in words)
+        assert (f" {said} " in words) == (outcome == there.outcome)
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
@@ -56,7 +55,7 @@ def test_swapping_two_submissions_swaps_the_words(first: Side, second: Side) -> 
 
 @pytest.mark.parametrize("side", [pytest.param(side, id=side.name) for side in SIDES])
 def test_swapping_two_tracers_of_a_submission_swaps_the_words(side: Side) -> None:
-    tracers = sorted({key.tracer for key in side.measurements()})
+    tracers = sorted({key.tracer for key in side.numbers})
     for first, second in combinations(tracers, 2):
         for found in between_tracers(side, first, second):
             assert found.is_paired

@@ -13,7 +13,7 @@ from benchmarks.coverage_noise import CASES, COST_NS, MODELS, RUNS_PER_BLOCK, Ru
 from benchmarks.coverage_tables import combined_tables, model_table
 from scipy import stats
 
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.paired import paired_estimate
 from probe_effect.stats.signed_rank import estimate
@@ -54,8 +54,8 @@ def runs(blocks: int = 9, repetitions: int = 5) -> Runs:
     return interleaved(noise, layouts(blocks, repetitions, seed=1), 1.0)
 
 
-def row(found: Estimates, number: int) -> Interval:
-    return Interval(float(found.value[number]), float(found.low[number]), float(found.high[number]))
+def row(found: Estimates, number: int) -> Estimate:
+    return Estimate(float(found.value[number]), float(found.low[number]), float(found.high[number]))
 
 
 @pytest.mark.parametrize("model", PROMISED)

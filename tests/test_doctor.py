@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     made = FakeProject(tmp_path)
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
-    monkeypatch.setattr("probe_effect.cli.doctor.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.doctor_run.known_tracers", lambda: made.tracers)
     return made
 
 
@@ -252,7 +252,7 @@ def test_a_command_stays_on_one_line_however_narrow_the_terminal(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = f"sudo apt install {' '.join(TOOLS)}"
-    monkeypatch.setattr("probe_effect.cli.doctor.install_line", lambda _: line)
+    monkeypatch.setattr("probe_effect.cli.doctor_run.install_line", lambda _: line)
     assert f"install what is missing:\n    {line}\n" in run(project).stdout
 
 

@@ -17,7 +17,8 @@ from probe_effect.emulated import guest as module
 from probe_effect.emulated.guest import Guest, serve
 from probe_effect.emulated.messages import load_message, run_request
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import Load
 
@@ -112,7 +113,7 @@ def test_noise_on_the_line_is_passed_over(host: Host) -> None:
 def test_a_run_is_made_as_on_any_machine(host: Host, project: FakeProject, tmp_path: Path) -> None:
     program = build(project.suite / "workload" / "loop.c", tmp_path / "cache").path
     load = Load(program=program, operations=1000, cpu=-1)
-    planned = PlannedRun(2, 5, Subject("baseline", "none"), "baseline")
+    planned = PlannedRun(2, 5, Key("baseline", "none"), "baseline")
     request = run_request(planned, load, None, Limits())
     request["load"] = load_message(load) | {"program": str(program)}
     row = host.ask(request)["row"]
@@ -127,7 +128,7 @@ def test_the_kernels_list_of_kprobes_is_read_only_when_that_is_asked(
     project.case("01-control")
     host.ask({"do": "tracers", "words": ["bpftrace"], "needs": []})
     program = build(project.suite / "workload" / "loop.c", tmp_path / "cache").path
-    planned = PlannedRun(0, 0, Subject("01-control", "bpftrace"), "traced")
+    planned = PlannedRun(0, 0, Key("01-control", "bpftrace"), "traced")
     request = run_request(planned, Load(program=program, operations=1, cpu=-1), None, Limits(), looking=looking)
     request["load"]["program"] = str(program)
     script = str(project.suite / "01-control.bt")

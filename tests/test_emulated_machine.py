@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from fakes.project import FAKES, FakeProject, on_the_path, rows
 from probe_effect.checks.run import check
-from probe_effect.cli import measure_display, measure_ground
+from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.measure import measure as measure_command
 from probe_effect.compilers import Program
 from probe_effect.emulated.assembly import Assembly
@@ -224,8 +224,8 @@ def test_where_hardware_executes_the_guest_times_are_what_is_written(fake: FakeM
 def command(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command line, with packages that are there already."""
     kernel = Kernel(fake.config, fake.config, "vmlinuz-mine 1f")
-    monkeypatch.setattr(measure_ground, "find_kernel", lambda *_: kernel)
-    monkeypatch.setattr(measure_ground, "assemble", lambda *_: fake.assembly())
+    monkeypatch.setattr(measure_target, "find_kernel", lambda *_: kernel)
+    monkeypatch.setattr(measure_target, "assemble", lambda *_: fake.assembly())
     monkeypatch.setattr(measure_display, "leftovers", list)
     monkeypatch.setenv("XDG_CACHE_HOME", str(fake.project.root / "cache"))
     data = str(fake.project.data.root)

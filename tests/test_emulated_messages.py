@@ -19,7 +19,8 @@ from probe_effect.emulated.messages import (
     run_request,
 )
 from probe_effect.measure.one_run import Limits, Watch, empty_row
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.loop import Load
 
@@ -28,7 +29,7 @@ RUNS = st.builds(
     PlannedRun,
     block=st.integers(0, 99),
     position=st.integers(0, 99),
-    subject=st.builds(Subject, case=TEXTS, tracer=TEXTS, level=st.none() | TEXTS),
+    subject=st.builds(Key, case=TEXTS, tracer=TEXTS, level=st.none() | TEXTS),
     arm=st.sampled_from(["baseline", "traced", "check"]),
 )
 LOADS = st.builds(
@@ -66,20 +67,20 @@ def test_a_workload_keeps_its_orders_and_gets_its_place_in_the_guest(load: Load)
 
 
 def test_a_baseline_has_nobody_who_watches() -> None:
-    planned = PlannedRun(0, 0, Subject("baseline", "none"), "baseline")
+    planned = PlannedRun(0, 0, Key("baseline", "none"), "baseline")
     load = Load(program=Path("/x/loop"), operations=1, cpu=0)
     assert run_request(planned, load, None, LIMITS)["watch"] is None
 
 
 def test_no_path_of_the_host_reaches_the_guest() -> None:
-    planned = PlannedRun(0, 0, Subject("02-kprobe", "bpftrace"), "traced")
+    planned = PlannedRun(0, 0, Key("02-kprobe", "bpftrace"), "traced")
     load = Load(program=Path("/home/me/secret/loop"), operations=1, cpu=0)
     watch = Watch(Bpftrace(), Path("/home/me/secret/suites/tiny/02-kprobe.bt"), "maps")
     assert b"secret" not in encode(run_request(planned, load, watch, LIMITS)).replace(b"/suites", b"")
 
 
 def test_a_row_comes_back_as_it_was_made() -> None:
-    row = empty_row(PlannedRun(3, 4, Subject("02-kprobe", "bpftrace", "7"), "traced"))
+    row = empty_row(PlannedRun(3, 4, Key("02-kprobe", "bpftrace", "7"), "traced"))
     message = decode(encode({"row": {name: getattr(row, name) for name in row.__slots__}}))
     assert message is not None
     assert row_of(message["row"]) == row

@@ -12,15 +12,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from builders import PROJECT
 from probe_effect.errors import HostNotReady
-from probe_effect.guidance.instructions import summarise_instructions
+from probe_effect.reduce.reduce import reduce
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.places import Submission
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import read_samples
+
+if TYPE_CHECKING:
+    from probe_effect.model import Estimate
 
 PROGRAMS = ("qemu-system-x86_64", "cpio", "apt-get", "dpkg-deb", "cc")
 COMMAND = [
@@ -53,7 +57,7 @@ def emulators(of: int) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, str, list[int]]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[SubmissionFolder, str, list[int]]:
     """A submission, what the command said, and the emulator that it started and that was killed in the first block."""
     results = tmp_path_factory.mktemp("results")
     with subprocess.Popen(
@@ -73,11 +77,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, str, list
                 os.kill(started[0], signal.SIGKILL)
         out = command.stdout.read() if command.stdout else ""
     assert command.returncode == 0, said
-    return Submission(Path(out.strip())), said, started
+    return SubmissionFolder(Path(out.strip())), said, started
 
 
 def test_an_emulator_that_is_killed_is_started_again_and_none_is_left(
-    run: tuple[Submission, str, list[int]],
+    run: tuple[SubmissionFolder, str, list[int]],
 ) -> None:
     _, said, started = run
     assert len(started) == 1
@@ -88,7 +92,7 @@ def test_an_emulator_that_is_killed_is_started_again_and_none_is_left(
         assert time.monotonic() < deadline_s
 
 
-def test_every_run_ended_well_and_its_events_add_up(run: tuple[Submission, str, list[int]]) -> None:
+def test_every_run_ended_well_and_its_events_add_up(run: tuple[SubmissionFolder, str, list[int]]) -> None:
     rows, problems = read_samples(run[0].samples, "samples.csv")
     assert problems == []
     assert {row.status for row in rows} == {"ok"}
@@ -97,18 +101,22 @@ def test_every_run_ended_well_and_its_events_add_up(run: tuple[Submission, str, 
     assert all(row.seen == row.events and row.lost == 0 for row in counted)
 
 
-def test_instructions_are_those_of_the_kernels_own_paths(run: tuple[Submission, str, list[int]]) -> None:
+def ends(count: Estimate) -> tuple[float, float]:
+    """The least and the greatest of the blocks."""
+    assert count.low is not None
+    assert count.high is not None
+    return count.low, count.high
+
+
+def test_instructions_are_those_of_the_kernels_own_paths(run: tuple[SubmissionFolder, str, list[int]]) -> None:
     document, _ = read_machine_file(run[0].machine_file, "machine.json")
     assert document is not None
-    summary = summarise_instructions(run[0].id, document, read_samples(run[0].samples, "")[0])
-    costs = {case.case: case.cost_instructions for case in summary.cases}
-    fentry, kprobe, uprobe = (costs[case] for case in ("19-fentry", "02-kprobe", "06-uprobe"))
-    assert fentry is not None
-    assert kprobe is not None
-    assert uprobe is not None
-    assert 0 < fentry.greatest < kprobe.least
-    assert kprobe.greatest < uprobe.least
-    assert kprobe.greatest / kprobe.least < 1.005
+    numbers = reduce(run[0], document, read_samples(run[0].samples, "")[0]).numbers
+    costs = {one.case: one.known_cost for one in numbers}
+    fentry, kprobe, uprobe = (ends(costs[case]) for case in ("19-fentry", "02-kprobe", "06-uprobe"))
+    assert 0 < fentry[1] < kprobe[0]
+    assert kprobe[1] < uprobe[0]
+    assert kprobe[1] / kprobe[0] < 1.005
     assert document.run.mechanisms == {"02-kprobe bpftrace": "ftrace"}
 
 
@@ -116,7 +124,7 @@ def test_a_virtual_machine_that_does_not_come_up_is_told_with_what_to_do(tmp_pat
     command = [*COMMAND, "--vm-accel", "kvm", "--data", str(PROJECT / "data"), "--out", str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if ended.returncode == 0:
-        rows, _ = read_samples(Submission(Path(ended.stdout.strip())).samples, "")
+        rows, _ = read_samples(SubmissionFolder(Path(ended.stdout.strip())).samples, "")
         assert all(row.instructions is None for row in rows)
         return
     assert ended.returncode == HostNotReady.exit_status

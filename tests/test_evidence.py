@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import MACHINE, REAL_DATA, changed, machine_values, write_submission
+from builders import COST_NS, MACHINE, REAL_DATA, changed, machine_values, write_submission
 from evidence_builder import measured, rows_of
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.guidance.evidence import Evidence, evidence
-from probe_effect.model import Interval
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -33,14 +33,19 @@ def submit(data: Path, rows: list[Sample], suite: str = "per-event") -> None:
 
 def test_the_newest_measurement_of_a_case_counts(data: Path) -> None:
     submit(data, rows_of("02-kprobe", 70))
-    assert found(data).costs[MACHINE, "bpftrace", "02-kprobe"].cost.value == pytest.approx(70)
+    assert found(data).costs[MACHINE, "bpftrace", "02-kprobe"].known_cost.value == pytest.approx(70)
 
 
-def test_a_measurement_whose_events_do_not_add_up_is_refused_even_where_an_older_one_is_sound(data: Path) -> None:
+def test_a_newer_measurement_whose_events_do_not_add_up_does_not_take_the_place_of_a_sound_one(data: Path) -> None:
     submit(data, rows_of("02-kprobe", 70, seen=10))
+    assert found(data).costs[MACHINE, "bpftrace", "02-kprobe"].known_cost.value == pytest.approx(COST_NS)
+
+
+def test_a_measurement_whose_events_do_not_add_up_is_refused_where_none_is_sound(data: Path) -> None:
+    submit(data, rows_of("03-kretprobe", 70, seen=10))
     known = found(data)
-    assert (MACHINE, "bpftrace", "02-kprobe") not in known.costs
-    assert known.refused[MACHINE, "bpftrace", "02-kprobe"] == "its events do not add up"
+    assert (MACHINE, "bpftrace", "03-kretprobe") not in known.costs
+    assert known.refused[MACHINE, "bpftrace", "03-kretprobe"] == "its events do not add up"
 
 
 def test_a_case_that_was_skipped_says_why(data: Path) -> None:
@@ -64,26 +69,24 @@ def test_costs_at_levels_stand_apart(data: Path) -> None:
 def test_tracers_with_most_cases_come_first() -> None:
     known = Evidence(())
     for case, tracer in (("a", "strace"), ("a", "perf"), ("b", "perf")):
-        known.costs[MACHINE, tracer, case] = measured(case, Interval(5.0), tracer=tracer)
-    assert known.tracers() == ["perf", "strace"]
-    assert known.machines() == [MACHINE]
+        known.costs[MACHINE, tracer, case] = measured(case, Estimate(5.0), tracer=tracer)
+    assert known.tracers == ["perf", "strace"]
+    assert known.machines == [MACHINE]
 
 
 @pytest.mark.parametrize(
-    ("cost", "distinguishable", "bounded"),
+    ("cost", "bounded"),
     [
-        (Interval(50.0, 40.0, 60.0), True, Interval(50.0, 40.0, 60.0)),
-        (Interval(1.0, -2.0, 3.0), False, Interval(1.0, -2.0, 4.0)),
-        (Interval(1.0, -2.0, 5.0), False, Interval(1.0, -2.0, 5.0)),
-        (Interval(1.0), None, Interval(1.0)),
+        (Estimate(50.0, 40.0, 60.0), Estimate(50.0, 40.0, 60.0)),
+        (Estimate(1.0, -2.0, 3.0), Estimate(1.0, -2.0, 4.0)),
+        (Estimate(1.0, -2.0, 5.0), Estimate(1.0, -2.0, 5.0)),
+        (Estimate(1.0), Estimate(1.0)),
     ],
 )
-def test_noise_may_be_a_cost_up_to_the_noise_floor(
-    cost: Interval, distinguishable: bool | None, bounded: Interval
-) -> None:
-    assert measured("a", cost, distinguishable=distinguishable, noise_floor_ns=4.0).bounded == bounded
+def test_noise_may_be_a_cost_up_to_the_noise_floor(cost: Estimate, bounded: Estimate) -> None:
+    assert measured("a", cost, noise_floor_ns=4.0).bounded_cost == bounded
 
 
 def test_a_case_without_a_grade_of_its_own_has_that_of_its_submission() -> None:
-    assert measured("a", Interval(5.0)).grade == ("B", ("fewer than 20 blocks",))
-    assert measured("a", Interval(5.0), grade="C", grade_reasons=("lost",)).grade == ("C", ("lost",))
+    assert measured("a", Estimate(5.0)).trust == ("B", ("fewer than 20 blocks",))
+    assert measured("a", Estimate(5.0), grade="C", grade_reasons=("lost",)).trust == ("C", ("lost",))

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import baseline_row, machine_values, many_blocks, traced_row, write_submission
+from builders import baseline_row, changed, machine_values, many_blocks, traced_row, write_submission
 from evidence_builder import rows_of
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.pages import explore_page
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.numbers.kinds import MOST_MACHINES
+from probe_effect.pages import explore_page, instructions
 from probe_effect.pages.markdown import escape
 from probe_effect.store.places import DataFolder
 
@@ -33,10 +34,20 @@ def test_every_cost_is_in_the_table_and_leads_to_its_number(data: Path) -> None:
 
 def test_a_number_whose_events_do_not_add_up_is_marked_and_not_drawn(data: Path) -> None:
     write_submission(data, rows_of("05-tracepoint-return", seen=10), folder="2026-11-22-per-event")
-    assert fragments(data)["explore-tables.md"].count(explore_page.FLAG) == 1
+    assert fragments(data)["explore-tables.md"].count(instructions.FLAG) == 1
     (chart,) = explore_page.charts(read_catalogue(DataFolder(data)))
     assert len(chart.rows) == 1
     assert chart.note == "Left out: 1 not distinguishable from 0, or whose events do not add up."
+
+
+def test_many_machines_are_shown_as_a_few_with_a_way_to_all(data: Path) -> None:
+    for number in range(MOST_MACHINES):
+        values = changed(machine_values(), "machine.id", f"another-{number}")
+        write_submission(data, many_blocks(), values)
+    table = fragments(data)["explore-tables.md"]
+    assert table.startswith(f"These tables have {MOST_MACHINES} machines of each case")
+    assert table.count("| [Kprobe](/costs/02-kprobe/) |") == MOST_MACHINES
+    assert "(/machines/test-machine/)" in table, "the home machine is always among them"
 
 
 def block_of_two(block: int) -> list[Sample]:
@@ -54,7 +65,7 @@ def test_each_other_tracer_stands_against_the_one_with_most_costs(tmp_path: Path
     write_submission(tmp_path, [row for block in range(8) for row in block_of_two(block)])
     text = fragments(tmp_path)["compare-tracers.md"]
     assert text.startswith("## libbpf against bpftrace")
-    assert "1 is dearer with libbpf" in text
+    assert "1 has higher overhead with libbpf" in text
 
 
 @pytest.mark.parametrize("name", ["explore-chart.md", "explore-tables.md", "compare-tracers.md"])

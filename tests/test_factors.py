@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.pages import factors
 
 PER_EVENT = suite("per-event", case("06-uprobe"), case("07-uretprobe"))
@@ -18,29 +18,35 @@ SWEEP = suite(
     factor={"name": "work", "title": "-", "unit": "-", "levels": [0, 1000, 100_000]},
 )
 SUITES = (PER_EVENT, THREADS, SWEEP)
-COST = measured("06-uprobe", Interval(1000.0, 900.0, 1100.0))
-OTHER = measured("07-uretprobe", Interval(1200.0, 1100.0, 1300.0))
-SINGLE = measured("01-threads", Interval(1000.0, 950.0, 1050.0), level="1")
-DOUBLE = measured("01-threads", Interval(1500.0, 1400.0, 1600.0), level="2")
-OFTEN = measured("01-sweep", COST.cost, level="0", baseline_ns=1e4, slowdown=Interval(0.1, 0.09, 0.11))
-SELDOM = measured("01-sweep", COST.cost, level="100000", baseline_ns=1e7, slowdown=Interval(-0.001, -0.01, 0.01))
+COST = measured("06-uprobe", Estimate(1000.0, 900.0, 1100.0))
+OTHER = measured("07-uretprobe", Estimate(1200.0, 1100.0, 1300.0))
+SINGLE = measured("01-threads", Estimate(1000.0, 950.0, 1050.0), level="1")
+DOUBLE = measured("01-threads", Estimate(1500.0, 1400.0, 1600.0), level="2")
+OFTEN = measured("01-sweep", COST.known_cost, level="0", baseline=Estimate(1e4), slowdown=Estimate(0.1, 0.09, 0.11))
+SELDOM = measured(
+    "01-sweep", COST.known_cost, level="100000", baseline=Estimate(1e7), slowdown=Estimate(-0.001, -0.01, 0.01)
+)
 
 
 def test_a_case_that_no_factor_touched_has_nothing_to_add() -> None:
     found = evidence(SUITES, COST, OTHER, SINGLE, DOUBLE, OFTEN)
-    assert factors.tested(found, "07-uretprobe") == []
-    assert [one.cost for one in factors.tested(found, "06-uprobe")] == [COST]
+    assert factors.tested(found, "07-uretprobe", [MACHINE]) == []
+    assert [one.cost for one in factors.tested(found, "06-uprobe", [MACHINE])] == [COST]
+
+
+def test_only_the_machines_that_a_page_shows_are_told() -> None:
+    assert factors.tested(evidence(SUITES, COST, SINGLE, DOUBLE), "06-uprobe", ["another"]) == []
 
 
 def test_it_has_the_rates_at_which_the_line_was_tried_and_what_several_threads_add() -> None:
-    (found,) = factors.tested(evidence(SUITES, COST, SINGLE, DOUBLE, OFTEN, SELDOM), "06-uprobe")
+    (found,) = factors.tested(evidence(SUITES, COST, SINGLE, DOUBLE, OFTEN, SELDOM), "06-uprobe", [MACHINE])
     assert [point.rate_hz for point in found.points] == [100, 100_000]
     assert [factor.threads for factor in found.factors] == [2]
     assert "agrees with the slowdown measured at 2 of 2 rates" in found.words
 
 
 def test_measured_slowdowns_are_drawn_beside_the_line_of_their_tracer_where_they_are_above_zero() -> None:
-    found = factors.tested(evidence(SUITES, COST, OFTEN, SELDOM), "06-uprobe")
+    found = factors.tested(evidence(SUITES, COST, OFTEN, SELDOM), "06-uprobe", [MACHINE])
     (dot,) = factors.dots(found, {(MACHINE, TRACER): "bpftrace"})
-    assert (dot.label, dot.rate_hz, dot.slowdown) == ("bpftrace", 100_000, Interval(0.1, 0.09, 0.11))
+    assert (dot.label, dot.rate_hz, dot.slowdown) == ("bpftrace", 100_000, Estimate(0.1, 0.09, 0.11))
     assert factors.dots(found, {}) == []

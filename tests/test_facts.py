@@ -15,7 +15,6 @@ from builders import (
     FOLDER,
     MACHINE,
     PROJECT,
-    REAL_DATA,
     changed,
     machine_values,
     many_blocks,
@@ -25,7 +24,7 @@ from builders import (
 from evidence_builder import rows_of
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.labels import labels
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -38,13 +37,8 @@ GAP = "\u00a0"
 PLACE = f"/results/{MACHINE}/{FOLDER}/02-kprobe/bpftrace/"
 
 
-def catalogue(data: Path) -> Catalogue:
+def read(data: Path) -> Catalogue:
     return read_catalogue(DataFolder(data))
-
-
-@pytest.fixture(scope="module")
-def real() -> Catalogue:
-    return catalogue(REAL_DATA)
 
 
 def plain(fact: Fact) -> str:
@@ -72,7 +66,7 @@ def two_cases(cost_ns: float = 50) -> list[Sample]:
     ],
 )
 def test_each_quantity_of_a_measured_number_is_a_fact_that_leads_to_its_page(data: Path, key: str, text: str) -> None:
-    fact = facts(catalogue(data))[f"bpftrace.02-kprobe.{key}"]
+    fact = facts(read(data))[f"bpftrace.02-kprobe.{key}"]
     assert plain(fact) == text
     assert fact["href"] == f"{PLACE}#{key.partition('@')[0]}"
     assert fact["kind"] == "measured"
@@ -85,7 +79,7 @@ def test_the_interval_of_a_cost_is_in_its_title_and_its_cell(data: Path) -> None
     ]
     shutil.rmtree(data / "results")
     write_submission(data, longer)
-    fact = facts(catalogue(data))["bpftrace.02-kprobe.cost"]
+    fact = facts(read(data))["bpftrace.02-kprobe.cost"]
     assert "(" not in fact["text"]
     assert fact["cell"].startswith(fact["text"])
     assert fact["cell"].endswith(")")
@@ -95,7 +89,7 @@ def test_the_interval_of_a_cost_is_in_its_title_and_its_cell(data: Path) -> None
 def test_a_cost_that_is_none_is_said_to_lie_below_what_could_be_seen(data: Path) -> None:
     shutil.rmtree(data / "results")
     write_submission(data, many_blocks(cost_ns=0))
-    found = facts(catalogue(data))
+    found = facts(read(data))
     assert plain(found["bpftrace.02-kprobe.cost"]).startswith("less than ")
     assert "not distinguishable from 0" in found["bpftrace.02-kprobe.cost-interval"]["text"]
     assert "bpftrace.02-kprobe.threshold-5" not in found
@@ -104,13 +98,13 @@ def test_a_cost_that_is_none_is_said_to_lie_below_what_could_be_seen(data: Path)
 def test_what_does_not_add_up_is_no_fact(data: Path) -> None:
     shutil.rmtree(data / "results")
     write_submission(data, many_blocks(seen=10))
-    assert [key for key in facts(catalogue(data)) if key.startswith("bpftrace.")] == []
+    assert [key for key in facts(read(data)) if key.startswith("bpftrace.")] == []
 
 
 def test_a_number_comes_from_the_reference_machine_and_else_from_another(data: Path) -> None:
     other = changed(machine_values(), "machine.id", "other-machine")
     write_submission(data, two_cases(cost_ns=70), changed(other, "machine.nested", value=True))
-    found = facts(catalogue(data))
+    found = facts(read(data))
     assert plain(found["bpftrace.02-kprobe.cost"]) == "50.0 ns"
     assert "/other-machine/" in found["bpftrace.06-uprobe.cost"]["href"]
 
@@ -119,8 +113,8 @@ def test_a_ratio_is_of_two_costs_of_one_submission_and_made_when_asked_for(data:
     shutil.rmtree(data / "results")
     write_submission(data, two_cases())
     key = "bpftrace.06-uprobe/bpftrace.02-kprobe"
-    assert key not in facts(catalogue(data))
-    fact = facts(catalogue(data), [key])[key]
+    assert key not in facts(read(data))
+    fact = facts(read(data), [key])[key]
     assert plain(fact) == "18.0 times"
     assert fact["href"].endswith("/06-uprobe/bpftrace/#cost")
     assert "over" in fact["title"]
@@ -130,13 +124,13 @@ def test_there_is_no_ratio_of_costs_of_two_submissions(data: Path) -> None:
     other = changed(machine_values(), "machine.id", "other-machine")
     write_submission(data, rows_of("06-uprobe", 900), other)
     key = "bpftrace.06-uprobe/bpftrace.02-kprobe"
-    assert key not in facts(catalogue(data), [key])
+    assert key not in facts(read(data), [key])
 
 
 def test_counts_of_instructions_are_facts_by_kernel_series(data: Path) -> None:
     write_counted_submission(data)
     key, other = "instructions.6.1.bpftrace.02-kprobe", "instructions.6.1.libbpf.19-fentry"
-    found = facts(catalogue(data), [f"{key}/{other}"])
+    found = facts(read(data), [f"{key}/{other}"])
     assert found[key]["text"] == "640"
     assert found[key]["href"] == f"/results/{COUNTED_MACHINE}/{COUNTED_FOLDER}/02-kprobe/bpftrace/#instructions"
     assert found[key]["kind"] == "counted"
@@ -144,7 +138,7 @@ def test_counts_of_instructions_are_facts_by_kernel_series(data: Path) -> None:
 
 
 def test_a_published_figure_leads_to_its_row_and_has_its_unit(data: Path) -> None:
-    found = facts(catalogue(data), ["a-talk.traced/a-talk.plain", "a-talk.plain/a-talk.calls"])
+    found = facts(read(data), ["a-talk.traced/a-talk.plain", "a-talk.plain/a-talk.calls"])
     assert plain(found["a-talk.plain"]) == "2 s"
     assert found["a-talk.plain"]["href"] == "/sources/a-talk/#plain"
     assert found["a-talk.plain"]["kind"] == "published"
@@ -152,29 +146,29 @@ def test_a_published_figure_leads_to_its_row_and_has_its_unit(data: Path) -> Non
     assert "a-talk.plain/a-talk.calls" not in found
 
 
-def test_a_figure_printed_without_its_unit_gets_it(real: Catalogue) -> None:
-    found = facts(real)
+def test_a_figure_printed_without_its_unit_gets_it(catalogue: Catalogue) -> None:
+    found = facts(catalogue)
     assert plain(found["nakryiko-2024-uprobe-rcu.time_baseline_1"]) == "330 ns"
     assert plain(found["nakryiko-2024-uprobe-rcu.time_baseline_64"]).startswith("about ")
     assert plain(found["gregg-2011-pid-provider.cost_count"]) == "0.598 microseconds"
 
 
 def test_how_much_data_there_is_is_counted(data: Path) -> None:
-    found = facts(catalogue(data))
+    found = facts(read(data))
     assert found["count.rows"]["text"] == "25"  # one of them skipped
     assert found["count.machines"]["text"] == "1"
     assert found["count.figures"]["text"] == "5"
 
 
-def test_several_threads_have_a_factor_by_their_own_case_and_by_the_one_whose_event_it_is(real: Catalogue) -> None:
-    found = facts(real)
+def test_several_threads_have_a_factor_by_their_own_case_and_by_the_one_whose_event_it_is(catalogue: Catalogue) -> None:
+    found = facts(catalogue)
     own = found["bpftrace.05-threads-uprobe-read.threads-2"]
     assert own == found["bpftrace.06-uprobe.threads-2"]
     assert own["text"].endswith("times")
 
 
-def test_a_suite_of_starts_has_no_costs(real: Catalogue) -> None:
-    found = facts(real)
+def test_a_suite_of_starts_has_no_costs(catalogue: Catalogue) -> None:
+    found = facts(catalogue)
     assert "bpftrace.02-one-probe.start" in found
     assert "bpftrace.02-one-probe.cost" not in found
 
@@ -188,7 +182,7 @@ def test_the_ratios_that_pages_ask_for_are_found(tmp_path: Path) -> None:
 
 
 def test_everything_that_a_chapter_may_name_has_a_label(data: Path) -> None:
-    found = labels(catalogue(data))
+    found = labels(read(data))
     assert found["suites"]["per-event"]["href"] == "/suites/per-event/"
     assert found["cases"]["02-kprobe"]["href"] == "/costs/02-kprobe/"
     assert found["sources"]["a-talk"]["figures"] == {figure["figure"]: figure["what"] for figure in FIGURES}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.guidance.grades import BEST, OF_CASE, OF_SUBMISSION, Facts, Rule, grade, worst
+from probe_effect.reduce.grades import BEST, OF_CASE, OF_SUBMISSION, Facts, Rule, grade, worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import REAL_DATA, copy_suite, counted_rows, write_counted_submission, write_source
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.guidance.kernel_order import CountedOrder, counted_orders
-from probe_effect.guidance.kernels import Column, matrices
+from probe_effect.compare.kernel_order import CountedOrder, counted_orders
+from probe_effect.compare.kernels import Column, matrices
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import agreement
 from probe_effect.store.places import DataFolder
 

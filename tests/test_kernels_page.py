@@ -19,9 +19,10 @@ from builders import (
     write_counted_submission,
     write_data,
 )
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import site
 from probe_effect.store.places import DataFolder
+from written_pages import with_fragments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,7 @@ def submission(data: Path, kernel: str, machine: str, samples: list[Sample], **r
 
 def pages_of(data: Path) -> dict[str, str]:
     catalogue = read_catalogue(DataFolder(data))
-    return site.content(catalogue) | site.fragment_files(catalogue)
+    return with_fragments(catalogue)
 
 
 def seen(text: str) -> str:

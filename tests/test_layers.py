@@ -20,6 +20,9 @@ GROUND = {"errors", "units", "model"}
 HOST = {"host", "processes", "compilers"}
 """The running system: files of the kernel, and programs that we start or compile."""
 
+NUMBERS = {"store", "stats", "reduce", "numbers", "compare", "answer"}
+"""From rows to answers, each on top of those before it."""
+
 MAY_IMPORT = {
     "errors": set[str](),
     "units": set[str](),
@@ -29,13 +32,16 @@ MAY_IMPORT = {
     "compilers": {"errors"},
     "store": GROUND,
     "stats": GROUND,
-    "guidance": GROUND | {"store", "stats"},
-    "checks": GROUND | {"store", "stats", "guidance"},
+    "reduce": GROUND | {"store", "stats"},
+    "numbers": GROUND | {"store", "stats", "reduce"},
+    "compare": GROUND | {"store", "stats", "reduce", "numbers"},
+    "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare"},
+    "checks": GROUND | {"store", "stats", "reduce", "numbers"},
     "submit": GROUND | {"host", "store"},
     "importers": GROUND | {"store", "stats"},
-    "charts": {"model", "units", "guidance"},
-    "pages": GROUND | {"store", "guidance", "charts"},
-    "exports": GROUND | {"store", "guidance", "checks", "charts", "pages"},
+    "charts": {"model", "units", "store", "reduce"},
+    "pages": GROUND | NUMBERS | {"charts"},
+    "exports": GROUND | NUMBERS | {"checks", "charts", "pages"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "workloads": GROUND | HOST | {"store"},
@@ -54,7 +60,7 @@ NAMES_FILES_TOO = {
     "exports/assemble.py",  # copies raw data for download
     "exports/dictionary.py",  # describes them
     "exports/data_package.py",  # likewise
-    "guidance/catalogue.py",  # names the file of a problem
+    "numbers/catalogue.py",  # names the file of a problem
     "cli/suites.py",  # likewise
     "measure/request.py",  # likewise
 }
@@ -103,6 +109,11 @@ def test_a_module_imports_only_its_own_layer_and_those_below(path: Path) -> None
     assert wrong == []
 
 
+def test_charts_know_of_the_store_only_that_drawings_are_kept() -> None:
+    known = {target for path in MODULES if layer(path) == "charts" for target, _ in imported(path)}
+    assert {target.split(".")[2] for target in known if target.startswith("probe_effect.store.")} == {"kept"}
+
+
 def test_the_order_of_layers_has_no_circle() -> None:
     left = {here: set(below) for here, below in MAY_IMPORT.items()}
     while left:
@@ -119,6 +130,8 @@ def test_the_order_of_layers_has_no_circle() -> None:
         pytest.param({"workloads"}, {"machine", "tracers", "measure"}, id="workloads"),
         pytest.param({"measure"}, {"pages", "charts", "exports", "checks"}, id="measuring knows no pages"),
         pytest.param({"measure", "tracers", "machine"}, {"emulated"}, id="measuring knows no emulated machine"),
+        pytest.param({"measure"}, NUMBERS - {"store", "stats"}, id="measuring knows no numbers"),
+        pytest.param({"checks"}, {"compare", "answer"}, id="checks compare nothing"),
         pytest.param(
             {"pages", "charts", "exports"}, {"measure", "machine", "tracers", "workloads"}, id="pages know no measuring"
         ),
@@ -170,3 +183,67 @@ def test_data_files_are_named_by_store_and_few_others() -> None:
 def test_statistics_are_pure(path: Path) -> None:
     touched = {target.split(".")[0] for target, _ in imported(path)}
     assert not touched & {"os", "pathlib", "io", "time", "datetime", "random", "secrets", "subprocess", "scipy"}
+
+
+# What is kept between runs
+
+
+KEPT = {
+    "reduce/reading.py": ["reduce/reading.py"],
+    "pages/number_page.py": ["reduce/reading.py", "pages/markdown.py"],
+    "pages/submission_page.py": ["reduce/reading.py", "pages/markdown.py"],
+    "checks/run.py": ["reduce/reading.py", "checks/run.py"],
+}
+"""A module whose results are kept, to those that name the code by which they are made."""
+
+
+def code_named(path: Path) -> set[str]:
+    """The words of every `code_version` of a module."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    named = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "code_version")
+    return {
+        one.value for call in named for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
+
+
+def made_by(path: Path) -> set[Path]:
+    """All modules that run when `path` does, itself too."""
+    found, waiting = {path}, [path]
+    while waiting:
+        here = waiting.pop()
+        waiting += (more := modules_run(here) - found)
+        found |= more
+    return found
+
+
+def modules_run(path: Path) -> set[Path]:
+    """Those that a module imports, but for types only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {id(node) for block in typing for node in ast.walk(block)}
+    names = {
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and id(node) not in for_types
+        for alias in node.names
+    }
+    places = {
+        PACKAGE.joinpath(*part.split(".")[1:]).with_suffix(".py")
+        for one in names
+        for part in (one, one.rpartition(".")[0])
+    }
+    return places & set(MODULES)
+
+
+@pytest.mark.parametrize("makes", KEPT)
+def test_what_is_kept_is_made_anew_when_any_code_that_makes_it_changes(makes: str) -> None:
+    parts = set().union(*(code_named(PACKAGE / one) for one in KEPT[makes]))
+    assert parts
+    unnamed = {name(path) for path in made_by(PACKAGE / makes) if layer(path) not in parts}
+    assert unnamed == set()
+
+
+def test_everything_that_names_its_code_is_looked_at_above() -> None:
+    keeping = {name(path) for path in MODULES if code_named(path)}
+    drawings = {"charts/draw.py"}  # names single modules, which import no others
+    assert keeping - drawings == {one for named in KEPT.values() for one in named}

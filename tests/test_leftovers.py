@@ -157,8 +157,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     made = FakeProject(tmp_path)
     made.case("plain")
-    monkeypatch.setattr("probe_effect.cli.measure_ground.known_tracers", lambda: made.tracers)
-    monkeypatch.setattr("probe_effect.cli.measure.choose_tracers", lambda known, _, **__: known)
+    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_run.choose_tracers", lambda known, _, **__: known)
     return made
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.guidance.levels import Contention, contention, line, nearest
-from probe_effect.model import Interval
+from probe_effect.answer.levels import Contention, contention, line, nearest
+from probe_effect.model import Estimate
 
 PER_EVENT = suite("per-event", case("06-uprobe"), case("07-uretprobe"))
 THREADS = suite(
@@ -20,10 +20,10 @@ SWEEP = suite(
     factor={"name": "work", "title": "-", "unit": "-", "levels": [0, 1000]},
 )
 SUITES = (PER_EVENT, THREADS, SWEEP)
-SINGLE = measured("01-threads", Interval(100.0, 95.0, 105.0), level="1")
-DOUBLE = measured("01-threads", Interval(150.0, 140.0, 160.0), level="2")
-FOURFOLD = measured("01-threads", Interval(300.0, 290.0, 310.0), level="4")
-COST = measured("06-uprobe", Interval(1000.0, 900.0, 1100.0))
+SINGLE = measured("01-threads", Estimate(100.0, 95.0, 105.0), level="1")
+DOUBLE = measured("01-threads", Estimate(150.0, 140.0, 160.0), level="2")
+FOURFOLD = measured("01-threads", Estimate(300.0, 290.0, 310.0), level="4")
+COST = measured("06-uprobe", Estimate(1000.0, 900.0, 1100.0))
 
 
 def test_contention_is_the_cost_at_a_number_of_threads_over_that_of_one() -> None:
@@ -50,7 +50,7 @@ def test_without_a_single_thread_to_compare_with_contention_is_not_known() -> No
 
 @pytest.mark.parametrize(("threads", "level"), [(1, None), (2, 2), (3, 4), (4, 4), (64, 4)])
 def test_the_nearest_number_of_threads_is_the_next_measured_one_or_the_last(threads: int, level: int | None) -> None:
-    factors = [Contention(2, Interval(1.5)), Contention(4, Interval(3.0))]
+    factors = [Contention(2, Estimate(1.5)), Contention(4, Estimate(3.0))]
     found = nearest(factors, threads)
     assert (found.threads if found else None) == level
 
@@ -61,8 +61,10 @@ def test_nothing_is_nearest_where_nothing_was_measured() -> None:
 
 def test_the_line_compares_measured_slowdown_with_rate_times_cost_by_rising_rate() -> None:
     sweep = (
-        measured("01-sweep", Interval(1.0), level="0", baseline_ns=500.0, slowdown=Interval(1.2, 1.1, 1.3)),
-        measured("01-sweep", Interval(1.0), level="1000", baseline_ns=1e6, slowdown=Interval(0.001, 0.0009, 0.0012)),
+        measured("01-sweep", Estimate(1.0), level="0", baseline=Estimate(500.0), slowdown=Estimate(1.2, 1.1, 1.3)),
+        measured(
+            "01-sweep", Estimate(1.0), level="1000", baseline=Estimate(1e6), slowdown=Estimate(0.001, 0.0009, 0.0012)
+        ),
     )
     found = line(evidence(SUITES, COST, *sweep), MACHINE, TRACER, "06-uprobe")
     assert [one.rate_hz for one in found] == pytest.approx([1e3, 2e6])
@@ -71,7 +73,7 @@ def test_the_line_compares_measured_slowdown_with_rate_times_cost_by_rising_rate
 
 
 def test_a_level_without_a_slowdown_is_no_point_of_the_line() -> None:
-    bare = measured("01-sweep", Interval(1.0), level="0", baseline_ns=500.0)
+    bare = measured("01-sweep", Estimate(1.0), level="0", baseline=Estimate(500.0))
     assert line(evidence(SUITES, COST, bare), MACHINE, TRACER, "06-uprobe") == []
 
 
@@ -80,7 +82,7 @@ def test_without_a_cost_there_is_no_line() -> None:
 
 
 def test_what_has_no_interval_is_neither_a_factor_nor_a_point_of_the_line() -> None:
-    double = measured("01-threads", Interval(150.0), level="2")
+    double = measured("01-threads", Estimate(150.0), level="2")
     assert contention(evidence(SUITES, SINGLE, double), MACHINE, TRACER, "06-uprobe") == []
-    bare = measured("01-sweep", Interval(1.0), level="0", baseline_ns=500.0, slowdown=Interval(2.0))
+    bare = measured("01-sweep", Estimate(1.0), level="0", baseline=Estimate(500.0), slowdown=Estimate(2.0))
     assert line(evidence(SUITES, COST, bare), MACHINE, TRACER, "06-uprobe") == []

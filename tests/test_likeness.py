@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import machine_document
-from probe_effect.guidance.likeness import Facts, by_likeness, cpu_family, facts_of, likeness
+from probe_effect.numbers.likeness import Facts, by_likeness, cpu_family, facts_of, likeness
 
 GIVEN = Facts(
     machine="given",

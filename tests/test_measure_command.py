@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from fakes.project import FakeProject, document, on_the_path, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.store.places import DataFolder, Submission
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.bpftrace import Bpftrace
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     made = FakeProject(tmp_path)
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
-    monkeypatch.setattr("probe_effect.cli.measure_ground.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
@@ -49,7 +49,7 @@ def test_the_recorded_command_repeats_the_run_and_names_no_folder(project: FakeP
     out = tmp_path / "home" / "alice"
     run(project, "tiny", "--blocks", "1", "--seed", "5", "--out", str(out), "--name", "Alice", "--case", "01-plain")
     (folder,) = out.glob("*/*")
-    found = document(Submission(folder))
+    found = document(SubmissionFolder(folder))
     words = ("probe-effect", "measure", "tiny", "--case", "01-plain", "--quick", "--blocks", "1", "--seed", "5")
     assert found.run.command == words
     assert found.submitter.name == "Alice"

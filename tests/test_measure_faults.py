@@ -22,8 +22,9 @@ from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.journal import GIVE_UP_AFTER, written_rows
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.planned import PlannedRun, Subject, baseline
+from probe_effect.measure.planned import PlannedRun, baseline
 from probe_effect.measure.progress import Progress
+from probe_effect.model import Key
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import SampleWriter, as_note, read_samples
 from probe_effect.tracers import tool
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.model import Sample
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
     from probe_effect.tracers.protocol import Counting
 
 
@@ -49,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     return made
 
 
-def only_submission(project: FakeProject) -> Submission:
+def only_submission(project: FakeProject) -> SubmissionFolder:
     (found,) = project.data.submissions()
     return found
 
@@ -283,7 +284,7 @@ def test_a_full_memory_folder_stops_the_run_and_is_named(project: FakeProject, m
 def test_whatever_part_of_the_last_row_is_on_disk_is_cut_off_and_the_run_is_made_again(tmp_path: Path) -> None:
     path = tmp_path / "samples.csv"
     written = many_blocks(2)
-    runs = [PlannedRun(row.block, row.position, Subject(row.case, row.tracer), row.arm) for row in written]
+    runs = [PlannedRun(row.block, row.position, Key(row.case, row.tracer), row.arm) for row in written]
     with SampleWriter(path) as writer:
         for row in written:
             writer.write(row)

@@ -16,7 +16,7 @@ from probe_effect.checks.run import check
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.progress import Tally
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.workloads.build import Program
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def test_the_cost_so_far_is_against_the_baselines_of_the_level_and_for_the_threa
     for level, threads, traced_ns in (("1", 1, 150.0), ("2", 2, 420.0)):
         row = traced_row(0, 1, traced_ns, level=level)
         costs.append(tally.add(replace(row, events=1000 * threads, operations=1000)))
-    assert costs == [Interval(50.0), Interval(120.0)]
+    assert costs == [Estimate(50.0), Estimate(120.0)]
 
 
 def test_a_case_counts_once_among_those_that_can_be_measured_here(project: FakeProject) -> None:

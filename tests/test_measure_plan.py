@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.measure.plan import plan
-from probe_effect.measure.planned import PlannedRun, Subject, baseline
+from probe_effect.measure.planned import PlannedRun, baseline
+from probe_effect.model import Key
 from probe_effect.store.plan_file import PlannedSubject
 
 
@@ -34,8 +35,8 @@ BLOCKS = st.integers(1, 12)
 SEEDS = st.integers(0, 2**53)
 
 
-def subjects_of(cases: list[PlannedSubject]) -> list[Subject]:
-    return [Subject(case.case, case.tracer, case.level) for case in cases]
+def subjects_of(cases: list[PlannedSubject]) -> list[Key]:
+    return [Key(case.case, case.tracer, case.level) for case in cases]
 
 
 def by_block(runs: tuple[PlannedRun, ...]) -> dict[int, list[PlannedRun]]:

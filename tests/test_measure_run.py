@@ -11,7 +11,7 @@ import pytest
 from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.measure.planned import BASELINE_CASE
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.tracers.bpftrace import BpftraceSession
 from probe_effect.tracers.proc import state
 
@@ -164,7 +164,7 @@ def test_progress_knows_the_cost_so_far_and_its_interval_once_the_blocks_carry_o
     costs = [progress.cost for progress in seen if progress.finished and progress.finished.case == "plain"]
     # The fake workload takes the same time with and without a tracer. A block without a baseline yet has no cost.
     assert {cost and cost.value for cost in costs} <= {0.0, None}
-    assert costs[-1] == Interval(0.0, 0.0, 0.0)
+    assert costs[-1] == Estimate(0.0, 0.0, 0.0)
     assert all(cost is None or cost.low is None for cost in costs[:5])
     baselines = (one for one in seen if one.finished and one.finished.case == BASELINE_CASE)
     assert all(progress.cost is None for progress in baselines)

@@ -8,68 +8,68 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.stats.mover import difference, ratio, total
 
 NUMBERS = st.floats(-1000, 1000)
 REACHES = st.floats(0.01, 500)
-INTERVALS = st.builds(lambda value, down, up: Interval(value, value - down, value + up), NUMBERS, REACHES, REACHES)
+INTERVALS = st.builds(lambda value, down, up: Estimate(value, value - down, value + up), NUMBERS, REACHES, REACHES)
 POSITIVE = st.builds(
-    lambda low, down, up: Interval(low + down, low, low + down + up), st.floats(1, 1000), REACHES, REACHES
+    lambda low, down, up: Estimate(low + down, low, low + down + up), st.floats(1, 1000), REACHES, REACHES
 )
 
 
-def ends(interval: Interval | None) -> tuple[float, float, float]:
+def ends(interval: Estimate | None) -> tuple[float, float, float]:
     assert interval is not None
     assert interval.low is not None
     assert interval.high is not None
     return interval.low, interval.value, interval.high
 
 
-def opposite(interval: Interval) -> Interval:
+def opposite(interval: Estimate) -> Estimate:
     low, value, high = ends(interval)
-    return Interval(-value, -high, -low)
+    return Estimate(-value, -high, -low)
 
 
 def test_a_total_adds_values_and_ends() -> None:
-    assert total([Interval(10, 8, 13), Interval(5, 4, 6), Interval(-1, -2, 1)]) == Interval(14, 10, 20)
+    assert total([Estimate(10, 8, 13), Estimate(5, 4, 6), Estimate(-1, -2, 1)]) == Estimate(14, 10, 20)
 
 
 def test_a_total_of_nothing_is_zero() -> None:
-    assert total([]) == Interval(0, 0, 0)
+    assert total([]) == Estimate(0, 0, 0)
 
 
 def test_one_unknown_interval_leaves_the_total_without_one() -> None:
-    assert total([Interval(10, 8, 13), Interval(5)]) == Interval(15)
+    assert total([Estimate(10, 8, 13), Estimate(5)]) == Estimate(15)
 
 
 def test_a_difference_has_the_errors_of_both_in_quadrature() -> None:
-    assert difference(Interval(10, 7, 14), Interval(4, 1, 8)) == Interval(6, 1, 11)
+    assert difference(Estimate(10, 7, 14), Estimate(4, 1, 8)) == Estimate(6, 1, 11)
 
 
 def test_a_difference_of_symmetric_intervals_is_the_usual_one() -> None:
-    low, value, high = ends(difference(Interval(10, 9, 11), Interval(4, 2, 6)))
+    low, value, high = ends(difference(Estimate(10, 9, 11), Estimate(4, 2, 6)))
     assert (low, value, high) == pytest.approx((6 - math.sqrt(5), 6, 6 + math.sqrt(5)))
 
 
 def test_each_side_of_a_difference_takes_the_errors_of_its_own_side() -> None:
-    low, _, high = ends(difference(Interval(10, 10, 12), Interval(4, 4, 9)))
+    low, _, high = ends(difference(Estimate(10, 10, 12), Estimate(4, 4, 9)))
     assert (low, high) == (1, 8)
 
 
-@pytest.mark.parametrize(("first", "second"), [(Interval(3), Interval(2, 1, 3)), (Interval(3, 2, 4), Interval(2))])
-def test_without_both_intervals_a_difference_and_a_ratio_have_values_only(first: Interval, second: Interval) -> None:
-    assert difference(first, second) == Interval(1)
-    assert ratio(first, second) == Interval(1.5)
+@pytest.mark.parametrize(("first", "second"), [(Estimate(3), Estimate(2, 1, 3)), (Estimate(3, 2, 4), Estimate(2))])
+def test_without_both_intervals_a_difference_and_a_ratio_have_values_only(first: Estimate, second: Estimate) -> None:
+    assert difference(first, second) == Estimate(1)
+    assert ratio(first, second) == Estimate(1.5)
 
 
 @given(INTERVALS, INTERVALS)
-def test_the_opposite_difference_has_the_opposite_interval(first: Interval, second: Interval) -> None:
+def test_the_opposite_difference_has_the_opposite_interval(first: Estimate, second: Estimate) -> None:
     assert ends(difference(second, first)) == pytest.approx(ends(opposite(difference(first, second))))
 
 
 @given(INTERVALS, POSITIVE)
-def test_a_ratio_lies_within_its_interval(first: Interval, second: Interval) -> None:
+def test_a_ratio_lies_within_its_interval(first: Estimate, second: Estimate) -> None:
     low, value, high = ends(ratio(first, second))
     assert low <= value + 1e-9 * abs(value)
     assert value <= high + 1e-9 * abs(value)
@@ -77,39 +77,39 @@ def test_a_ratio_lies_within_its_interval(first: Interval, second: Interval) -> 
 
 @given(INTERVALS, POSITIVE)
 def test_at_either_end_of_a_ratio_the_difference_from_the_scaled_divisor_just_reaches_zero(
-    first: Interval, second: Interval
+    first: Estimate, second: Estimate
 ) -> None:
     low, _, high = ends(ratio(first, second))
     for end, side in ((low, 0), (high, 2)):
         scaled = [end * one for one in ends(second)]
-        reached = ends(difference(first, Interval(scaled[1], min(scaled), max(scaled))))[side]
+        reached = ends(difference(first, Estimate(scaled[1], min(scaled), max(scaled))))[side]
         assert reached == pytest.approx(0, abs=1e-6 * (1 + abs(first.value) + abs(scaled[1])))
 
 
 def test_a_ratio_to_a_known_number_divides_both_ends() -> None:
-    assert ends(ratio(Interval(10, 8, 14), Interval(2, 2, 2))) == pytest.approx((4, 5, 7))
+    assert ends(ratio(Estimate(10, 8, 14), Estimate(2, 2, 2))) == pytest.approx((4, 5, 7))
 
 
 def test_a_known_number_over_an_interval_has_the_quotients_of_its_ends() -> None:
-    assert ends(ratio(Interval(12, 12, 12), Interval(4, 3, 6))) == pytest.approx((2, 3, 4))
+    assert ends(ratio(Estimate(12, 12, 12), Estimate(4, 3, 6))) == pytest.approx((2, 3, 4))
 
 
 def test_a_ratio_of_normal_estimates_is_fiellers() -> None:
     a, b, a_reach, b_reach = 10.0, 5.0, 2.0, 1.0
     middle, square = a * b, b**2 - b_reach**2
     root = math.sqrt(middle**2 - square * (a**2 - a_reach**2))
-    found = ratio(Interval(a, a - a_reach, a + a_reach), Interval(b, b - b_reach, b + b_reach))
+    found = ratio(Estimate(a, a - a_reach, a + a_reach), Estimate(b, b - b_reach, b + b_reach))
     assert ends(found) == pytest.approx(((middle - root) / square, 2, (middle + root) / square))
 
 
 @given(POSITIVE, POSITIVE)
-def test_the_ratio_turned_round_has_the_inverse_interval(first: Interval, second: Interval) -> None:
+def test_the_ratio_turned_round_has_the_inverse_interval(first: Estimate, second: Estimate) -> None:
     low, value, high = ends(ratio(first, second))
     assert ends(ratio(second, first)) == pytest.approx((1 / high, 1 / value, 1 / low), rel=1e-6)
 
 
 @given(INTERVALS, POSITIVE)
-def test_the_sign_of_both_changes_no_ratio_and_that_of_one_reverses_it(first: Interval, second: Interval) -> None:
+def test_the_sign_of_both_changes_no_ratio_and_that_of_one_reverses_it(first: Estimate, second: Estimate) -> None:
     found = ratio(first, second)
     assert ends(ratio(opposite(first), opposite(second))) == pytest.approx(ends(found))
     assert found is not None
@@ -117,16 +117,16 @@ def test_the_sign_of_both_changes_no_ratio_and_that_of_one_reverses_it(first: In
 
 
 @pytest.mark.parametrize(
-    "divisor", [Interval(1, -1, 3), Interval(1, 0, 3), Interval(-1, -3, 0), Interval(0, 0, 0), Interval(0)]
+    "divisor", [Estimate(1, -1, 3), Estimate(1, 0, 3), Estimate(-1, -3, 0), Estimate(0, 0, 0), Estimate(0)]
 )
-def test_there_is_no_ratio_to_what_may_be_zero(divisor: Interval) -> None:
-    assert ratio(Interval(5, 4, 6), divisor) is None
+def test_there_is_no_ratio_to_what_may_be_zero(divisor: Estimate) -> None:
+    assert ratio(Estimate(5, 4, 6), divisor) is None
 
 
 @pytest.mark.parametrize("size", [1e-266, 1e-150, 1e150])
 def test_ratios_do_not_depend_on_how_large_the_numbers_are(size: float) -> None:
     """Hypothesis once found a divisor whose square is 0 as a float."""
-    first, second = Interval(3.0, 2.0, 4.0), Interval(2.0, 1.5, 3.0)
-    scaled = [Interval(*(end * size for end in (one.value, *ends(one)[::2]))) for one in (first, second)]
+    first, second = Estimate(3.0, 2.0, 4.0), Estimate(2.0, 1.5, 3.0)
+    scaled = [Estimate(*(end * size for end in (one.value, *ends(one)[::2]))) for one in (first, second)]
     assert ends(ratio(*scaled)) == pytest.approx(ends(ratio(first, second)))
-    assert ends(ratio(Interval(0, 0, 0), Interval(size, size, size))) == (0, 0, 0)
+    assert ends(ratio(Estimate(0, 0, 0), Estimate(size, size, size))) == (0, 0, 0)

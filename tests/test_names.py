@@ -6,7 +6,7 @@ import pytest
 
 from builders import machine_document
 from probe_effect import units
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from markdown_it import MarkdownIt
@@ -15,7 +14,6 @@ from builders import (
     FINDING,
     FOLDER,
     MACHINE,
-    REAL_DATA,
     SOURCE_VALUES,
     block_rows,
     machine_document,
@@ -26,17 +24,19 @@ from builders import (
     write_source,
     write_submission,
 )
+from number_builder import reduced
 from probe_effect.errors import BadData
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
-from probe_effect.guidance.summary import summarise
-from probe_effect.model import CaseSummary, Interval
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import site, source_page, wording
 from probe_effect.store.places import DataFolder
+from written_pages import split, with_fragments
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
+    from probe_effect.reduce.submission import Number
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OWN_SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
@@ -54,19 +54,7 @@ CASE_PAGE = "costs/02-kprobe.md"
 
 
 def pages_of(data: Path) -> dict[str, str]:
-    """Every page and fragment by its path; a fragment of a page's name has its folder before it."""
-    catalogue = read_catalogue(DataFolder(data))
-    made = site.content(catalogue)
-    fragments = site.fragment_files(catalogue)
-    return made | {f"fragments/{name}" if name in made else name: text for name, text in fragments.items()}
-
-
-def split(text: str) -> tuple[dict[str, Any], str]:
-    """A page's front matter and its body; fragments have none."""
-    if not text.startswith("{\n"):
-        return {}, text
-    front, end = json.JSONDecoder().raw_decode(text)
-    return front, text[end:]
+    return with_fragments(read_catalogue(DataFolder(data)))
 
 
 def seen(text: str) -> str:
@@ -166,13 +154,13 @@ def test_the_newest_submission_of_a_machine_stands_for_it(data: Path) -> None:
     values["run"]["started"] = "2026-12-01T00:00:00Z"
     write_submission(data, many_blocks(cost_ns=70), values, "2026-12-01-per-event")
     catalogue = read_catalogue(DataFolder(data))
-    ((submission, case),) = catalogue.measured("02-kprobe")
-    assert submission.files.folder.name == "2026-12-01-per-event"
-    assert case.cost == Interval(70, 70, 70)
+    (one,) = catalogue.numbers.of_case("02-kprobe")
+    assert one.submission.files.folder.name == "2026-12-01-per-event"
+    assert one.cost == Estimate(70, 70, 70)
 
 
-def case_of(rows: list[Sample]) -> CaseSummary:
-    return summarise("m/d", machine_document(), rows).cases[0]
+def case_of(rows: list[Sample]) -> Number:
+    return reduced(rows).numbers[0]
 
 
 @pytest.mark.parametrize(
@@ -195,11 +183,11 @@ def case_of(rows: list[Sample]) -> CaseSummary:
         pytest.param(case_of([skipped_row(0)]), "is skipped: this kernel has no uprobes.", id="skipped"),
     ],
 )
-def test_the_answer_says_what_was_found_and_no_more(case: CaseSummary, words: str) -> None:
+def test_the_answer_says_what_was_found_and_no_more(case: Number, words: str) -> None:
     answer = wording.answer(case, "the machine")
     assert words in answer
     assert answer.startswith("With bpftrace on the machine ")
-    assert ("slows by" in answer) == (case.threshold_5 is not None)
+    assert ("slows by" in answer) == (case.threshold(5) is not None)
 
 
 def test_a_cost_below_the_noise_floor_is_words_and_not_a_number() -> None:
@@ -259,9 +247,8 @@ HOSTILE = [
 ]
 
 
-def is_text(data: Path, shown_on: dict[str, list[str]]) -> None:
-    """Every page of `data` holds no element of its own making, and each page shows its texts literally."""
-    made = pages_of(data)
+def all_is_text(made: dict[str, str]) -> None:
+    """No page holds an element that did not come from a template."""
     for path, page in made.items():
         front, body = split(page)
         assert "{{" not in OWN_SHORTCODE.sub("", body), path
@@ -272,6 +259,12 @@ def is_text(data: Path, shown_on: dict[str, list[str]]) -> None:
                 assert one.tag not in {"h1", "s"}, (path, one)
                 assert str(one.attrs.get("href", "/")).startswith(("/", "#=")), (path, one)
         assert all(isinstance(value, str | int | list | dict) for value in front.values())
+
+
+def is_text(data: Path, shown_on: dict[str, list[str]]) -> None:
+    """The same of the pages of `data`, each of which shows its texts literally."""
+    made = pages_of(data)
+    all_is_text(made)
     for path, texts in shown_on.items():
         words = seen(split(made[path])[1])
         assert [text for text in texts if text.strip(" ") not in words] == []
@@ -358,10 +351,6 @@ def test_hostile_text_in_every_field_of_a_source_comes_out_as_text(tmp_path: Pat
     is_text(data, {"costs/02-kprobe.md": [f"{hostile} what"], "sources.md": [f"{hostile} title"]})
 
 
-def test_every_page_of_the_real_data_folder_is_free_of_elements_from_data() -> None:
-    is_text(REAL_DATA, {})
-
-
 def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:
     catalogue: Catalogue = read_catalogue(DataFolder(data))
     named = {
@@ -372,15 +361,18 @@ def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real() -> dict[str, str]:
-    """The pages of the committed data."""
-    return site.content(read_catalogue(DataFolder(REAL_DATA)))
+def real(catalogue: Catalogue) -> dict[str, str]:
+    """The pages and fragments of the committed data."""
+    return with_fragments(catalogue)
 
 
-def test_the_cases_of_a_suite_follow_each_other_in_its_order(real: dict[str, str]) -> None:
-    catalogue = read_catalogue(DataFolder(REAL_DATA))
-    pages = [f"costs/{case.id}.md" for folder in catalogue.suites for case in folder.suite.cases]
-    weights = [json.JSONDecoder().raw_decode(real[page])[0]["weight"] for page in pages]
+def test_every_page_of_the_real_data_folder_is_free_of_elements_from_data(real: dict[str, str]) -> None:
+    all_is_text(real)
+
+
+def test_the_cases_of_a_suite_follow_each_other_in_its_order(real: dict[str, str], catalogue: Catalogue) -> None:
+    pages = [f"costs/{case.id}.md" for case in catalogue.cases()]
+    weights = [split(real[page])[0]["weight"] for page in pages]
     assert weights == sorted(set(weights))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from probe_effect.errors import TooFewBlocks
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.stats.paired import paired_estimate
 from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
 
@@ -21,7 +21,7 @@ DIFFERENCES = arrays.arrays(
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
-def ends(interval: Interval) -> tuple[float, float, float]:
+def ends(interval: Estimate) -> tuple[float, float, float]:
     assert interval.low is not None
     assert interval.high is not None
     return interval.low, interval.value, interval.high
@@ -65,7 +65,7 @@ def test_a_baseline_with_too_few_blocks_for_an_interval_leaves_the_result_to_the
 
 
 def test_fewer_than_six_blocks_carry_a_value_and_no_interval() -> None:
-    assert paired_estimate(np.array([[1.0, 3.0]] * 5)) == Interval(2.0)
+    assert paired_estimate(np.array([[1.0, 3.0]] * 5)) == Estimate(2.0)
 
 
 @pytest.mark.parametrize("differences", [np.empty((0, 2)), np.empty((4, 0)), np.full((3, 2), np.nan)])

@@ -11,30 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shared_examples
+from probe_effect.answer.prediction import MAX_RATE_HZ, Load, Probe, expected_loss, multiplied, predict, together
 from probe_effect.errors import UsageError
-from probe_effect.guidance.prediction import (
-    MAX_RATE_HZ,
-    Load,
-    Probe,
-    expected_loss,
-    multiplied,
-    predict,
-    together,
-)
-from probe_effect.guidance.slowdown import slowdown_at
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
+from probe_effect.reduce.thresholds import slowdown_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COST = Interval(500.0, 400.0, 1000.0)
+COST = Estimate(500.0, 400.0, 1000.0)
 PREDICTION = json.loads((shared_examples.DATA / "prediction.json").read_text(encoding="utf-8"))
 
 costs_ns = st.floats(0.001, 1e7)
 rates_hz = st.floats(0.001, 1e9)
 
 
-def ends(found: Interval | None) -> list[float | None] | None:
+def ends(found: Estimate | None) -> list[float | None] | None:
     return None if found is None else [found.value, found.low, found.high]
 
 
@@ -50,8 +42,8 @@ def worked_out(example: Mapping[str, Any]) -> dict[str, Any]:
     """What the model makes of an example's input."""
     probes = []
     for one in example["probes"]:
-        cost, factor = Interval(*one["cost"]), one["factor"]
-        probes.append(Probe(multiplied(cost, Interval(*factor)) if factor else cost, one["rate_hz"]))
+        cost, factor = Estimate(*one["cost"]), one["factor"]
+        probes.append(Probe(multiplied(cost, Estimate(*factor)) if factor else cost, one["rate_hz"]))
     whole = together(probes)
     load = Load(rate_hz=whole.rate_hz, threads=example["threads"], busy_ratio=example["busy_ratio"])
     found = predict(whole.cost, load)
@@ -91,7 +83,7 @@ def test_expected_losses_agree_with_exact_fractions() -> None:
 
 @given(costs_ns, rates_hz)
 def test_a_busy_thread_slows_by_rate_times_cost(cost_ns: float, rate_hz: float) -> None:
-    cost = Interval(cost_ns, cost_ns / 2, cost_ns * 2)
+    cost = Estimate(cost_ns, cost_ns / 2, cost_ns * 2)
     found = predict(cost, Load(rate_hz=rate_hz))
     assert same(ends(found.slowdown), ends(slowdown_at(cost, rate_hz)))
     assert found.delay == found.slowdown
@@ -101,65 +93,65 @@ def test_a_busy_thread_slows_by_rate_times_cost(cost_ns: float, rate_hz: float) 
 def test_probes_never_use_more_than_the_cpus_of_their_threads(
     cost_ns: float, rate_hz: float, busy_ratio: float, threads: int
 ) -> None:
-    found = predict(Interval(cost_ns), Load(rate_hz=rate_hz, threads=threads, busy_ratio=busy_ratio))
+    found = predict(Estimate(cost_ns), Load(rate_hz=rate_hz, threads=threads, busy_ratio=busy_ratio))
     assert 0 <= found.cpu_s_per_s.value <= threads
     assert found.event_hz.value <= threads * rate_hz
 
 
 def test_a_thread_that_waits_pays_from_its_idle_time_first() -> None:
-    found = predict(Interval(1000.0), Load(rate_hz=500_000, busy_ratio=0.4))
+    found = predict(Estimate(1000.0), Load(rate_hz=500_000, busy_ratio=0.4))
     assert found.delay.value == 0
     assert found.slowdown.value == pytest.approx(1.25)
     assert found.cpu_s_per_s.value == pytest.approx(0.5)
 
 
 def test_what_idle_time_cannot_pay_is_a_delay() -> None:
-    found = predict(Interval(1000.0), Load(rate_hz=1_000_000, busy_ratio=0.4))
+    found = predict(Estimate(1000.0), Load(rate_hz=1_000_000, busy_ratio=0.4))
     assert found.delay.value == pytest.approx(0.4)
 
 
 def test_a_small_delay_of_a_busy_thread_keeps_all_its_digits() -> None:
-    assert predict(Interval(0.001), Load(rate_hz=0.001)).delay.value == pytest.approx(1e-15, rel=1e-12)
+    assert predict(Estimate(0.001), Load(rate_hz=0.001)).delay.value == pytest.approx(1e-15, rel=1e-12)
 
 
 @given(costs_ns, st.floats(0.01, 1))
 def test_at_a_threshold_a_thread_slows_by_just_that(cost_ns: float, busy_ratio: float) -> None:
-    rates = predict(Interval(cost_ns), Load(rate_hz=1, busy_ratio=busy_ratio)).thresholds
+    rates = predict(Estimate(cost_ns), Load(rate_hz=1, busy_ratio=busy_ratio)).thresholds
     for percent, rate in rates.items():
         assert rate is not None
-        slowed = predict(Interval(cost_ns), Load(rate_hz=min(rate.value, MAX_RATE_HZ), busy_ratio=busy_ratio))
+        slowed = predict(Estimate(cost_ns), Load(rate_hz=min(rate.value, MAX_RATE_HZ), busy_ratio=busy_ratio))
         assert math.isclose(slowed.slowdown.value, percent / 100) or rate.value > MAX_RATE_HZ
 
 
 def test_a_cost_that_is_not_above_zero_has_no_threshold() -> None:
-    assert set(predict(Interval(-1.0, -2.0, 3.0), Load(rate_hz=1)).thresholds.values()) == {None}
+    assert set(predict(Estimate(-1.0, -2.0, 3.0), Load(rate_hz=1)).thresholds.values()) == {None}
 
 
 @given(st.lists(st.tuples(costs_ns, rates_hz), min_size=1, max_size=6))
 def test_the_cpu_time_of_several_probes_adds(probes: list[tuple[float, float]]) -> None:
-    whole = together([Probe(Interval(cost_ns), rate_hz) for cost_ns, rate_hz in probes])
+    whole = together([Probe(Estimate(cost_ns), rate_hz) for cost_ns, rate_hz in probes])
     assert math.isclose(whole.cost.value * whole.rate_hz, sum(cost_ns * rate_hz for cost_ns, rate_hz in probes))
 
 
 def test_a_single_probe_stands_for_itself() -> None:
-    probe = Probe(Interval(5.0, None, 6.0), 10.0)
+    probe = Probe(Estimate(5.0, None, 6.0), 10.0)
     assert together([probe]) is probe
 
 
 def test_one_probe_without_an_interval_leaves_the_whole_without_one() -> None:
-    assert ends(together([Probe(COST, 1.0), Probe(Interval(500.0), 1.0)]).cost) == [500.0, None, None]
+    assert ends(together([Probe(COST, 1.0), Probe(Estimate(500.0), 1.0)]).cost) == [500.0, None, None]
 
 
 def test_probes_that_never_fire_cost_their_mean() -> None:
-    assert together([Probe(Interval(1.0), 0.0), Probe(Interval(3.0), 0.0)]) == Probe(Interval(2.0), 0.0)
+    assert together([Probe(Estimate(1.0), 0.0), Probe(Estimate(3.0), 0.0)]) == Probe(Estimate(2.0), 0.0)
 
 
 def test_ends_of_a_product_take_the_widest_corners() -> None:
-    assert multiplied(Interval(1.0, -2.0, 4.0), Interval(3.0, 2.0, 5.0)) == Interval(3.0, -10.0, 20.0)
+    assert multiplied(Estimate(1.0, -2.0, 4.0), Estimate(3.0, 2.0, 5.0)) == Estimate(3.0, -10.0, 20.0)
 
 
 def test_a_product_with_an_unknown_end_has_no_interval() -> None:
-    assert multiplied(COST, Interval(2.0)) == Interval(1000.0)
+    assert multiplied(COST, Estimate(2.0)) == Estimate(1000.0)
 
 
 def test_a_tracer_that_lost_events_keeps_as_many_at_any_rate() -> None:

@@ -11,25 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import FIGURES, REAL_DATA, figures_csv
-from probe_effect.guidance.catalogue import Catalogue, PublishedSource, read_catalogue
-from probe_effect.guidance.published import (
-    compare,
-    figure_text,
-    figure_values,
-    fill,
-    recompute,
-    stands,
-    with_unit,
-)
+from probe_effect.numbers.published import compare, figure_text, figure_values, fill, recompute, stands, with_unit
 from probe_effect.pages import fragments, source_page
 from probe_effect.stats.formula import FormulaError, evaluate, names
-from probe_effect.store.places import DataFolder
 from probe_effect.store.source_file import Figure, Finding, read_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Verdict
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 
 
 @pytest.fixture
@@ -141,11 +132,6 @@ def test_values_carry_their_unit(value: float, unit: str, shown: str) -> None:
 # Everything that is published.
 
 SOURCES = [pytest.param(path.name, id=path.name) for path in sorted((REAL_DATA / "published").iterdir())]
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return read_catalogue(DataFolder(REAL_DATA))
 
 
 @pytest.fixture

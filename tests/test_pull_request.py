@@ -132,8 +132,8 @@ def run_steps(checkout: Path) -> str:
     (checkout / "build" / "uv" / "bin").mkdir(parents=True)
     for made in ("uv/bin/uv", "setup.stamp"):
         (checkout / "build" / made).touch()
-    if (PROJECT / "build" / "drawings").is_dir():
-        shutil.copytree(PROJECT / "build" / "drawings", checkout / "build" / "drawings")
+    if (PROJECT / "build" / "kept").is_dir():
+        shutil.copytree(PROJECT / "build" / "kept", checkout / "build" / "kept")
     summary = checkout.with_name("summary.md")
     environment = os.environ | {"BASE": "HEAD^1", "GITHUB_STEP_SUMMARY": str(summary)}
     for step in steps():

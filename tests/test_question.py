@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from probe_effect.answer.question import Asked, asked_from, rate_from, share_from
 from probe_effect.errors import UsageError
-from probe_effect.guidance.question import Asked, asked_from, rate_from, share_from
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     made = FakeProject(tmp_path)
     made.case("plain")
-    monkeypatch.setattr("probe_effect.cli.measure_ground.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 

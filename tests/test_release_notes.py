@@ -15,7 +15,7 @@ from builders import FOLDER, MACHINE, PROJECT, write_data
 from probe_effect.cli.release_notes import release_notes
 from probe_effect.errors import UsageError
 from probe_effect.exports.release import make_release
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages.release_notes import notes
 from probe_effect.store.places import DataFolder
 

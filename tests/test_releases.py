@@ -20,7 +20,7 @@ from probe_effect.checks.run import check_all
 from probe_effect.cli.release import release as command
 from probe_effect.errors import BadData, UsageError
 from probe_effect.exports.release import copy_releases, make_release
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import releases_page
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import Release, read_releases

@@ -19,14 +19,15 @@ from builders import (
     write_data,
     write_submission,
 )
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
-from probe_effect.model import CaseSummary, Interval
+from number_builder import number
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import commands, site
 from probe_effect.pages.ranges import Range, measured_range
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 from probe_effect.tracers.packages import TOOLS
-from test_pages import split
+from written_pages import split, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,14 +38,15 @@ COUNTED = f"results/{COUNTED_MACHINE}/{COUNTED_FOLDER}"
 
 
 @pytest.fixture
-def catalogue(data: Path) -> Catalogue:
+def small(data: Path) -> Catalogue:
+    """One submission of times and one of counts."""
     write_counted_submission(data)
     return read_catalogue(DataFolder(data))
 
 
 @pytest.fixture
-def pages(catalogue: Catalogue) -> dict[str, str]:
-    return site.content(catalogue)
+def pages(small: Catalogue) -> dict[str, str]:
+    return written(small)
 
 
 def body(pages: dict[str, str], path: str) -> str:
@@ -66,7 +68,7 @@ def test_each_number_of_a_submission_has_a_page_and_nothing_else_has(pages: dict
 
 def test_levels_have_pages_of_their_own(data: Path) -> None:
     write_submission(data, many_blocks(level="16"), folder="2026-11-21-per-event")
-    made = site.content(read_catalogue(DataFolder(data)))
+    made = written(read_catalogue(DataFolder(data)))
     assert f"results/{MACHINE}/2026-11-21-per-event/02-kprobe/bpftrace/16.md" in made
 
 
@@ -114,9 +116,8 @@ def test_the_command_has_what_the_run_was_given_where_that_is_a_plain_word(
     values = json.loads(path.read_text(encoding="utf-8"))
     values["run"]["command"] = ["probe-effect", *command.split()]
     path.write_text(json.dumps(values), encoding="utf-8")
-    (submission,) = read_catalogue(DataFolder(data)).submissions
-    case = CaseSummary(case="02-kprobe", tracer=tracer, level=None, status="ok", blocks=8, cost=Interval(50))
-    assert word in commands.again(submission, case)
+    (submission,) = read_catalogue(DataFolder(data)).active
+    assert word in commands.again(number(submission, Estimate(50), tracer=tracer))
 
 
 def test_a_number_leads_to_everything_that_it_belongs_to(pages: dict[str, str]) -> None:
@@ -160,14 +161,14 @@ def test_other_pages_lead_to_the_number_too(pages: dict[str, str], path: str) ->
 
 def test_a_machine_shows_one_submission_and_names_all(data: Path) -> None:
     write_submission(data, many_blocks(cost_ns=70), folder="2026-11-21-per-event")
-    text = body(site.content(read_catalogue(DataFolder(data))), f"machines/{MACHINE}")
+    text = body(written(read_catalogue(DataFolder(data))), f"machines/{MACHINE}")
     assert text.count("](/costs/02-kprobe/)") == 1
     assert f"](/{SUBMISSION}/)" in text
     assert f"](/results/{MACHINE}/2026-11-21-per-event/)" in text
 
 
-def test_the_list_of_results_has_every_submission(catalogue: Catalogue) -> None:
-    text = site.fragment_files(catalogue)["results.md"]
+def test_the_list_of_results_has_every_submission(small: Catalogue) -> None:
+    text = site.fragment_files(small)["results.md"]
     assert f"](/{SUBMISSION}/)" in text
     assert f"](/{COUNTED}/)" in text
 
@@ -185,11 +186,11 @@ def test_a_range_has_the_least_and_the_greatest_of_the_newest(data: Path) -> Non
 
 
 @pytest.mark.parametrize(("case", "words"), [("06-uprobe", "skipped"), ("09-map", "not yet")])
-def test_a_case_without_a_number_says_why(catalogue: Catalogue, case: str, words: str) -> None:
-    suite = catalogue.suites[0].suite
+def test_a_case_without_a_number_says_why(small: Catalogue, case: str, words: str) -> None:
+    suite = small.suites[0].suite
     one = suite.case(case)
     assert one is not None
-    assert measured_range(catalogue, suite, one) == Range(words=words)
+    assert measured_range(small, suite, one) == Range(words=words)
 
 
 def test_every_tool_has_a_page_of_its_own_that_shows_what_data_says_of_it() -> None:
@@ -208,8 +209,8 @@ def test_the_page_of_a_tool_names_the_packages_that_it_needs(tool: str) -> None:
         assert package.ubuntu in text
 
 
-def test_the_page_of_a_tool_has_its_cost_by_case(catalogue: Catalogue) -> None:
-    text = site.fragment_files(catalogue)["tracers/bpftrace.md"]
+def test_the_page_of_a_tool_has_its_cost_by_case(small: Catalogue) -> None:
+    text = site.fragment_files(small)["tracers/bpftrace.md"]
     assert f"[50.0\u00a0ns](/{NUMBER}/#cost)" in text
     assert "bpftrace 0.23" in text
 
@@ -224,5 +225,5 @@ def test_the_suite_of_a_run_that_is_gone_takes_nothing_from_its_pages(tmp_path: 
     data = write_data(tmp_path)
     for path in sorted((data / "suites").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
-    made = site.content(read_catalogue(DataFolder(data)))
+    made = written(read_catalogue(DataFolder(data)))
     assert {f"{SUBMISSION}.md", f"{NUMBER}.md"} <= made.keys()

@@ -21,7 +21,7 @@ from probe_effect.machine import kernel
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.journal import GIVE_UP_AFTER
 from probe_effect.measure.plan import plan
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.plan_file import read_plan_file
 from probe_effect.tracers.bpftrace import Bpftrace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from probe_effect.measure.progress import Progress
     from probe_effect.model import Sample
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
 
 BLOCKS = 3
 MANY_BLOCKS = 12
@@ -64,7 +64,7 @@ def stop_after(number: int) -> Callable[[Progress], None]:
     return stop
 
 
-def cut_short(project: FakeProject, number: int = 3, blocks: int = BLOCKS) -> Submission:
+def cut_short(project: FakeProject, number: int = 3, blocks: int = BLOCKS) -> SubmissionFolder:
     """A run that was stopped after so many rows."""
     with pytest.raises(Interrupted, match="stopped by the test"):
         project.measure(blocks, stop_after(number))
@@ -75,7 +75,7 @@ def places(found: list[Sample]) -> list[tuple[int, int, str, str, str]]:
     return [(row.block, row.position, row.case, row.tracer, row.arm) for row in found]
 
 
-def planned(place: Submission) -> list[tuple[int, int, str, str, str]]:
+def planned(place: SubmissionFolder) -> list[tuple[int, int, str, str, str]]:
     """The places that a run which is not complete is to have, by its plan on disk."""
     found, problems = read_plan_file(place.plan_file, "plan.json")
     assert problems == []
@@ -93,7 +93,7 @@ def run(project: FakeProject, *arguments: str) -> Result:
 @pytest.fixture
 def machine_of_fakes(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     """The project, with the command asking the fakes only, and tidying up after nobody."""
-    monkeypatch.setattr("probe_effect.cli.measure_ground.known_tracers", lambda: project.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: project.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return project
 
@@ -132,7 +132,7 @@ def test_the_cost_so_far_takes_in_the_rows_from_before(project: FakeProject) -> 
     seen: list[Progress] = []
     project.resume(seen.append)
     first = next(progress.cost for progress in seen if progress.cost is not None)
-    assert first == Interval(0.0, 0.0, 0.0)
+    assert first == Estimate(0.0, 0.0, 0.0)
 
 
 def test_a_case_that_failed_before_is_given_up_as_if_the_run_had_not_been_cut_short(project: FakeProject) -> None:
@@ -211,7 +211,7 @@ def leave_nothing_of(pid: int) -> None:
         shutil.rmtree(folder)
 
 
-def whole_lines(place: Submission) -> bytes:
+def whole_lines(place: SubmissionFolder) -> bytes:
     text = place.samples.read_bytes()
     return text[: text.rfind(b"\n") + 1]
 

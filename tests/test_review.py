@@ -128,11 +128,11 @@ def test_a_machine_of_another_kind_is_named_and_not_compared(change: Change) -> 
     assert nearest["compared"]["rows"] == []
 
 
-def test_a_dearer_case_is_so_by_the_rules_of_compare(change: Change) -> None:
+def test_a_case_of_higher_overhead_is_so_by_the_rules_of_compare(change: Change) -> None:
     add_machine(change.head, cost_ns=60)
     nearest = only(change.json()["submissions"])["nearest"]
-    assert only(nearest["compared"])["outcome"] == "dearer"
-    assert nearest["sentences"][0].startswith("Of 1 comparison, 1 is dearer on")
+    assert only(nearest["compared"])["outcome"] == "higher"
+    assert nearest["sentences"][0].startswith("Of 1 comparison, 1 has higher overhead on")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_counts_are_held_against_counts(change: Change) -> None:
     found = only(change.json()["submissions"])
     assert found["metric"] == "instructions"
     assert {row["cost_ns"] for row in found["cases"]["rows"]} == {None}
-    assert {row["outcome"] for row in found["nearest"]["compared"]["rows"]} == {"no change"}
+    assert {row["outcome"] for row in found["nearest"]["compared"]["rows"]} == {"no difference"}
 
 
 def test_every_added_number_is_in_the_flat_difference(change: Change) -> None:

@@ -16,13 +16,7 @@ from pydantic import ValidationError
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData
 from probe_effect.pages.review import MAX_COMMENT_BYTES, markdown
-from probe_effect.pages.review_report import (
-    MAX_REPORT_BYTES,
-    Listed,
-    ProblemRow,
-    ReviewReport,
-    fitted,
-)
+from probe_effect.pages.review_report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,20 +9,20 @@ import pytest
 
 from builders import machine_document
 from evidence_builder import MACHINE, case, evidence, measured, suite
-from probe_effect.guidance import sentences
-from probe_effect.guidance.answers import answer, tried
-from probe_effect.guidance.composition import Agreement
-from probe_effect.guidance.levels import Point
-from probe_effect.guidance.likeness import facts_of
-from probe_effect.guidance.question import Asked, Question
-from probe_effect.model import Interval
+from probe_effect.answer import sentences
+from probe_effect.answer.answers import answer, tried
+from probe_effect.answer.composition import Agreement
+from probe_effect.answer.levels import Point
+from probe_effect.answer.question import Asked, Question
+from probe_effect.model import Estimate
+from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.answers import Answer, Forecast
-    from probe_effect.guidance.evidence import Measured
+    from probe_effect.answer.answers import Answer, Forecast
+    from probe_effect.reduce.submission import Number
 
 HERE = facts_of(machine_document().machine, "6.12.1-amd64")
-COST = Interval(11_000.0, 10_600.0, 11_400.0)
+COST = Estimate(11_000.0, 10_600.0, 11_400.0)
 WHERE = f"{MACHINE} (Example CPU 9000, 8 CPUs, Linux 6.12, physical)"
 SUITES = (
     suite("tiny", case("06-uprobe"), case("plain")),
@@ -39,12 +39,12 @@ def plain(text: str) -> str:
     return text.replace("\u202f", " ").replace("\u00a0", " ").replace("\u2212", "-")
 
 
-def answered(*costs: Measured, cases: tuple[str, ...] = ("06-uprobe",), **other: object) -> Answer:
+def answered(*costs: Number, cases: tuple[str, ...] = ("06-uprobe",), **other: object) -> Answer:
     question = Question(probes=tuple(Asked(name, 50_000) for name in cases))
     return answer(evidence(SUITES, *costs), replace(question, **other), HERE)  # type: ignore[arg-type]
 
 
-def forecast(*costs: Measured, cases: tuple[str, ...] = ("06-uprobe",), **other: object) -> Forecast:
+def forecast(*costs: Number, cases: tuple[str, ...] = ("06-uprobe",), **other: object) -> Forecast:
     return answered(*(costs or (measured("06-uprobe", COST),)), cases=cases, **other).neighbours[0].forecast
 
 
@@ -66,7 +66,7 @@ def test_the_sentence_says_who_pays_how_much_and_where(load: dict[str, Any], pay
 
 
 def test_a_cost_within_the_noise_is_only_limited() -> None:
-    noise = measured("06-uprobe", Interval(0.5, -1.0, 2.0), distinguishable=False, noise_floor_ns=4.0)
+    noise = measured("06-uprobe", Estimate(0.5, -1.0, 2.0), noise_floor_ns=4.0)
     found = forecast(noise)
     assert "is not distinguishable from 0" in sentences.headline(found)
     assert plain(sentences.headline(found)).endswith("it slows a busy thread by at most 0.020 %.")
@@ -75,7 +75,7 @@ def test_a_cost_within_the_noise_is_only_limited() -> None:
 
 
 def test_too_few_blocks_without_a_slowdown_say_nothing_of_its_size() -> None:
-    found = forecast(measured("06-uprobe", Interval(-3.0), distinguishable=None))
+    found = forecast(measured("06-uprobe", Estimate(-3.0)))
     assert "in too few blocks to say more" in sentences.headline(found)
     assert sentences.cpu(found) == sentences.slowdown(found) == "—"
 
@@ -117,7 +117,7 @@ def test_loss_is_said_or_why_it_is_not_known(loss_ratio: float | None, rate_hz: 
     assert plain(sentences.loss(found)) == said
 
 
-def assumed(found: Forecast, *costs: Measured) -> str:
+def assumed(found: Forecast, *costs: Number) -> str:
     return plain(" ".join(sentences.assumptions(found, tried(evidence(SUITES, *costs), found))))
 
 
@@ -141,7 +141,7 @@ def test_threads_that_nobody_measured_are_assumed_not_to_contend() -> None:
 
 
 def test_threads_that_were_measured_say_their_factor_and_which_number_stands_for_them() -> None:
-    levels = [measured("many", Interval(100.0 * n, 99.0 * n, 101.0 * n), level=str(n)) for n in (1, 2)]
+    levels = [measured("many", Estimate(100.0 * n, 99.0 * n, 101.0 * n), level=str(n)) for n in (1, 2)]
     found = assumed(forecast(measured("06-uprobe", COST), *levels, threads=4))
     assert "With 2 threads that fire it at once, an event of 06-uprobe costs 2.00" in found
     assert "2 stands for 4" in found
@@ -152,7 +152,7 @@ def test_a_thread_that_waits_is_said_to_pay_from_idle_time() -> None:
 
 
 def test_without_an_interval_the_answer_says_what_one_takes() -> None:
-    found = assumed(forecast(measured("06-uprobe", Interval(11_000.0), distinguishable=None)))
+    found = assumed(forecast(measured("06-uprobe", Estimate(11_000.0))))
     assert "The cost has no interval: that takes 6 blocks." in found
 
 
@@ -171,8 +171,8 @@ def test_what_was_checked_says_how_well_it_agreed() -> None:
 
 def test_the_line_says_where_it_holds_and_what_was_measured_where_it_does_not() -> None:
     line = [
-        Point(100.0, Interval(0.001, 0.0009, 0.0011), Interval(0.001, 0.0009, 0.0011), holds=True),
-        Point(1e6, Interval(8.0, 7.5, 8.5), Interval(11.0, 10.6, 11.4), holds=False),
+        Point(100.0, Estimate(0.001, 0.0009, 0.0011), Estimate(0.001, 0.0009, 0.0011), holds=True),
+        Point(1e6, Estimate(8.0, 7.5, 8.5), Estimate(11.0, 10.6, 11.4), holds=False),
     ]
     said = plain(sentences.line_words(line))
     assert "from 100 events/s to 1.0 M events/s: it agrees with the slowdown measured at 1 of 2 rates." in said
@@ -180,7 +180,7 @@ def test_the_line_says_where_it_holds_and_what_was_measured_where_it_does_not() 
 
 
 def test_comparable_machines_show_from_least_to_greatest() -> None:
-    other = measured("06-uprobe", Interval(20_000.0, 19_000.0, 21_000.0), machine="other")
+    other = measured("06-uprobe", Estimate(20_000.0, 19_000.0, 21_000.0), machine="other")
     assert plain(sentences.span(answered(measured("06-uprobe", COST), other)) or "") == "55 % to 100 %"
     assert sentences.span(answered(measured("06-uprobe", COST))) is None
 

@@ -18,7 +18,7 @@ from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
 from probe_effect.cli.submit import submit as command
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.store.machine_file import Submitter, read_machine_file
-from probe_effect.store.places import OWN_FOLDER, Submission
+from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import checkout_of
 from probe_effect.submit.hub import Hub, hub_of
 from probe_effect.submit.private import Mark, marks_of_host
@@ -51,12 +51,12 @@ def submit(clone: Clone, *arguments: str | Path) -> Result:
 def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the command ask; click's runner still gives the answers."""
     monkeypatch.setattr(
-        "probe_effect.cli.submit.sys", type("Terminal", (), {"stdin": type("In", (), {"isatty": lambda: True})})
+        "probe_effect.cli.submit_run.sys", type("Terminal", (), {"stdin": type("In", (), {"isatty": lambda: True})})
     )
 
 
 def credit(folder: Path) -> str | None:
-    document, problems = read_machine_file(Submission(folder).machine_file, "machine.json")
+    document, problems = read_machine_file(SubmissionFolder(folder).machine_file, "machine.json")
     assert document is not None, problems
     return document.submitter.name
 
@@ -296,7 +296,7 @@ SECRETS = {
 def test_what_names_this_machine_or_its_user_is_found_with_file_and_line(
     clone: Clone, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr("probe_effect.cli.submit.marks_of_host", lambda: [Mark(kind, SECRETS[kind])])
+    monkeypatch.setattr("probe_effect.cli.submit_run.marks_of_host", lambda: [Mark(kind, SECRETS[kind])])
     shutil.rmtree(clone.submission)
     note = skipped_row(3, note=f"cannot open {SECRETS[kind].upper()}: no")
     write_submission(clone.data, [*many_blocks(1), note, *many_blocks(8)[3:]])
@@ -319,13 +319,13 @@ def test_what_belongs_in_no_submission_is_found_whosever_it_is(clone: Clone, tex
 
 def test_a_name_inside_another_word_is_not_found(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "probe_effect.cli.submit.marks_of_host", lambda: [Mark("user name", "exam"), Mark("host name", "bpf")]
+        "probe_effect.cli.submit_run.marks_of_host", lambda: [Mark("user name", "exam"), Mark("host name", "bpf")]
     )
     assert submit(clone, "--remote", clone.bare).stdout == f"{BRANCH}\n"
 
 
 def test_a_credit_may_be_the_name_of_the_user(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probe_effect.cli.submit.marks_of_host", lambda: [Mark("user name", "frodo")])
+    monkeypatch.setattr("probe_effect.cli.submit_run.marks_of_host", lambda: [Mark("user name", "frodo")])
     submit(clone, "--remote", clone.bare, "--name", "Frodo")
     assert submit(clone, "--remote", clone.bare).stdout == f"{BRANCH}\n"
     assert credit(clone.submission) == "Frodo"

@@ -14,7 +14,8 @@ from elftools.elf.sections import NoteSection
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
@@ -88,7 +89,7 @@ def test_every_event_of_an_enabled_probe_is_counted(program: Path, case: str, va
     load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED, variant=variant)
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
     watch = Watch(bpftrace, SUITE / f"{case}.bt", "maps")
-    found = run_once(PlannedRun(0, 0, Subject(case, "bpftrace"), "traced"), load, watch, limits)
+    found = run_once(PlannedRun(0, 0, Key(case, "bpftrace"), "traced"), load, watch, limits)
     assert (found.status, found.note) == ("ok", None)
     assert (found.seen, found.lost) == (OPERATIONS, 0)
 

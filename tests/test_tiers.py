@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import REAL_DATA, machine_values, many_blocks, write_submission
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.guidance.tiers import SOURCE, Tiers, measured, tiers
+from probe_effect.answer.rate_tiers import SOURCE, Tiers, measured, tiers
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import site
 from probe_effect.pages import tiers as wording
 from probe_effect.store.places import DataFolder
@@ -18,7 +18,7 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_ours_are_of_the_machine_that_ran_last_with_the_tracer_that_has_most(dat
     write(data, "new", "06-uprobe", 9500, tracer="libbpf", month=4)
     write(data, "new", "14-filter", 600, month=2)
     found = measured(catalogue_of(data))
-    assert [(one.submission.summary.machine, one.case.case, one.case.tracer) for one in found] == [
+    assert [(one.submission.machine, one.case, one.tracer) for one in found] == [
         ("new", "06-uprobe", "bpftrace"),
         ("new", "03-uprobe-nop5", "bpftrace"),
         ("new", "02-uprobe-nop1", "bpftrace"),
@@ -108,7 +108,7 @@ def test_a_cost_that_is_no_difference_from_0_is_not_shown(data: Path) -> None:
 
 def test_the_page_of_the_source_shows_printed_and_recomputed_tiers(data: Path) -> None:
     write(data, "new", "06-uprobe", 9000)
-    page = site.content(catalogue_of(data))[f"sources/{SOURCE}.md"].replace("\u00a0", " ")
+    page = dict(site.content(catalogue_of(data)))[f"sources/{SOURCE}.md"].replace("\u00a0", " ")
     table = page.split("## Its rate tiers, worked out again")[1]
     assert "| the tiers as printed | 6 us | 0.6% | 6% | none printed |" in table
     assert "| 598 ns | 0.060 % | 0.60 % | 6.0 % | 17 k/s | 84 k/s | 500 k/s | 0.0997 times |" in table

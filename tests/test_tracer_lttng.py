@@ -13,7 +13,8 @@ import pytest
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.tracers.lttng_ust import LttngSession, LttngUst, count_recorded, read_commands
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build
@@ -241,7 +242,7 @@ def row(lttng: LttngUst, script: Path, program: Path, variant: str, operations: 
     load = Load(program=program, operations=operations, cpu=NOT_PINNED, variant=variant)
     watch = Watch(lttng, script, "nothing" if script.name.startswith("01") else "maps")
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
-    return run_once(PlannedRun(0, 0, Subject("case", lttng.id), "traced"), load, watch, limits)
+    return run_once(PlannedRun(0, 0, Key("case", lttng.id), "traced"), load, watch, limits)
 
 
 @pytest.mark.tracer

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls
@@ -144,7 +145,7 @@ def row(tracer: Strace, script: Path, program: Path) -> Sample:
     watch = Watch(tracer, script, "nothing")
     load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
-    return run_once(PlannedRun(0, 0, Subject("case", tracer.id), "traced"), load, watch, limits)
+    return run_once(PlannedRun(0, 0, Key("case", tracer.id), "traced"), load, watch, limits)
 
 
 def written(path: Path, text: str) -> Path:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.systemtap import Systemtap, SystemtapSession
 from probe_effect.workloads.build import build
@@ -217,5 +218,5 @@ def test_every_event_of_a_real_run_is_counted(tmp_path: Path) -> None:
     load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED, variant="usdt")
     watch = Watch(systemtap, SUITES / "usdt/04-usdt-enabled.stp", "maps")
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
-    found = run_once(PlannedRun(0, 0, Subject("04-usdt-enabled", "systemtap"), "traced"), load, watch, limits)
+    found = run_once(PlannedRun(0, 0, Key("04-usdt-enabled", "systemtap"), "traced"), load, watch, limits)
     assert (found.status, found.note, found.seen) == ("ok", None, OPERATIONS)

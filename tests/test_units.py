@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect import units
-from probe_effect.model import Interval, Spread
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,34 +124,34 @@ def test_a_missing_value_is_a_dash_and_never_zero(write: Callable[[float | None]
 @pytest.mark.parametrize(
     ("found", "shown"),
     [
-        pytest.param(Interval(171.2, 164.9, 176.0), "171 ns (165 to 176)", id="half-width of 5: ones are shown"),
-        pytest.param(Interval(262.4, 238.2, 281.3), "262 ns (238 to 281)", id="half-width of 21: two digits of it"),
-        pytest.param(Interval(400, 250, 2600), "400 ns (300 to 2 600)", id="half-width of 1175: hundreds"),
-        pytest.param(Interval(3.04, 2.94, 3.14), "3.04 ns (2.94 to 3.14)", id="half-width of 0.1: hundredths"),
-        pytest.param(Interval(12_270, 11_770, 12_690), "12.3 µs (11.8 to 12.7)", id="one unit for value and ends"),
+        pytest.param(Estimate(171.2, 164.9, 176.0), "171 ns (165 to 176)", id="half-width of 5: ones are shown"),
+        pytest.param(Estimate(262.4, 238.2, 281.3), "262 ns (238 to 281)", id="half-width of 21: two digits of it"),
+        pytest.param(Estimate(400, 250, 2600), "400 ns (300 to 2 600)", id="half-width of 1175: hundreds"),
+        pytest.param(Estimate(3.04, 2.94, 3.14), "3.04 ns (2.94 to 3.14)", id="half-width of 0.1: hundredths"),
+        pytest.param(Estimate(12_270, 11_770, 12_690), "12.3 µs (11.8 to 12.7)", id="one unit for value and ends"),
         pytest.param(
-            Interval(9_990, 9_000, 11_500), "10 000 ns (9 000 to 11 500)", id="the unit of the value, not of an end"
+            Estimate(9_990, 9_000, 11_500), "10 000 ns (9 000 to 11 500)", id="the unit of the value, not of an end"
         ),
-        pytest.param(Interval(-6, -22, 29), "-6 ns (-22 to 29)", id="negative"),
-        pytest.param(Interval(0.3, -22, 23), "0 ns (-22 to 23)", id="a value that its interval does not support"),
-        pytest.param(Interval(123.456789, 123.456788, 123.45679), "123.46 ns (123.46 to 123.46)", id="five digits"),
-        pytest.param(Interval(50, 50, 50), "50.0 ns", id="no width says nothing of digits"),
-        pytest.param(Interval(50), "50.0 ns", id="no interval"),
+        pytest.param(Estimate(-6, -22, 29), "-6 ns (-22 to 29)", id="negative"),
+        pytest.param(Estimate(0.3, -22, 23), "0 ns (-22 to 23)", id="a value that its interval does not support"),
+        pytest.param(Estimate(123.456789, 123.456788, 123.45679), "123.46 ns (123.46 to 123.46)", id="five digits"),
+        pytest.param(Estimate(50, 50, 50), "50.0 ns", id="no width says nothing of digits"),
+        pytest.param(Estimate(50), "50.0 ns", id="no interval"),
         pytest.param(None, "—", id="no value"),
     ],
 )
-def test_an_interval_decides_how_many_digits_its_value_shows(found: Interval | None, shown: str) -> None:
+def test_an_interval_decides_how_many_digits_its_value_shows(found: Estimate | None, shown: str) -> None:
     assert plain(units.interval(found, units.DURATION)) == shown
 
 
 def test_an_end_that_is_not_known_is_left_open() -> None:
-    assert plain(units.interval(Interval(190e3, 150e3), units.RATE)) == "190 k/s (150 or more)"
-    assert plain(units.interval(Interval(190e3, None, 230e3), units.RATE)) == "190 k/s (230 or less)"
+    assert plain(units.interval(Estimate(190e3, 150e3), units.RATE)) == "190 k/s (150 or more)"
+    assert plain(units.interval(Estimate(190e3, None, 230e3), units.RATE)) == "190 k/s (230 or less)"
 
 
 @given(st.floats(1e-6, 1e9), st.floats(0.001, 0.9), st.floats(0.001, 0.9))
 def test_value_and_ends_read_back_within_a_fifth_of_the_half_width(value: float, below: float, above: float) -> None:
-    found = Interval(value, value * (1 - below), value * (1 + above))
+    found = Estimate(value, value * (1 - below), value * (1 + above))
     text = plain(units.interval(found, units.Scale((units.Unit(math.inf, 1, "x"),), 3)))
     shown = [float(part.replace(" ", "")) for part in re.fullmatch(r"(.*) x \((.*) to (.*)\)", text).groups()]  # type: ignore[union-attr]
     half_width = value * (below + above) / 2
@@ -163,29 +163,31 @@ def test_value_and_ends_read_back_within_a_fifth_of_the_half_width(value: float,
 @pytest.mark.parametrize(
     ("found", "shown"),
     [
-        pytest.param(Spread(1924.2, 1920.9, 1929.8), "1 924 (1 921 to 1 930)", id="half a range of 4: ones are shown"),
-        pytest.param(Spread(1523.41, 1523.2, 1523.6), "1 523.4 (1 523.2 to 1 523.6)", id="tenths where they differ"),
-        pytest.param(Spread(1523.41, 1523.405, 1523.412), "1 523", id="a range that does not show is left out"),
-        pytest.param(Spread(43_210, 43_210, 43_210), "43 210", id="no range at all"),
-        pytest.param(Spread(400, 250, 2600), "400 (250 to 2 600)", id="three digits, however wide the range"),
-        pytest.param(Spread(-0.3, -2.04, 3.06), "-0.30 (-2.04 to 3.06)", id="around zero, to the digits of its ends"),
-        pytest.param(Spread(0, -12, 5), "0.0 (-12.0 to 5.0)", id="a median of zero"),
-        pytest.param(Spread(0, 0, 0), "0", id="nothing but zeros"),
-        pytest.param(Spread(123_456.7, 123_441, 123_463), "123 460 (123 440 to 123 460)", id="five digits at most"),
+        pytest.param(
+            Estimate(1924.2, 1920.9, 1929.8), "1 924 (1 921 to 1 930)", id="half a range of 4: ones are shown"
+        ),
+        pytest.param(Estimate(1523.41, 1523.2, 1523.6), "1 523.4 (1 523.2 to 1 523.6)", id="tenths where they differ"),
+        pytest.param(Estimate(1523.41, 1523.405, 1523.412), "1 523", id="a range that does not show is left out"),
+        pytest.param(Estimate(43_210, 43_210, 43_210), "43 210", id="no range at all"),
+        pytest.param(Estimate(400, 250, 2600), "400 (250 to 2 600)", id="three digits, however wide the range"),
+        pytest.param(Estimate(-0.3, -2.04, 3.06), "-0.30 (-2.04 to 3.06)", id="around zero, to the digits of its ends"),
+        pytest.param(Estimate(0, -12, 5), "0.0 (-12.0 to 5.0)", id="a median of zero"),
+        pytest.param(Estimate(0, 0, 0), "0", id="nothing but zeros"),
+        pytest.param(Estimate(123_456.7, 123_441, 123_463), "123 460 (123 440 to 123 460)", id="five digits at most"),
         pytest.param(None, "—", id="no value"),
     ],
 )
-def test_the_range_of_repeated_counts_decides_how_many_digits_are_shown(found: Spread | None, shown: str) -> None:
+def test_the_range_of_repeated_counts_decides_how_many_digits_are_shown(found: Estimate | None, shown: str) -> None:
     assert plain(units.spread(found, units.INSTRUCTIONS)) == shown
 
 
 def test_a_spread_has_the_unit_of_its_median_where_there_is_one() -> None:
-    assert plain(units.spread(Spread(12_340, 12_000, 12_690), units.DURATION)) == "12.34 µs (12.00 to 12.69)"
+    assert plain(units.spread(Estimate(12_340, 12_000, 12_690), units.DURATION)) == "12.34 µs (12.00 to 12.69)"
 
 
 def test_a_number_without_a_unit_ends_in_its_digits() -> None:
     assert plain(units.quantity(1924.2, units.INSTRUCTIONS)) == "1 924"
-    assert plain(units.interval(Interval(1924.2, 1920.9, 1929.8), units.INSTRUCTIONS)) == "1 924 (1 921 to 1 930)"
+    assert plain(units.interval(Estimate(1924.2, 1920.9, 1929.8), units.INSTRUCTIONS)) == "1 924 (1 921 to 1 930)"
     assert plain(units.stated(1500, units.INSTRUCTIONS)) == "1 500"
 
 
@@ -193,11 +195,11 @@ def test_a_number_without_a_unit_ends_in_its_digits() -> None:
 def test_median_and_range_read_back_within_a_hundredth_of_the_greatest(
     median: float, below: float, above: float
 ) -> None:
-    found = Spread(median, median * (1 - below), median * (1 + above))
-    text = plain(units.spread(found, units.INSTRUCTIONS))
+    runs = (median, median * (1 - below), median * (1 + above))
+    text = plain(units.spread(Estimate(*runs), units.INSTRUCTIONS))
     shown = [float(part.replace(" ", "")) for part in re.findall(r"[0-9 ]+(?:\.[0-9]+)?(?= to|\)| \()", text)]
-    for read, true in zip(shown, (found.median, found.least, found.greatest), strict=True):
-        assert abs(read - true) <= 0.00501 * found.greatest
+    for read, true in zip(shown, runs, strict=True):
+        assert abs(read - true) <= 0.00501 * runs[2]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun, Subject
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
@@ -75,7 +76,7 @@ def test_the_events_of_every_thread_are_counted(program: Path, threads: int) -> 
         pytest.skip(f"cannot trace here: {reason}")
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
     watch = Watch(bpftrace, SUITE / "04-threads-uprobe-nop5.bt", "maps")
-    subject = Subject("04-threads-uprobe-nop5", "bpftrace", str(threads))
+    subject = Key("04-threads-uprobe-nop5", "bpftrace", str(threads))
     found = run_once(PlannedRun(0, 0, subject, "traced"), load(program, threads), watch, limits)
     assert (found.status, found.note, found.level) == ("ok", None, str(threads))
     assert found.seen == found.events == OPERATIONS * threads

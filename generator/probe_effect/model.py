@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
 Arm = Literal["baseline", "traced", "check"]
@@ -54,99 +55,41 @@ class Sample:
     operations: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A point estimate with its 95 % interval; `low` and `high` are None when too few blocks carry one."""
+class Key(NamedTuple):
+    """What is measured: a case with a tracer, at a level of the suite's factor where it has one."""
+
+    case: str
+    tracer: str
+    level: str | None = None
+
+    @property
+    def order(self) -> tuple[str, str, tuple[float, str]]:
+        """By which they are sorted: case, tracer, level."""
+        return self.case, self.tracer, level_order(self.level)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether nothing is traced."""
+        return self.tracer == NO_TRACER
+
+
+def level_order(level: str | None) -> tuple[float, str]:
+    """By which levels are sorted: numbers by their size, other words after them."""
+    text = level or ""
+    return (float(text) if text.isdecimal() else math.inf, text)
+
+
+class Estimate(NamedTuple):
+    """A value with its ends: of a time the 95 % interval, of a count the range of its blocks.
+
+    `low` and `high` are None where there is no interval, because too few blocks carry one or none was made.
+    """
 
     value: float
     low: float | None = None
     high: float | None = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseSummary:
-    """What one submission says about one case, tracer and level. Times in ns per event, rates in events/s.
-
-    `attach` and `detach` are ns per run; `rate_hz` is the highest rate of events while traced; `far_out_blocks`
-    are those whose difference lies far from the others', which are kept all the same.
-    """
-
-    case: str
-    tracer: str
-    level: str | None
-    status: Status
-    blocks: int
-    baseline_ns: float | None = None
-    noise_floor_ns: float | None = None
-    cost: Interval | None = None
-    fastest_ns: float | None = None
-    slowdown: Interval | None = None
-    threshold_1: Interval | None = None
-    threshold_5: Interval | None = None
-    threshold_30: Interval | None = None
-    attach: Interval | None = None
-    detach: Interval | None = None
-    rate_hz: float | None = None
-    loss_ratio: float | None = None
-    reconciled: bool | None = None
-    distinguishable: bool | None = None
-    far_out_blocks: tuple[int, ...] = ()
-    grade: str | None = None
-    grade_reasons: tuple[str, ...] = ()
-    note: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionSummary:
-    """What one submission says: its cases, and how little of a difference it could have seen."""
-
-    id: str
-    machine: str
-    suite: str
-    metric: Metric
-    grade: str
-    grade_reasons: tuple[str, ...]
-    noise_floor_ns: float | None
-    baseline_ns: float | None
-    cases: tuple[CaseSummary, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The middle of repeated runs, with the least and the greatest of them."""
-
-    median: float
-    least: float
-    greatest: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionCase:
-    """What one submission says about one case, tracer and level in instructions per event, counted and not timed.
-
-    `faults` are the reasons why it is not to be ranked or compared; empty for a sound one.
-    """
-
-    case: str
-    tracer: str
-    level: str | None
-    status: Status
-    blocks: int
-    baseline_instructions: Spread | None = None
-    cost_instructions: Spread | None = None
-    loss_ratio: float | None = None
-    reconciled: bool | None = None
-    mechanism: str | None = None
-    faults: tuple[str, ...] = ()
-    note: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionSummary:
-    """What one submission of counted instructions says; `baseline_instructions` are those of an untraced operation."""
-
-    id: str
-    machine: str
-    suite: str
-    baseline_instructions: Spread | None
-    cases: tuple[InstructionCase, ...]
+    def times(self, factor: float) -> Estimate:
+        """Value and ends multiplied by a factor above 0."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Estimate(self.value * factor, low, high)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from probe_effect.model import Interval, Spread
+    from probe_effect.model import Estimate
 
 MISSING = "—"
 
@@ -88,7 +88,7 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
     return _named(significant(value / unit.scale, wanted), unit)
 
 
-def interval(found: Interval | None, scale: Scale) -> str:
+def interval(found: Estimate | None, scale: Scale) -> str:
     """`171 ns (165 to 176)`: value and ends in one unit, to the place that the interval supports.
 
     An end that is not known is left open: `190 k/s (150 or more)`; without both, or without width, the value stands
@@ -110,7 +110,7 @@ def interval(found: Interval | None, scale: Scale) -> str:
     return f"{_named(value, unit)} ({within.replace(' ', GAP)})"
 
 
-def spread(found: Spread | None, scale: Scale) -> str:
+def spread(found: Estimate | None, scale: Scale) -> str:
     """`1 924 (1 921 to 1 930)`: the median with the range of the runs, to the place that the range supports.
 
     A range too narrow to show at that place is left out, and the median has the digits of its scale. A line breaks
@@ -118,15 +118,16 @@ def spread(found: Spread | None, scale: Scale) -> str:
     """
     if found is None:
         return MISSING
-    unit = _unit(found.median, scale, scale.digits)
-    runs = [one / unit.scale for one in (found.median, found.least, found.greatest)]
+    unit = _unit(found.value, scale, scale.digits)
+    ends = (found.value if end is None else end for end in (found.low, found.high))
+    runs = [one / unit.scale for one in (found.value, *ends)]
     if runs[1] == runs[2]:
-        return quantity(found.median, scale)
+        return quantity(found.value, scale)
     place = _place(runs[0], (runs[2] - runs[1]) / 2)
     place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
     median, least, greatest = (at_place(run, place) for run in runs)
     if least == greatest:
-        return quantity(found.median, scale)
+        return quantity(found.value, scale)
     return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
 
 
@@ -210,7 +211,7 @@ def _unit(value: float, scale: Scale, digits: int) -> Unit:
     return next(unit for unit in scale.units if abs(value) < unit.below * (1 - 0.5 * 10**-digits))
 
 
-def _half_width(found: Interval) -> float:
+def _half_width(found: Estimate) -> float:
     """Half of what lies between the ends; the distance of the only end; 0 without any."""
     if found.low is not None and found.high is not None:
         return (found.high - found.low) / 2

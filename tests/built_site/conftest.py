@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import fcntl
-import functools
-import http.server
 import shutil
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, Error, sync_playwright
 
-from site_build import PROJECT, absent, build
+from site_build import PROJECT, absent, build, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,15 +45,8 @@ def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     place.parent.mkdir(parents=True)
     place.symlink_to(site)
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{SUB_PATH}/"
-    server.shutdown()
-    server.server_close()
+    with served(root) as found:
+        yield f"{found}{SUB_PATH}/"
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import FIGURES, changed, machine_values, many_blocks, skipped_row, write_source, write_submission
+from builders import FIGURES, FOLDER, changed, machine_values, many_blocks, skipped_row, write_source, write_submission
 from html_page import DATA_BLOCK, Page
 from probe_effect.errors import BadData, ProbeEffectError
 from site_build import PROJECT, build
@@ -71,6 +71,7 @@ def test_hostile_text_in_any_field_is_shown_as_text(small_data: Path, tmp_path: 
     for name in (
         "sources/a-talk",
         "machines/test-machine",
+        f"results/test-machine/{FOLDER}/02-kprobe/bpftrace",
         "costs/02-kprobe",
         "costs/06-uprobe",
         "sources",

@@ -11,10 +11,7 @@ import pytest
 
 from html_page import Page as Parsed
 from probe_effect.exports.feed import ATOM
-from probe_effect.guidance.catalogue import Catalogue, read_catalogue
-from probe_effect.pages import addresses, citing
-from probe_effect.store.places import DataFolder
-from site_build import PROJECT
+from probe_effect.pages import citing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,15 +19,12 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
+    from probe_effect.numbers.catalogue import Catalogue
+
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 
 SOURCE = "gregg-2011-pid-provider"
 TAG = f"{{{ATOM}}}"
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return read_catalogue(DataFolder(PROJECT / "data"))
 
 
 @pytest.fixture
@@ -50,9 +44,7 @@ def plain_page(chromium: Browser) -> Iterator[Page]:
 
 def number_of(catalogue: Catalogue) -> str:
     """The id of a number with an interval."""
-    one = catalogue.submissions[0]
-    case = next(case for case in one.summary.cases if case.cost and case.cost.low is not None)
-    return addresses.number_id(one.files.id, case)
+    return next(one.id for some in catalogue.timed for one in some.numbers if one.cost and one.cost.low is not None)
 
 
 class Blocks(HTMLParser):

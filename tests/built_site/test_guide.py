@@ -13,9 +13,9 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.build import Places
 from probe_effect.exports.hugo import SiteOptions, run_hugo
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, build
+from site_build import OWN_KEPT, PROJECT, build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,7 @@ def small(tmp_path: Path) -> Places:
         (project / name).symlink_to(PROJECT / name)
     data = write_data(tmp_path)
     shutil.copytree(data, project / "data")
-    return Places(project, DataFolder(project / "data"), tmp_path / "site")
+    return Places(project, DataFolder(project / "data", OWN_KEPT), tmp_path / "site")
 
 
 def built(places: Places, text: str) -> str:
@@ -88,7 +88,7 @@ def built(places: Places, text: str) -> str:
     (places.project / "content" / "_index.md").write_text(written, encoding="utf-8")
     for folder in FOLDERS:
         (places.work / folder).mkdir(parents=True)
-    for _ in assemble(read_catalogue(places.data), places.work, PROJECT / "build/drawings", places.project / "content"):
+    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project / "content"):
         pass
     run_hugo(places.project, places.work, places.out, SiteOptions())
     return (places.out / "index.html").read_text(encoding="utf-8")

@@ -72,7 +72,9 @@ def test_the_guide_is_a_book_that_can_be_read_from_page_to_page(page: Page, addr
     page.goto(f"{address}guide/01-why/")
     read = 1
     while page.locator("a[rel=next]").count():
-        page.locator("a[rel=next]").first.click()
+        # A click may return before the next page is there; its `load` is what to wait for.
+        with page.expect_event("load"):
+            page.locator("a[rel=next]").first.click()
         read += 1
     assert read == len(chapters)
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
-from probe_effect.cli import measure_display, measure_ground
+from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.group import main
 from probe_effect.tracers.bpftrace import Bpftrace
 
@@ -15,7 +15,7 @@ if __name__ == "__main__":
     kernel = Path(sys.argv.pop(1))
     os.geteuid = lambda: 0
     with (
-        patch.object(measure_ground, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
+        patch.object(measure_target, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
         patch.object(measure_display, "leftovers", list),  # tests side by side are not to tidy up after each other
     ):
         main()

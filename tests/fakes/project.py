@@ -20,7 +20,7 @@ from probe_effect.measure.run import measure, resume
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.places import DataFolder, Submission
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
@@ -203,14 +203,14 @@ def work_folders_of(pid: int) -> list[Path]:
     return list(parent.glob(f"{WORK_PREFIX}{pid}-*"))
 
 
-def rows(submission: Submission) -> list[Sample]:
+def rows(submission: SubmissionFolder) -> list[Sample]:
     """The rows of a submission, which must be sound."""
     samples, problems = read_samples(submission.samples, "samples.csv")
     assert problems == []
     return samples
 
 
-def document(submission: Submission) -> MachineFile:
+def document(submission: SubmissionFolder) -> MachineFile:
     """The `machine.json` of a submission, which must be sound."""
     found, problems = read_machine_file(submission.machine_file, "machine.json")
     assert problems == []

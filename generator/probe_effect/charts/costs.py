@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.model import Interval
+    from probe_effect.model import Estimate
 
 COST = Quantity("added ns per event", ("cost_ns", "cost_low_ns", "cost_high_ns"))
 
@@ -23,7 +23,7 @@ class Dot:
 
     label: str
     series: str
-    cost: Interval
+    cost: Estimate
     tracer: str | None = None
     """The tracer that the series is; None where it is something else."""
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import re
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vl_convert
 
 from probe_effect.charts import png, slim
-from probe_effect.charts.kept import kept
+from probe_effect.charts.theme import LAYOUTS
+from probe_effect.store.kept import code_version
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart, Layout, Spec
+    from probe_effect.store.kept import Kept
 
 VEGA_LITE_VERSION = "6.4"
 """The version that vl-convert 1.9 draws with; the live chart uses the same one, from the same package."""
 
 SHARP = 2
 """Dots of a picture to each of the drawing, for dense screens and for paper."""
+
+PICTURES: dict[str, tuple[Layout, int]] = {"wide": ("wide", SHARP), "card": ("card", 1)}
+"""File name without its ending, to layout and dots."""
 
 # Vega escapes < and > everywhere and quotes in attributes: none of these is found in a label.
 TAG = re.compile(r"<[^>]*>")
@@ -31,30 +35,38 @@ ROOT = re.compile(r"^<svg[^>]*>")
 BACKGROUND = '<rect width="100%" height="100%" fill="#fff"/>'
 
 
-def draw_svg(chart: Chart, layout: Layout, cache: Path) -> str:
+def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
     """The chart as one SVG element that may stand in a page beside others.
 
     Ids get the chart's name in front, because two charts in one page may not share one. The same chart is the same
     text in every build.
 
     Args:
-        cache: the folder of drawings of earlier builds.
+        cache: drawings of earlier builds.
     """
     return _with_own_ids(_kept_svg(chart.specs[layout], cache), f"{chart.name}-{layout}-")
 
 
-def draw_png(chart: Chart, layout: Layout, cache: Path, scale: int = SHARP) -> bytes:
+def draw_png(chart: Chart, layout: Layout, cache: Kept, scale: int = SHARP) -> bytes:
     """The chart as a picture on white.
 
     Args:
-        cache: the folder of drawings of earlier builds.
+        cache: drawings of earlier builds.
     """
     svg = ROOT.sub(lambda root: root[0] + BACKGROUND, _kept_svg(chart.specs[layout], cache), count=1)
-    return kept(cache, _made_from(f"png {scale}", svg, png.__file__), lambda: _png(svg, scale))
+    return cache.made(lambda: _png(svg, scale), *_made_from(f"png {scale}", svg, "charts/png"))
 
 
-def _kept_svg(spec: Spec, cache: Path) -> str:
-    return kept(cache, _made_from("svg", json.dumps(spec, sort_keys=True), slim.__file__), lambda: _svg(spec)).decode()
+def draw_all(chart: Chart, cache: Kept) -> None:
+    """Keep every drawing of a chart."""
+    for layout in LAYOUTS:
+        draw_svg(chart, layout, cache)
+    for layout, scale in PICTURES.values():
+        draw_png(chart, layout, cache, scale)
+
+
+def _kept_svg(spec: Spec, cache: Kept) -> str:
+    return cache.made(lambda: _svg(spec), *_made_from("svg", json.dumps(spec, sort_keys=True), "charts/slim")).decode()
 
 
 def _svg(spec: Spec) -> bytes:
@@ -67,10 +79,9 @@ def _png(svg: str, scale: int) -> bytes:
     return png.packed(picture)
 
 
-def _made_from(kind: str, what: str, *ours: str) -> str:
+def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:
     """What a drawing depends on; `ours` are the modules of this package that change it."""
-    code = "".join(Path(path).read_text(encoding="utf-8") for path in ours)
-    return f"{kind} {version('vl-convert-python')} {VEGA_LITE_VERSION} {what} {code}"
+    return kind, version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version(*ours)
 
 
 def _with_own_ids(svg: str, prefix: str) -> str:
@@ -85,9 +96,9 @@ def _with_own_ids(svg: str, prefix: str) -> str:
     return TAG.sub(rename, svg)
 
 
-def live_script(cache: Path) -> str:
+def live_script(cache: Kept) -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that sets `window.vegaEmbed`; same versions as `draw_svg`."""
-    return kept(cache, _made_from("script", ""), _bundle).decode()
+    return cache.made(_bundle, *_made_from("script", "")).decode()
 
 
 def _bundle() -> bytes:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.model import Spread
+    from probe_effect.model import Estimate
 
 COLUMNS = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
 ADDED = Quantity("added instructions per event", COLUMNS, is_joined=True)
@@ -24,7 +24,7 @@ class Count:
 
     label: str
     series: str
-    cost: Spread
+    cost: Estimate
     tracer: str | None = None
     """The tracer that the series is; None where it is something else."""
 
@@ -44,9 +44,9 @@ def instruction_chart(
         Place(
             count.label,
             count.series,
-            count.cost.median,
-            count.cost.least,
-            count.cost.greatest,
+            count.cost.value,
+            count.cost.low,
+            count.cost.high,
             units.spread(count.cost, units.INSTRUCTIONS),
             count.tracer,
         )

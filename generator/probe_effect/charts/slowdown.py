@@ -21,12 +21,12 @@ from probe_effect.charts.theme import (
     headed,
 )
 from probe_effect.charts.tracer_look import Look, looks
-from probe_effect.guidance.slowdown import THRESHOLDS, slowdown_at
+from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.model import Interval
+    from probe_effect.model import Estimate
 
 Row = dict[str, str | float | None]
 
@@ -69,7 +69,7 @@ class Line:
     """One series: how it is called, and its cost in ns per event."""
 
     label: str
-    cost: Interval
+    cost: Estimate
     tracer: str | None = None
     """The tracer that it shows, which gives it its look; None where it shows something else."""
 
@@ -80,7 +80,7 @@ class Point:
 
     label: str
     rate_hz: float
-    slowdown: Interval
+    slowdown: Estimate
 
 
 def slowdown_chart(

@@ -17,7 +17,7 @@ LEAST_NS, MOST_NS = 30, 2000
 
 
 def _faults(judged: JudgedSubmission) -> Iterator[Fault]:
-    suite, baseline_ns = judged.checked.suite, judged.summary.baseline_ns
+    suite, baseline_ns = judged.checked.suite, judged.baseline_ns
     if suite is None or baseline_ns is None or suite.workload.program not in CALL_LOOPS:
         return
     if not LEAST_NS <= baseline_ns <= MOST_NS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, Rule
 from probe_effect.store.changes_file import CHANGES_FILE
-from probe_effect.store.places import Submission
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures
 from probe_effect.store.tables import printable
@@ -83,11 +83,11 @@ def _exists(what: str, data: DataFolder) -> bool:
         figures, _ = read_figures(data.root / "published" / source / "figures.csv", source)
         return any(one.figure == figure for one in figures)
     machine, folder, *rest = what.split("/")
-    submission = Submission(data.results / machine / folder)
+    submission = SubmissionFolder(data.results / machine / folder)
     return submission.folder.is_dir() and (not rest or _has_rows(submission, rest))
 
 
-def _has_rows(submission: Submission, rest: list[str]) -> bool:
+def _has_rows(submission: SubmissionFolder, rest: list[str]) -> bool:
     rows, _ = read_samples(submission.samples, submission.id)
     names = ([row.case, row.tracer, *([row.level] if row.level is not None else [])] for row in rows)
     return rest in names

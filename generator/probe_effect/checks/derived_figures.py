@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSource, Fault, Rule
-from probe_effect.guidance.published import compare, recompute
+from probe_effect.numbers.published import compare, recompute
 from probe_effect.stats.formula import FormulaError, evaluate
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.checks.rule import CopiedRows, Fault, Rule
 from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.checks.rule import RowIndex
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
 
 FEWEST_ROWS = 3
 """Fewer rows may agree by chance."""
@@ -25,7 +25,7 @@ MOST_ROWS = 2000
 MOST_SHARED_RATIO = 0.5
 
 
-def row_index(submissions: Iterable[Submission]) -> RowIndex:
+def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
     """Every row of a run that ended well, by its hash, to the folders of the submissions that have it."""
     index: dict[int, tuple[Path, ...]] = {}
     for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
@@ -44,7 +44,7 @@ def _rows(path: Path) -> Iterator[int]:
     yield from islice((hash(line) for line in lines if b",ok," in line), MOST_ROWS)
 
 
-def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
+def _faults(checked: CopiedRows) -> Iterator[Fault]:
     own = set(_rows(checked.submission.samples))
     here = checked.submission.folder
     shared = Counter(folder for row in own for folder in checked.copies.get(row, ()) if folder != here)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
 
 SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv"})
 UNFINISHED = "plan.json"
@@ -43,7 +43,7 @@ def _faults(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
 TEXT = "A folder holds only the files that the data format names: regular, not executable, no links."
 
 
-def _submission_faults(submission: Submission) -> Iterator[Fault]:
+def _submission_faults(submission: SubmissionFolder) -> Iterator[Fault]:
     return _faults(submission.folder, SUBMISSION_FILES)
 
 
@@ -54,5 +54,5 @@ def _source_faults(folder: Path) -> Iterator[Fault]:
 GOOD = "machine.json and samples.csv"
 BAD = "notes.txt beside them"
 
-IN_SUBMISSION: Rule[Submission] = Rule("known-files", TEXT, _submission_faults, GOOD, BAD)
+IN_SUBMISSION: Rule[SubmissionFolder] = Rule("known-files", TEXT, _submission_faults, GOOD, BAD)
 IN_SOURCE: Rule[Path] = Rule("known-files", TEXT, _source_faults, "source.toml and figures.csv", BAD)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _faults(judged: JudgedSubmission) -> Iterator[Fault]:
-    for case in judged.summary.cases:
+    for case in judged.submission.numbers:
         if case.cost is not None and case.distinguishable and case.cost.value < 0:
             found = f"case `{case.case}` with {case.tracer} costs {units.duration(case.cost.value)}"
             hint = "look what differs between traced runs and baselines: frequency, placement, or the code's alignment"

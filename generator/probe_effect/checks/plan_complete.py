@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.model import Key
 from probe_effect.store.suite_file import script_path, tool_of
 from probe_effect.store.tables import printable
 
@@ -20,27 +21,15 @@ HINT = "complete the run with `probe-effect measure --resume`, or measure it aga
 SHOWN = 5
 
 
-class Subject(NamedTuple):
-    """What a plan names: a case with a tracer, at a level."""
-
-    case: str
-    tracer: str
-    level: str | None
-
-    def __str__(self) -> str:
-        at = "" if self.level is None else f" at level `{printable(self.level)}`"
-        return f"case `{self.case}` with {self.tracer}{at}"
-
-
-Rows = dict[Subject, list[tuple[int, "Sample"]]]
-"""Subject to its traced rows, each with its line."""
+Rows = dict[Key, list[tuple[int, "Sample"]]]
+"""What a plan names to its traced rows, each with its line."""
 
 
 def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
     rows: Rows = defaultdict(list)
     for line, sample in checked.lines():
         if sample.arm == "traced":
-            rows[Subject(sample.case, sample.tracer, sample.level)].append((line, sample))
+            rows[Key(sample.case, sample.tracer, sample.level)].append((line, sample))
     yield from _block_faults(checked)
     for subject, found in rows.items():
         yield from _holes(subject, found, checked.document.run.blocks)
@@ -60,7 +49,7 @@ def _block_faults(checked: CheckedSubmission) -> Iterator[Fault]:
         yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row", HINT)
 
 
-def _holes(subject: Subject, rows: Sequence[tuple[int, Sample]], blocks: int) -> Iterator[Fault]:
+def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Iterator[Fault]:
     """Blocks in which a measured case has no row, or two; one that could not be run has one row in all."""
     first_line, first = rows[0]
     if len(rows) == 1 and first.status != "ok":
@@ -68,11 +57,13 @@ def _holes(subject: Subject, rows: Sequence[tuple[int, Sample]], blocks: int) ->
     seen: set[int] = set()
     for line, sample in rows:
         if sample.block in seen:
-            yield Fault(FILE, line, f"{subject} stands twice in block {sample.block}", "keep the run that was made")
+            yield Fault(
+                FILE, line, f"{_words(subject)} stands twice in block {sample.block}", "keep the run that was made"
+            )
         seen.add(sample.block)
     anywhere = {sample.block for _, sample in rows}
     if missing := sorted(set(range(blocks)) - anywhere):
-        yield Fault(FILE, first_line, f"{subject} has no row in {_named(missing)}", HINT)
+        yield Fault(FILE, first_line, f"{_words(subject)} has no row in {_named(missing)}", HINT)
 
 
 def _absent(checked: CheckedSubmission, rows: Rows) -> Iterator[Fault]:
@@ -87,9 +78,14 @@ def _absent(checked: CheckedSubmission, rows: Rows) -> Iterator[Fault]:
         for case in suite.cases:
             if (chosen and case.id not in chosen) or not script_path(folder, case.id, tool_of(tracer) or ""):
                 continue
-            wanted = (Subject(case.id, tracer, level) for level in suite.levels or (None,))
+            wanted = (Key(case.id, tracer, level) for level in suite.levels or (None,))
             for subject in (one for one in wanted if one not in rows):
-                yield Fault(FILE, None, f"{subject} is neither measured nor skipped", HINT)
+                yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped", HINT)
+
+
+def _words(subject: Key) -> str:
+    at = "" if subject.level is None else f" at level `{printable(subject.level)}`"
+    return f"case `{subject.case}` with {subject.tracer}{at}"
 
 
 def _values(command: Iterable[str], option: str) -> set[str]:

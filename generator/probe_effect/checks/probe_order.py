@@ -11,7 +11,7 @@ from probe_effect.checks.rule import Fault, JudgedSubmission, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from probe_effect.model import CaseSummary
+    from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case
 
 OUTSIDE_KERNEL = ("uftrace", "lttng-ust", "dormant")
@@ -33,8 +33,8 @@ def _faults(judged: JudgedSubmission) -> Iterator[Fault]:
 
 def _below_system_call(judged: JudgedSubmission, cases: Mapping[str, Case]) -> Iterator[Fault]:
     """A uprobe enters the kernel, as a system call does, and then does more."""
-    baseline_ns = judged.summary.baseline_ns
-    for one in judged.summary.cases:
+    baseline_ns = judged.baseline_ns
+    for one in judged.submission.numbers:
         case = cases.get(one.case)
         if case is None or baseline_ns is None or one.cost is None or one.cost.high is None:
             continue
@@ -47,8 +47,8 @@ def _below_system_call(judged: JudgedSubmission, cases: Mapping[str, Case]) -> I
 
 def _below_entry(judged: JudgedSubmission, cases: Mapping[str, Case]) -> Iterator[Fault]:
     """The probe at a function's return is armed by one at its entry."""
-    costs = {(one.case, one.tracer, one.level): one for one in judged.summary.cases}
-    for one in judged.summary.cases:
+    costs = {(one.case, one.tracer, one.level): one for one in judged.submission.numbers}
+    for one in judged.submission.numbers:
         case = cases.get(one.case)
         entry = case and _entry(case, cases)
         other = costs.get((entry.id, one.tracer, one.level)) if entry else None
@@ -66,7 +66,7 @@ def _entry(case: Case, cases: Mapping[str, Case]) -> Case | None:
     return next((other for other in same if other.variant == case.variant), None)
 
 
-def _is_below(one: CaseSummary, other: CaseSummary) -> bool:
+def _is_below(one: Number, other: Number) -> bool:
     if one.cost is None or other.cost is None or one.cost.high is None or other.cost.low is None:
         return False
     return one.cost.high < other.cost.low

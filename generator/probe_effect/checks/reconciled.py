@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
-from probe_effect.guidance.summary import RECONCILE_TOLERANCE
+from probe_effect.reduce.events import RECONCILE_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

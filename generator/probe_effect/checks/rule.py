@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-    from probe_effect.model import CaseSummary, Sample, SubmissionSummary
+    from probe_effect.model import Sample
+    from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
     from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Suite
 
@@ -67,14 +68,12 @@ class Rule(Generic[T]):
 class CheckedSubmission:
     """A submission whose files could be read."""
 
-    submission: Submission
+    submission: SubmissionFolder
     document: MachineFile
     samples: Sequence[Sample]
     suite: Suite | None
     suite_folder: Path | None = None
     """Where the suite's scripts lie; None where the suite is not known."""
-    copies: RowIndex = field(default_factory=dict)
-    """The rows of every known submission."""
 
     def line_of(self, key: str) -> int | None:
         """The line of `machine.json` where the value at the dotted `key` begins."""
@@ -86,15 +85,28 @@ class CheckedSubmission:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiedRows:
+    """A submission beside the rows of every known one."""
+
+    submission: SubmissionFolder
+    copies: RowIndex
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedSubmission:
     """A submission of times in which nothing is wrong, with the costs that follow from it."""
 
     checked: CheckedSubmission
-    summary: SubmissionSummary
+    submission: Submission
 
-    def line_of(self, case: CaseSummary) -> int | None:
+    @property
+    def baseline_ns(self) -> float | None:
+        """One untraced operation."""
+        return self.submission.baseline.value if self.submission.baseline else None
+
+    def line_of(self, case: Number) -> int | None:
         """The first row of a case, tracer and level in `samples.csv`."""
-        key = (case.case, case.tracer, case.level)
+        key = case.key
         rows = self.checked.lines()
         return next((line for line, row in rows if (row.case, row.tracer, row.level) == key), None)
 

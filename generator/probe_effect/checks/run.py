@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import astuple, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from probe_effect.checks import (
@@ -33,29 +35,34 @@ from probe_effect.checks import (
     unique_cases,
     virtual_facts,
 )
-from probe_effect.checks.rule import CheckedSource, CheckedSubmission, CheckedSuite, JudgedSubmission, Rule
+from probe_effect.checks.rule import CheckedSource, CheckedSubmission, CheckedSuite, CopiedRows, JudgedSubmission, Rule
 from probe_effect.errors import UsageError
-from probe_effect.guidance.published import figure_values
-from probe_effect.guidance.summary import summarise
 from probe_effect.model import Problem
+from probe_effect.numbers.published import figure_values
+from probe_effect.reduce.reading import code, content_digest, keep
+from probe_effect.reduce.reduce import reduce
 from probe_effect.store.changes_file import read_changes
+from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.places import DataFolder, Submission, walk
+from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import read_suite
+from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from probe_effect.checks.rule import RowIndex
+    from probe_effect.reduce.submission import Submission
+    from probe_effect.store.kept import Kept
     from probe_effect.store.suite_file import Suite
 
 T = TypeVar("T")
 
-FOLDER_RULES: tuple[Rule[Submission], ...] = (known_files.IN_SUBMISSION, sizes.IN_SUBMISSION)
+FOLDER_RULES: tuple[Rule[SubmissionFolder], ...] = (known_files.IN_SUBMISSION, sizes.IN_SUBMISSION)
 """What can be said of a submission before its files are read."""
 
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
@@ -65,12 +72,14 @@ SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     metric.RULE,
     row_order.RULE,
     reconciled.RULE,
-    duplicates.RULE,
     dates.RULE,
     machine_facts.RULE,
     kernel_facts.RULE,
     virtual_facts.RULE,
 )
+COPY_RULES: tuple[Rule[CopiedRows], ...] = (duplicates.RULE,)
+"""What a submission is asked beside all others."""
+
 COMPLETE_RULES: tuple[Rule[CheckedSubmission], ...] = (plan_complete.RULE,)
 """What a submission of known cases and tracers is asked: under a wrong name, a run is also missing under the right."""
 
@@ -97,7 +106,7 @@ CHANGES_RULES: tuple[Rule[changes.CheckedChanges], ...] = (changes.RULE,)
 RELEASE_RULES: tuple[Rule[releases.CheckedRelease], ...] = (releases.RULE,)
 
 ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
-    "a submission": (*FOLDER_RULES, sizes.OF_RUN, *SUBMISSION_RULES, *COMPLETE_RULES, *PLAUSIBLE_RULES),
+    "a submission": (*FOLDER_RULES, sizes.OF_RUN, *SUBMISSION_RULES, *COPY_RULES, *COMPLETE_RULES, *PLAUSIBLE_RULES),
     "a published source": (*SOURCE_FOLDER_RULES, sizes.OF_FIGURES, *SOURCE_RULES),
     "a suite": SUITE_RULES,
     "the change log": CHANGES_RULES,
@@ -124,6 +133,8 @@ class Known:
     folders: Mapping[str, Path]
     """Suite to where its scripts lie."""
     copies: RowIndex
+    digest: str
+    """Of all files of the suites, by which what was checked against them is kept."""
 
 
 def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
@@ -146,9 +157,10 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 
 def _known(data: DataFolder, parts: Iterable[tuple[Path, str]]) -> Known:
-    checked = [Submission(path) for path, kind in parts if kind == "submission"]
+    checked = [SubmissionFolder(path) for path, kind in parts if kind == "submission"]
     copies = duplicates.row_index([*data.submissions(), *checked]) if checked else {}
-    return Known(known_suites(data), {folder.name: folder for folder in data.suites()}, copies)
+    folders = {folder.name: folder for folder in data.suites()}
+    return Known(known_suites(data), folders, copies, folders_digest(folders.values()))
 
 
 def check_all(data: DataFolder) -> list[Problem]:
@@ -156,6 +168,15 @@ def check_all(data: DataFolder) -> list[Problem]:
     parts = [folder for folder in data.parts() if not folder.is_symlink()]
     linked = _linked_folders(data.parts(), data)
     return [*linked, *check(parts, data), *_check_changes(data), *_check_releases(data)]
+
+
+def check_contents(folders: Iterable[SubmissionFolder], data: DataFolder) -> None:
+    """Keep what is to be said of the files of some submissions, and their numbers, for whoever checks them next."""
+    suites = {folder.name: folder for folder in data.suites()}
+    known = Known(known_suites(data), suites, {}, folders_digest(suites.values()))
+    for files in folders:
+        submission = SubmissionFolder(files.folder.resolve())
+        _kept_content(submission, _names_in(files.folder, data), known, data.kept)
 
 
 def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -208,7 +229,7 @@ def _marked(paths: Iterable[Path]) -> Iterable[tuple[Path, str]]:
 def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[Problem]:
     name = _names_in(folder, data)
     if kind == "submission":
-        return _check_submission(Submission(folder.resolve()), name, known)
+        return _check_submission(SubmissionFolder(folder.resolve()), name, known, data.kept)
     if kind == "source":
         return _check_source(folder, name)
     suite, problems = read_suite(folder, name("suite.toml"))
@@ -217,28 +238,62 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[
     return _broken(SUITE_RULES, CheckedSuite(folder, suite, known.suites), name)
 
 
-def _check_submission(submission: Submission, name: Callable[[str], str], known: Known) -> list[Problem]:
+def _check_submission(
+    submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept
+) -> list[Problem]:
+    """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
+    found = _kept_content(submission, name, known, kept)
+    problems = _with_folder(found, _broken(FOLDER_RULES, submission, name))
+    if _errors(found):
+        return problems
+    return [*problems, *_broken(COPY_RULES, CopiedRows(submission, known.copies), name)]
+
+
+def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept) -> list[Problem]:
+    """The same as `_check_content`, which need not look again at files in which it found no error.
+
+    An error is looked for again each time: a run that is still to come will have been one day.
+    """
+    digest = content_digest(submission)
+    made_from = (
+        "checked",
+        code(),
+        code_version("checks", "numbers"),
+        known.digest,
+        name("samples.csv"),
+        submission.id,
+        str(digest),
+    )
+    if digest and (text := kept.get(*made_from)):
+        return [Problem(*values) for values in json.loads(text)]
+    found = _check_content(submission, name, known, partial(keep, kept=kept, digest=digest))
+    if digest and not _errors(found):
+        kept.put(json.dumps([astuple(problem) for problem in found]).encode(), *made_from)
+    return found
+
+
+def _check_content(
+    submission: SubmissionFolder, name: Callable[[str], str], known: Known, keep: Callable[[Submission], None]
+) -> list[Problem]:
+    """What is wrong in the files of a submission, held against its suite; its numbers are kept where they are made."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
-    problems = _with_folder(problems + more, _broken(FOLDER_RULES, submission, name))
     if document is None or more:
-        return problems
+        return [*problems, *more]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
-    checked = CheckedSubmission(submission, document, samples, suite, folder, known.copies)
+    checked = CheckedSubmission(submission, document, samples, suite, folder)
     if too_large := _broken([sizes.OF_RUN], checked, name):
         return [*problems, *too_large]
     found = _broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in UNKNOWN_NAME for problem in found):
         found += _broken(COMPLETE_RULES, checked, name)
-    return [*problems, *found, *([] if _errors(found) else _judge(checked, name))]
-
-
-def _judge(checked: CheckedSubmission, name: Callable[[str], str]) -> list[Problem]:
-    """What looks odd in the costs themselves; those of counted instructions have no envelope yet."""
-    if checked.document.run.metric != "time":
-        return []
-    summary = summarise(checked.submission.id, checked.document, checked.samples)
-    return _broken(PLAUSIBLE_RULES, JudgedSubmission(checked, summary), name)
+    if not _errors(found):
+        made = reduce(submission, document, samples)
+        # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
+        if made.metric == "time":
+            found += _broken(PLAUSIBLE_RULES, JudgedSubmission(checked, made), name)
+        keep(made)
+    return [*problems, *found]
 
 
 def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:

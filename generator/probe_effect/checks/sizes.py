@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
     from probe_effect.store.source_file import Figure
 
 MAX_FILES = 20
@@ -74,11 +74,11 @@ TEXT = "At most 20 files in a folder, 5 MiB in a file, 20 MiB in all."
 GOOD, BAD = "samples.csv of 80 KiB", "samples.csv of 6 MiB"
 
 
-def _submission_faults(submission: Submission) -> Iterator[Fault]:
+def _submission_faults(submission: SubmissionFolder) -> Iterator[Fault]:
     return _folder_faults(submission.folder)
 
 
-IN_SUBMISSION: Rule[Submission] = Rule("sizes", TEXT, _submission_faults, GOOD, BAD)
+IN_SUBMISSION: Rule[SubmissionFolder] = Rule("sizes", TEXT, _submission_faults, GOOD, BAD)
 IN_SOURCE: Rule[Path] = Rule("sizes", TEXT, _folder_faults, GOOD.replace("samples", "figures"), "figures.csv of 6 MiB")
 OF_RUN = Rule(
     "run-size",

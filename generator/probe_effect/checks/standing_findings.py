@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSource, Fault, Rule
-from probe_effect.guidance.published import fill, stands
+from probe_effect.numbers.published import fill, stands
 from probe_effect.stats.formula import FormulaError
 
 if TYPE_CHECKING:

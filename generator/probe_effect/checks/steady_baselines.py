@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.checks.rule import Fault, JudgedSubmission, Rule
-from probe_effect.guidance.rows import baselines
+from probe_effect.reduce.rows import baselines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

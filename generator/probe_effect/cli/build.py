@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-from contextlib import suppress
+import re
 from pathlib import Path
 
 import click
 
-from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
-from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.exports.assemble import FOLDERS
-from probe_effect.exports.build import Places, assemble_work, build_site, fitted
-from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
-from probe_effect.exports.mirror import mirror
+from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.store.places import project_or_error
 
 out_option = click.option(
@@ -25,9 +18,15 @@ repository_option = click.option(
 )
 
 
-def _places(data_path: Path | None, out: Path | None) -> Places:
-    project = project_or_error(Path.cwd())
-    return Places(project, data_folder(data_path), (out or project / "build" / "site").resolve())
+def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Which shard of how many. Raises: click.BadParameter for anything but two numbers, the first no larger."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", value, re.ASCII)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        msg = f"{value!r} is not a shard. Expected one such as 3/8: the third of eight."
+        raise click.BadParameter(msg, context, parameter)
+    return int(found[1]), int(found[2])
 
 
 @click.command()
@@ -35,14 +34,34 @@ def _places(data_path: Path | None, out: Path | None) -> Places:
 @out_option
 @repository_option
 @click.option("--base-url", default="/", help="Address of the site, where links must be absolute.")
-def build(data_path: Path | None, out: Path | None, repository: str, base_url: str) -> None:
-    """Build the site from data; the previous one stays whole until the new one is."""
-    places = _places(data_path, out)
-    for step in build_site(places, SiteOptions(base_url=base_url, repository=repository)):
-        output.progress.print(f"  {step}", markup=False)
-    pages = sum(1 for _ in places.out.rglob("index.html"))
-    output.progress.print(f"{pages} pages. To look at them: make serve", markup=False)
-    output.product(str(places.out))
+@click.option(
+    "--shard",
+    metavar="K/N",
+    callback=_shard,
+    help="Build no site: make and keep what the Kth of N builders makes ahead of one, each on a machine of its own.",
+)
+def build(
+    data_path: Path | None, out: Path | None, repository: str, base_url: str, shard: tuple[int, int] | None
+) -> None:
+    """Build the site from data; the previous one stays whole until the new one is.
+
+    What is made of one submission alone is kept in build/kept, and not made again. Of many submissions, several
+    machines can make it: `--shard 1/8` on the first of eight, and so on; the build that finds all their entries in its
+    build/kept goes on from there.
+    """
+    project, data = project_or_error(Path.cwd()), data_folder(data_path)
+    if shard is not None:
+        from probe_effect.cli import build_run
+
+        build_run.make_shard(data, *shard)
+        return
+
+    from probe_effect.cli import build_run
+    from probe_effect.exports.build import Places
+    from probe_effect.exports.hugo import SiteOptions
+
+    places = Places(project, data, (out or project / "build" / "site").resolve())
+    build_run.build(places, SiteOptions(base_url=base_url, repository=repository))
 
 
 @click.command()
@@ -51,43 +70,11 @@ def build(data_path: Path | None, out: Path | None, repository: str, base_url: s
 @click.option("--port", default=1313, show_default=True, help="Port on this machine.")
 def serve(data_path: Path | None, repository: str, port: int) -> None:
     """Show the site on this machine; pages, styles and data reload as they change."""
-    from watchfiles import watch  # noqa: PLC0415 (an extra that only this command needs)
+    project, data = project_or_error(Path.cwd()), data_folder(data_path)
 
-    project = project_or_error(Path.cwd())
-    places, options = _places(data_path, project / "build" / "serve" / "site"), SiteOptions(repository=repository)
-    watched = places.out.with_name("watched")
-    _refresh(places, watched, options)
-    configuration = write_configuration(project, watched, fitted(options, places))
-    command = [
-        *hugo_command(project, configuration),
-        "server",
-        "--port",
-        str(port),
-        "--renderToMemory",
-        "--noBuildLock",
-    ]
-    with subprocess.Popen(command, env=environment()) as server:
-        try:
-            for _ in watch(places.data.root, stop_event=None, raise_interrupt=False):
-                _rebuild(places, watched, options)
-        finally:
-            with suppress(ProcessLookupError):
-                server.terminate()
+    from probe_effect.cli import build_run
+    from probe_effect.exports.build import Places
+    from probe_effect.exports.hugo import SiteOptions
 
-
-def _refresh(places: Places, watched: Path, options: SiteOptions) -> None:
-    """Assemble the pages and bring the folder that Hugo watches up to date with them."""
-    for step in assemble_work(places, options):
-        output.progress.print(f"  {step}", markup=False)
-    for part in FOLDERS:
-        mirror(places.work / part, watched / part)
-
-
-def _rebuild(places: Places, watched: Path, options: SiteOptions) -> None:
-    """Refresh after a change in the data; a fault is told and the last good pages stay."""
-    try:
-        _refresh(places, watched, options)
-    except BadData as error:
-        output.show_problems(error.problems)
-    except ProbeEffectError as error:
-        output.progress.print(f"error: {error}", markup=False)
+    places = Places(project, data, (project / "build" / "serve" / "site").resolve())
+    build_run.serve(places, SiteOptions(repository=repository), port)

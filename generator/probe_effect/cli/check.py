@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.checks import run
-from probe_effect.checks.mend import mend
 from probe_effect.cli import output
 from probe_effect.cli.annotations import annotation
-from probe_effect.cli.places import data_folder, data_option, given_folders
+from probe_effect.cli.data_options import data_folder, data_option, given_folders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 @data_option
 @click.option(
     "--format",
-    "form",
+    "output_format",
     type=click.Choice(["text", "json", "github"]),
     default="text",
     show_default=True,
@@ -39,7 +37,7 @@ def check(
     *,
     folders: tuple[Path, ...],
     data_path: Path | None,
-    form: str,
+    output_format: str,
     fix: bool,
 ) -> None:
     """Check submissions, published sources and suites in DIR; without DIR, the whole data folder.
@@ -49,21 +47,25 @@ def check(
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, may_be_new=bool(folders))
     chosen = given_folders(folders)
+
+    from probe_effect.checks import run
+    from probe_effect.checks.mend import mend
+
     mended = mend(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)
-    if form == "json":
+    if output_format == "json":
         output.product_json(
             output.problems_json(problems) | ({"mended": [asdict(one) for one in mended]} if fix else {})
         )
     else:
-        _show(problems, mended, form)
+        _show(problems, mended, output_format)
     context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
-def _show(problems: Sequence[Problem], mended: Sequence[Mended], form: str) -> None:
+def _show(problems: Sequence[Problem], mended: Sequence[Mended], output_format: str) -> None:
     for one in mended:
-        output.progress.print(f"{one.file}: {one.what}", markup=False)
-    if form == "github":
+        output.say(f"{one.file}: {one.what}")
+    if output_format == "github":
         for problem in problems:
             output.product(annotation(problem))
     else:

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.pages import citing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.numbers.citation import Citation
+    from probe_effect.store.places import DataFolder
 
 NEAREST = 3
 MAX_SHOWN = 200
 
 
 @click.command()
-@click.argument("what", metavar="[ID]", default=citing.DATA)
+@click.argument("what", metavar="[ID]", default="data")
 @data_option
 @click.option("--base-url", default="/", help="Address of the site; without it, citations have the path alone.")
 @output.format_option
-def cite(what: str, data_path: Path | None, base_url: str, form: str) -> None:
+def cite(what: str, data_path: Path | None, base_url: str, output_format: str) -> None:
     """Say how to cite ID, as text and as BibTeX; without ID, the whole data set.
 
     \b
@@ -43,15 +46,35 @@ def cite(what: str, data_path: Path | None, base_url: str, form: str) -> None:
       probe-effect cite 06-uprobe
       probe-effect cite 'gregg-2011-pid-provider#cost_count' --format json
     """  # noqa: D301 (click reads the \b)
-    things = citing.citable(read_catalogue(data_folder(data_path), base_url))
     wanted = what.strip("/")
-    if wanted not in things:
-        raise UsageError(_unknown(wanted, list(things)))
-    found = things[wanted]()
-    if form == "json":
+    found = _citation(wanted, data_folder(data_path), base_url)
+    if output_format == "json":
         output.product_json({"id": wanted} | asdict(found))
     else:
         output.product(f"{found.text}\n\n{found.bibtex}")
+
+
+def _citation(wanted: str, data: DataFolder, base_url: str) -> Citation:
+    """How that id is cited. Raises: UsageError, with the nearest ids, where nothing has it."""
+    from probe_effect.pages import citing
+
+    known: list[str] = []
+    for catalogue in _catalogues(data, base_url):
+        things = citing.citable(catalogue)
+        if wanted in things:
+            return things[wanted]()
+        known = list(things)
+    raise UsageError(_unknown(wanted, known))
+
+
+def _catalogues(data: DataFolder, base_url: str) -> Iterator[Catalogue]:
+    """Suites and submissions, of which most that is cited is; and then all."""
+    from probe_effect.numbers.catalogue import read_catalogue, read_numbers
+    from probe_effect.numbers.citation import Edition
+    from probe_effect.store.version import data_version
+
+    yield replace(read_numbers(data), edition=Edition(data_version(data).text, base_url))
+    yield read_catalogue(data, base_url)
 
 
 def _unknown(wanted: str, known: list[str]) -> str:

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.cli import compare_instructions, compare_instructions_output, compare_output, compare_times, output
-from probe_effect.cli.compare_gate import PERCENT, exit_status, show_verdict
-from probe_effect.cli.compare_sides import common_metric, read_side, told_apart
-from probe_effect.cli.places import data_folder, data_option
+from probe_effect.cli import output
+from probe_effect.cli.compare_sides import find_side, told_apart
+from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.cli.compare_instructions_output import CountsCompared
-    from probe_effect.cli.compare_output import Compared
-    from probe_effect.cli.compare_sides import Given
+
+class Percent(click.ParamType[float]):
+    """A share in per cent, with or without its sign, as a ratio: 0.02 for `2%`, `2` and `2.0 %`."""
+
+    name = "percent"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The ratio. Raises: click.BadParameter for anything but a plain number that is not negative."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", value.strip(), re.ASCII)
+        if found is None:
+            self.fail(f"{value!r} is not a percentage. Expected one such as 2%, 2 or 0.5%.", param, ctx)
+        return float(found[1]) / 100
 
 
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
-@click.option("--tracers", nargs=2, metavar="T U", help="Compare two tracers of A with each other.")
+@click.option("--tracers", "two_tracers", nargs=2, metavar="T U", help="Compare two tracers of A with each other.")
 @click.option("--case", "cases", multiple=True, help="Only this case; may be repeated.")
-@click.option("--tracer", "only", multiple=True, help="Only this tracer; may be repeated.")
+@click.option("--tracer", "tracers", multiple=True, help="Only this tracer; may be repeated.")
 @click.option(
     "--fail-above",
     "fail_above_ratio",
-    type=PERCENT,
+    type=Percent(),
     help="Of counted instructions: exit with 1 when a case takes more than PERCENT more in B than in A, or when a case "
     "of A has no sound count in B; --case and --tracer narrow what is looked at.",
 )
@@ -42,16 +52,16 @@ def compare(
     *,
     first: str,
     second: str | None,
-    tracers: tuple[str, str] | None,
+    two_tracers: tuple[str, str] | None,
     cases: tuple[str, ...],
-    only: tuple[str, ...],
+    tracers: tuple[str, ...],
     fail_above_ratio: float | None,
     data_path: Path | None,
-    form: str,
+    output_format: str,
 ) -> None:
     """Say where B costs more or less than A, and where no difference can be seen.
 
-    A and B are folders of submissions, or machines by id or folder: of a machine the newest measurements count. Both
+    A and B are folders of submissions, or machines by id or folder: of a machine its current numbers count. Both
     hold times, or both hold instructions counted in an emulated machine.
 
     \b
@@ -60,58 +70,23 @@ def compare(
     Example: probe-effect compare base/per-event head/per-event --fail-above 2%
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, may_be_new=True)
-    if tracers and second is None and not only:
-        found = _tracers(read_side(first, data), tracers, cases, fail_above_ratio)
-    elif second is not None and not tracers:
-        found = _sides(*told_apart(read_side(first, data), read_side(second, data)), cases, only, fail_above_ratio)
-    else:
+    if bool(two_tracers) is (second is not None) or (two_tracers and tracers):
         msg = "expected A and B, or A and `--tracers T U` without `--tracer`"
         raise UsageError(msg)
-    context.exit(_show_times(found, form) if isinstance(found, compare_output.Compared) else _show_counts(found, form))
+    sides = [find_side(text, data) for text in (first, second) if text is not None]
+    sides = told_apart(*sides) if second is not None else sides
 
+    from probe_effect.cli import compare_gate, compare_output, compared
 
-def _sides(
-    first: Given, second: Given, cases: Sequence[str], tracers: Sequence[str], fail_above_ratio: float | None
-) -> Compared | CountsCompared:
-    if common_metric(first, second) == "instructions":
-        return compare_instructions.of_sides(first, second, cases, tracers, fail_above_ratio)
-    _refuse_gate(fail_above_ratio)
-    return compare_times.of_sides(first, second, cases, tracers)
-
-
-def _tracers(
-    side: Given, tracers: tuple[str, str], cases: Sequence[str], fail_above_ratio: float | None
-) -> Compared | CountsCompared:
-    if side.metrics == ["instructions"]:
-        return compare_instructions.of_tracers(side, *tracers, cases, fail_above_ratio)
-    _refuse_gate(fail_above_ratio)
-    return compare_times.of_tracers(side, *tracers, cases)
-
-
-def _refuse_gate(fail_above_ratio: float | None) -> None:
-    """Raises: UsageError when a gate was asked for."""
-    if fail_above_ratio is not None:
-        msg = (
-            "--fail-above: these are times, which do not repeat closely enough on a shared machine to decide so. "
-            "Expected instructions, as `probe-effect measure SUITE --vm KERNEL` counts them."
-        )
-        raise UsageError(msg)
-
-
-def _show_times(found: Compared, form: str) -> int:
-    """The comparison on stdout, and the exit status."""
-    if form == "json":
+    asked = compared.Asked(cases, tracers, fail_above_ratio)
+    read = compared.read_sides(sides, data)
+    if two_tracers:
+        found = compared.of_tracers(read[0], two_tracers, asked)
+    else:
+        found = compared.of_sides(read[0], read[1], asked)
+    if output_format == "json":
         output.product_json(compare_output.as_json(found))
     else:
         compare_output.show(found)
-    return 0
-
-
-def _show_counts(found: CountsCompared, form: str) -> int:
-    """The comparison on stdout, the gate's verdict on stderr, and the exit status."""
-    if form == "json":
-        output.product_json(compare_instructions_output.as_json(found))
-    else:
-        compare_instructions_output.show(found)
-    show_verdict(found)
-    return exit_status(found)
+    compare_gate.show_verdict(found)
+    context.exit(compare_gate.exit_status(found))

@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.guidance.instruction_change import cost, grown
+from probe_effect.compare.comparison import grown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.cli.compare_instructions_output import CountsCompared
-    from probe_effect.guidance.instruction_change import Change, Counted
-    from probe_effect.guidance.rows import CaseKey
+    from probe_effect.cli.compared import Compared
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.model import Key
 
 
-class Percent(click.ParamType[float]):
-    """A share in per cent, with or without its sign, as a ratio: 0.02 for `2%`, `2` and `2.0 %`."""
-
-    name = "percent"
-
-    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The ratio. Raises: click.BadParameter for anything but a plain number that is not negative."""
-        if isinstance(value, float):
-            return value
-        found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", value.strip(), re.ASCII)
-        if found is None:
-            self.fail(f"{value!r} is not a percentage. Expected one such as 2%, 2 or 0.5%.", param, ctx)
-        return float(found[1]) / 100
-
-
-PERCENT = Percent()
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A case that is not let through, and why."""
 
-    key: CaseKey
+    key: Key
     reason: str
 
-    @property
-    def words(self) -> str:
-        """The case, and why it is not let through."""
-        return f"{subject(self.key)} {self.reason}"
 
-
-def failures(found: CountsCompared) -> list[Failure]:
+def failures(found: Compared) -> list[Failure]:
     """Cases that take more by more than the limit, and those without a sound count in B; none without a limit.
 
     A case that is faulty in A alone is not among them: nobody broke it since.
@@ -59,30 +31,27 @@ def failures(found: CountsCompared) -> list[Failure]:
     if found.fail_above_ratio is None:
         return []
     limit = units.stated(found.fail_above_ratio, units.SHARE)
+    faulty = (one.second for one in found.comparisons if one.second.faults)
     return [
-        *(Failure(one.second.key, _growth(one, limit)) for one in grown(found.changes, found.fail_above_ratio)),
-        *(Failure(one.second.key, _faulty(one.second)) for one in found.changes if one.second.case.faults),
-        *(
-            Failure(one.key, f"has no count {found.second_words}: {found.absences[one.key]}")
-            for one in found.only_first
-        ),
+        *(Failure(one.second.key, _growth(one, limit)) for one in grown(found.comparisons, found.fail_above_ratio)),
+        *(Failure(one.key, f"has no sound count: {'; '.join(one.faults)}") for one in faulty),
+        *(Failure(key, f"has no count {found.second_words}: {why}") for key, why in found.absences.items()),
     ]
 
 
-def exit_status(found: CountsCompared) -> int:
+def exit_status(found: Compared) -> int:
     """1 where a case fails, else 0."""
     return 1 if failures(found) else 0
 
 
-def show_verdict(found: CountsCompared) -> None:
+def show_verdict(found: Compared) -> None:
     """On stderr each case that fails, and how many do; nothing without a limit."""
-    if found.fail_above_ratio is None:
-        return
-    for line in _verdict(found, failures(found)):
-        output.progress.print(line, markup=False)
+    if found.fail_above_ratio is not None:
+        for line in _verdict(found, units.stated(found.fail_above_ratio, units.SHARE)):
+            output.say(line)
 
 
-def subject(key: CaseKey) -> str:
+def subject(key: Key) -> str:
     """A case in a sentence."""
     level = "" if key.level is None else f" at level {key.level}"
     return f"{key.case}{level} with {key.tracer}"
@@ -97,13 +66,13 @@ def signed_percent(ratio: float | None) -> str:
     return f"{sign}{text}{units.GAP}%"
 
 
-def _verdict(found: CountsCompared, failing: list[Failure]) -> Iterator[str]:
-    limit = units.stated(found.fail_above_ratio or 0.0, units.SHARE)
-    for one in found.changes:
-        if one.first.case.faults and not one.second.case.faults:
+def _verdict(found: Compared, limit: str) -> Iterator[str]:
+    failing = failures(found)
+    for one in found.comparisons:
+        if one.first.faults and not one.second.faults:
             yield f"not compared: {subject(one.first.key)}: {one.reason}"
-    yield from (f"fails: {one.words}" for one in failing)
-    number = len(found.changes) + len(found.only_first)
+    yield from (f"fails: {subject(one.key)} {one.reason}" for one in failing)
+    number = len(found.comparisons) + len(found.absences)
     looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
     if failing:
         yield f"{looked_at}, {len(failing)} not let through; --case and --tracer name those to look at"
@@ -111,11 +80,8 @@ def _verdict(found: CountsCompared, failing: list[Failure]) -> Iterator[str]:
         yield f"{looked_at}, none takes more than {limit} more {found.second_words}"
 
 
-def _growth(one: Change, limit: str) -> str:
-    before, after = (units.spread(cost(side), units.INSTRUCTIONS) for side in (one.first, one.second))
-    by = f"{units.percent(one.ratio, 3)} more" if one.ratio is not None else "more, and the cost before was not above 0"
+def _growth(one: Comparison, limit: str) -> str:
+    before, after = (units.spread(side.cost, units.INSTRUCTIONS) for side in (one.first, one.second))
+    ratio = one.change_ratio
+    by = "more, and the cost before was not above 0" if ratio is None else f"{units.percent(ratio, 3)} more"
     return f"takes {by}: {before} before, {after} now (instructions per event; the limit is {limit})"
-
-
-def _faulty(one: Counted) -> str:
-    return f"has no sound count: {'; '.join(one.case.faults)}"

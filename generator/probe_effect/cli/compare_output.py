@@ -1,74 +1,71 @@
-"""What `probe-effect compare` prints of times: a table and sentences for people, JSON for programs."""
+"""What `probe-effect compare` prints: a table and sentences for people, JSON for programs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from probe_effect import units
-from probe_effect.cli import compare_frame, output
-from probe_effect.guidance.comparison import counted, expected_by_chance
-from probe_effect.pages import comparison, traits
+from probe_effect.cli import output
+from probe_effect.cli.compare_gate import failures, signed_percent, subject
+from probe_effect.cli.compared import tracers_by_case
+from probe_effect.compare.comparison import expected_by_chance, largest, outcomes
+from probe_effect.pages import comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from probe_effect.guidance.comparison import Comparison, Measurement
+    from probe_effect.cli.compared import Compared
+    from probe_effect.compare.comparison import Comparison, Outcome
 
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two sides by name, `second_words` as a sentence has the second (`on B`), and what was found.
-
-    `of`: whose two tracers are the sides; None where the sides are submissions or machines.
-    """
-
-    first: str
-    second: str
-    second_words: str
-    comparisons: tuple[Comparison, ...]
-    only_first: tuple[Measurement, ...]
-    only_second: tuple[Measurement, ...]
-    of: str | None = None
-
-    def differing(self) -> list[tuple[str, str, str]]:
-        """What else is not the same on both sides, of what was compared."""
-        ours, others = ([pair[side] for pair in self._pairs()] for side in (0, 1))
-        return traits.differing(ours, others)
-
-    def _pairs(self) -> list[tuple[Measurement, Measurement]]:
-        return [(one.first, one.second) for one in self.comparisons]
+MOST_NAMED = 3
+"""Largest changes that a sentence names."""
 
 
 def as_json(found: Compared) -> dict[str, Any]:
-    """The JSON of `compare`; differences are second less first, ratios second over first; null where there is none."""
+    """The JSON of `compare`; differences are second less first, ratios second over first; null where there is none.
+
+    `change_ratio`, of counts, is the ratio less 1: 0.02 is 2 % more.
+    """
+    comparisons, what_differs = found.comparisons, found.differing()
     return {
         "first": found.first,
         "second": found.second,
         "of": found.of,
-        "metric": "time",
-        "comparisons": [_comparison_json(one) for one in found.comparisons],
-        "outcomes": counted(found.comparisons),
-        "expected_by_chance": expected_by_chance(found.comparisons),
-        "differing": [{"what": what, "first": first, "second": second} for what, first, second in found.differing()],
-        "only_first": [one.key._asdict() for one in found.only_first],
-        "only_second": [one.key._asdict() for one in found.only_second],
+        "metric": "time" if found.is_time else "instructions",
+        "comparisons": [_comparison_json(one) for one in comparisons],
+        "outcomes": outcomes(comparisons),
+        **({"expected_by_chance": expected_by_chance(comparisons)} if found.is_time else {}),
+        "differing": [{"what": what, "first": first, "second": second} for what, first, second in what_differs],
+        "only_first": [key._asdict() for key in found.absences],
+        "only_second": [key._asdict() for key in found.only_second],
+        **({} if found.is_time else _gate_json(found)),
+    }
+
+
+def _gate_json(found: Compared) -> dict[str, Any]:
+    return {
+        "fail_above_ratio": found.fail_above_ratio,
+        "failures": [one.key._asdict() | {"reason": one.reason} for one in failures(found)],
     }
 
 
 def _comparison_json(found: Comparison) -> dict[str, Any]:
     first, second = found.first, found.second
     return {
-        "case": first.case.case,
-        "level": first.case.level,
-        "first_tracer": first.case.tracer,
-        "second_tracer": second.case.tracer,
-        "first_submission": first.submission.summary.id,
-        "second_submission": second.submission.summary.id,
-        **output.interval_json(first.case.cost, "first_cost", "ns"),
-        **output.interval_json(second.case.cost, "second_cost", "ns"),
+        "case": first.case,
+        "level": first.level,
+        "first_tracer": first.tracer,
+        "second_tracer": second.tracer,
+        "first_submission": first.submission.id,
+        "second_submission": second.submission.id,
+        **(_time_json(found) if first.is_time else _count_json(found)),
+    }
+
+
+def _time_json(found: Comparison) -> dict[str, Any]:
+    return {
+        **output.interval_json(found.first.cost, "first_cost", "ns"),
+        **output.interval_json(found.second.cost, "second_cost", "ns"),
         **output.interval_json(found.difference, "difference", "ns"),
         **output.interval_json(found.ratio, "cost", "ratio"),
         "outcome": found.outcome,
@@ -77,12 +74,65 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
     }
 
 
+def _count_json(found: Comparison) -> dict[str, Any]:
+    return {
+        **output.spread_json(found.first.cost, "first_cost"),
+        **output.spread_json(found.second.cost, "second_cost"),
+        "change_ratio": found.change_ratio,
+        "is_clear": found.is_clear,
+        "outcome": found.outcome,
+        "reason": found.reason,
+    }
+
+
 def show(found: Compared) -> None:
-    """The comparison for people."""
-    compare_frame.show(found, _table(found), _sentences(found))
+    """The comparison for people: a table, what it comes to, what differs besides, and what has no counterpart."""
+    from probe_effect.cli.sections import show_section
+    from probe_effect.cli.tables import show_table
+
+    titles = (
+        (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)")
+        if found.is_time
+        else (f"instructions per event, {found.first}", found.second, "change")
+    )
+    labels = list(_labels(found))
+    rows = ([*_names(one, labels), *_figures(one), one.outcome] for one in found.comparisons)
+    show_table(labels, titles, rows, remarks=["outcome"])
+    output.product("")
+    for sentence in _of_times(found) if found.is_time else _of_counts(found):
+        output.product(sentence)
+    output.product("")
+    differing = ((what, " | ".join(side or "not known" for side in sides)) for what, *sides in found.differing())
+    show_section(f"What differs: {found.first} | {found.second}", differing)
+    show_section(f"Only {found.first}", tracers_by_case(found.absences))
+    show_section(f"Only {found.second}", tracers_by_case(found.only_second))
 
 
-def _sentences(found: Compared) -> Iterator[str]:
+def _labels(found: Compared) -> Iterator[str]:
+    """Which columns tell the rows apart."""
+    yield "case"
+    if any(one.first.level is not None for one in found.comparisons):
+        yield "level"
+    if found.of is None:
+        yield "tracer"
+
+
+def _names(found: Comparison, labels: Iterable[str]) -> list[str]:
+    key = found.first.key._asdict()
+    return [key[label] or "" for label in labels]
+
+
+def _figures(found: Comparison) -> list[str]:
+    """Both costs and what lies between them."""
+    sides = (found.first, found.second)
+    if found.first.is_time:
+        difference, ratio, _ = comparison.cells(found)
+        return [*(units.interval(one.cost, units.DURATION) for one in sides), difference, ratio]
+    return [*(units.spread(one.cost, units.INSTRUCTIONS) for one in sides), signed_percent(found.change_ratio)]
+
+
+def _of_times(found: Compared) -> Iterator[str]:
+    """What times come to."""
     yield comparison.summary(found.comparisons, found.second_words)
     yield comparison.chance(found.comparisons)
     for what, first, second in found.differing():
@@ -91,21 +141,39 @@ def _sentences(found: Compared) -> Iterator[str]:
     if found.of is not None:
         paired = sum(one.is_paired for one in found.comparisons)
         yield f"{paired} of {len(found.comparisons)} pairs were measured in the same blocks and share their baselines."
-    yield from (
-        f"{one.first.case.case}, {one.second.case.tracer}: {one.reason}" for one in found.comparisons if one.reason
-    )
+    yield from (f"{one.first.case}, {one.second.tracer}: {one.reason}" for one in found.comparisons if one.reason)
 
 
-def _table(found: Compared) -> Table:
-    table = Table(box=None, pad_edge=False)
-    labels = list(compare_frame.labels((one.first.key for one in found.comparisons), of_tracers=found.of is not None))
-    for title in labels:
-        table.add_column(title)
-    for title in (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)"):
-        table.add_column(title, justify="right")
-    table.add_column("outcome")
+def _of_counts(found: Compared) -> Iterator[str]:
+    """What counts come to."""
+    *parts, last = _counted(outcomes(found.comparisons), found.second_words)
+    words = f"{', '.join(parts)} and {last}" if parts else last
+    yield f"Of {len(found.comparisons)} case{'' if len(found.comparisons) == 1 else 's'}, {words}."
+    if named := largest(found.comparisons, MOST_NAMED):
+        changes = ", ".join(f"{subject(one.second.key)} {signed_percent(one.change_ratio)}" for one in named)
+        yield f"The largest: {changes}."
     for one in found.comparisons:
-        key = one.first.key._asdict()
-        costs = (units.interval(side.case.cost, units.DURATION) for side in (one.first, one.second))
-        table.add_row(*(key[label] or "" for label in labels), *costs, *comparison.cells(one))
-    return table
+        yield from _remarks(one)
+
+
+def _counted(counts: Mapping[Outcome, int], second_words: str) -> Iterator[str]:
+    """Each outcome that came out; the first that takes a side says which side it speaks of."""
+    words: dict[Outcome, tuple[str, str, str]] = {
+        "higher": ("takes", "take", f"more instructions {second_words}"),
+        "lower": ("takes", "take", "fewer" if counts["higher"] else f"fewer instructions {second_words}"),
+        "no difference": ("shows", "show", "no difference"),
+        "not comparable": ("is", "are", "not comparable"),
+    }
+    for outcome, times in counts.items():
+        if times:
+            one, several, what = words[outcome]
+            yield f"{times} {one if times == 1 else several} {what}"
+
+
+def _remarks(found: Comparison) -> Iterator[str]:
+    """Why two counts were not compared, and whether the kernel made their kprobes in another way."""
+    if found.reason:
+        yield f"{subject(found.second.key)}: {found.reason}"
+    ways = [one.mechanism for one in (found.first, found.second)]
+    if None not in ways and ways[0] != ways[1]:
+        yield f"{subject(found.second.key)}: the kernel made its kprobes by {ways[0]}, then by {ways[1]}"

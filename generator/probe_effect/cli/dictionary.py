@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
-from probe_effect.exports.dictionary import readme, written_files
+from probe_effect.cli.data_options import data_folder, data_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 @data_option
 def dictionary(data_path: Path | None, write: bool) -> None:  # noqa: FBT001 (click passes options by name)
     """Print what every column, key and rule of the data format means."""
+    from probe_effect.exports.dictionary import readme, written_files
+
     if not write:
         output.product(readme())
         return

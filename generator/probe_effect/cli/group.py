@@ -6,27 +6,54 @@ import sys
 
 import click
 
-from probe_effect import __version__
-from probe_effect.cli.check import check
-from probe_effect.cli.cite import cite
-from probe_effect.cli.compare import compare
-from probe_effect.cli.dictionary import dictionary
-from probe_effect.cli.doctor import doctor
-from probe_effect.cli.import_ import import_
-from probe_effect.cli.measure import measure
-from probe_effect.cli.output import progress, show_problems
-from probe_effect.cli.predict import predict
-from probe_effect.cli.release_notes import release_notes
-from probe_effect.cli.review import review, review_comment
-from probe_effect.cli.site_part import site_command
-from probe_effect.cli.submit import submit
-from probe_effect.cli.suites import suites
-from probe_effect.cli.summarise import summarise
+from probe_effect.cli.lazy import LazyGroup, Unread, UnreadOfSite
+from probe_effect.cli.output import say, show_problems
 from probe_effect.errors import BadData, ProbeEffectError
 
+COMMANDS = {
+    "build": UnreadOfSite("Build the site from data; the previous one stays whole until the new one is.", "build"),
+    "check": Unread(
+        "Check submissions, published sources and suites in DIR; without DIR, the whole data folder.", "check"
+    ),
+    "cite": Unread("Say how to cite ID, as text and as BibTeX; without ID, the whole data set.", "cite"),
+    "compare": Unread("Say where B costs more or less than A, and where no difference can be seen.", "compare"),
+    "dictionary": Unread("Print what every column, key and rule of the data format means.", "dictionary"),
+    "doctor": Unread("Say what this machine can measure, what is missing, and what makes it noisy.", "doctor"),
+    "import": Unread("Turn others' results into a published source, and say what they do not carry.", "import_"),
+    "measure": Unread(
+        "Measure suites on this machine, all of them by default, and print the folder of each submission.", "measure"
+    ),
+    "predict": Unread(
+        "Say what a probe will do to a thread: its slowdown, with an interval, at a rate of events.", "predict"
+    ),
+    "release": UnreadOfSite("Freeze the data as VERSION, year and month: 2026.11, then 2026.11.2.", "release"),
+    "release-notes": Unread(
+        "Print what the data release VERSION added, corrected and withdrawn, as Markdown.", "release_notes"
+    ),
+    "review": Unread("Say what HEAD would change in the data that BASE has published.", "review"),
+    "review-comment": Unread(
+        "Make a comment of FILE, which `probe-effect review --format json` wrote, or anybody else.",
+        "review",
+        "review_comment",
+    ),
+    "serve": UnreadOfSite(
+        "Show the site on this machine; pages, styles and data reload as they change.", "build", "serve"
+    ),
+    "submit": Unread(
+        "Propose the submissions in DIR for publication; without DIR, all that are not published yet.", "submit"
+    ),
+    "suites": Unread("List suites and cases, and for each tracer whether it can run here and why not.", "suites"),
+    "summarise": Unread("Say what the submissions in DIR measured.", "summarise"),
+}
+"""Each by name, with the first sentence of its help, so that it need not be imported to be listed."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="probe-effect")
+
+@click.group(
+    cls=LazyGroup,
+    unread=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="probe-effect", prog_name="probe-effect")
 def commands() -> None:
     """What does observing cost? Measure it, check results, and build the site.
 
@@ -35,42 +62,20 @@ def commands() -> None:
     """  # noqa: D301 (click reads the \b)
 
 
-for command in (
-    doctor,
-    measure,
-    suites,
-    summarise,
-    predict,
-    compare,
-    cite,
-    check,
-    submit,
-    import_,
-    review,
-    review_comment,
-    site_command("build", "build"),
-    site_command("build", "serve"),
-    site_command("release", "release"),
-    release_notes,
-    dictionary,
-):
-    commands.add_command(command)
-
-
 def main() -> None:
     """Run the command line; expected failures print their message, never a traceback."""
     try:
         sys.exit(commands(standalone_mode=False))  # click hands a command's exit status back as a value
     except click.exceptions.Abort:
-        progress.print("stopped")
+        say("stopped")
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except BadData as error:
         show_problems(error.problems)
-        progress.print(f"error: {error}", markup=False)
+        say(f"error: {error}")
         sys.exit(error.exit_status)
     except ProbeEffectError as error:
-        progress.print(f"error: {error}", markup=False)
+        say(f"error: {error}")
         sys.exit(error.exit_status)

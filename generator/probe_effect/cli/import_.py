@@ -10,29 +10,32 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.checks import run
 from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option, kept
 from probe_effect.errors import BadData
-from probe_effect.importers.files import GivenFile, read_given, refuse, told
-from probe_effect.importers.mapped_csv import read_mapped_csv, read_mapping
-from probe_effect.importers.registry import CSV, FORMATS, IMPORTERS
-from probe_effect.importers.source import Source, as_source
-from probe_effect.importers.wishes import Wishes
+from probe_effect.importers.files import read_given, refuse, told
 from probe_effect.store.places import DataFolder, find_project
 from probe_effect.store.samples import SLUG
-from probe_effect.store.source_writer import append_added, write_source
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probe_effect.importers.files import GivenFile
     from probe_effect.importers.found import Found
+    from probe_effect.importers.source import Source
 
 MAX_ID = 60
 MAX_SHOWN_FILES = 5
 
+CSV = "csv"
+
+FORMATS = ("hyperfine", "go-bench", "kernel-bench", CSV)
+"""Those of `importers.registry`, which takes longer to import."""
+
 
 @click.command(name="import")
-@click.argument("form", metavar="FORMAT", type=click.Choice(FORMATS))
+@click.argument("input_format", metavar="FORMAT", type=click.Choice(FORMATS))
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--id", "source_id", required=True, help="Id of the source: small letters, digits, hyphens.")
 @click.option("--title", required=True, help="What it is, in a few words.")
@@ -61,8 +64,9 @@ MAX_SHOWN_FILES = 5
     help="Folder for the source's own. [default: data/published]",
 )
 @data_option
-def import_(  # noqa: PLR0917 (click passes them by name)
-    form: str,
+def import_(
+    *,
+    input_format: str,
     files: tuple[Path, ...],
     source_id: str,
     out: Path | None,
@@ -109,31 +113,50 @@ def import_(  # noqa: PLR0917 (click passes them by name)
           --baseline kernel-count
       probe-effect import csv times.csv --mapping times.toml --id example-2026-times --title "Our own loop"
     """  # noqa: D301 (click reads the \b)
-    data = data_folder(data_path) if out is None or data_path or find_project(Path.cwd()) else DataFolder(out)
+    known_data = out is None or data_path or find_project(Path.cwd())
+    data = data_folder(data_path) if known_data or out is None else DataFolder(out, kept())
     folder = _folder(source_id, data.root / "published" if out is None else out)
+    _check_slug(tracer, "--tracer")
+    _check_mapping(input_format, mapping)
+    pairs = _pairs(cases)
+
+    from probe_effect.checks import run
+    from probe_effect.importers.source import as_source
+    from probe_effect.importers.wishes import Wishes
+    from probe_effect.store.source_writer import append_added, write_source
+
     given = [read_given(path) for path in files]
-    wishes = Wishes(
-        facts=_facts(facts, given),
-        baseline=baseline,
-        cases=_cases(cases, data),
-        tracer=_slug(tracer, "--tracer"),
-        operations=operations,
-    )
-    source = as_source(_found(form, given, mapping), wishes)
+    _check_cases(pairs.values(), data)
+    wishes = Wishes(facts=_facts(facts, given), baseline=baseline, cases=pairs, tracer=tracer, operations=operations)
+    source = as_source(_found(input_format, given, mapping), wishes)
     write_source(folder, source.document, source.figures)
     problems = run.check([folder], data)
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
     if out is None:
-        append_added(data, source_id, datetime.now(UTC).date().isoformat(), f"Imported from {form} output.")
+        append_added(data, source_id, datetime.now(UTC).date().isoformat(), f"Imported from {input_format} output.")
     _say(source, folder)
 
 
-def _found(form: str, given: list[GivenFile], mapping: Path | None) -> Found:
-    if (form == CSV) != (mapping is not None):
-        found = "no mapping file" if form == CSV else f"a mapping file for {form}"
+def _check_mapping(input_format: str, mapping: Path | None) -> None:
+    """Raise UsageError unless a mapping file comes with the format that needs one, and only there."""
+    if (input_format == CSV) != (mapping is not None):
+        found = "no mapping file" if input_format == CSV else f"a mapping file for {input_format}"
         refuse("--mapping", found, f"one with {CSV}, and only there", "probe-effect import --help shows one.")
-    return IMPORTERS[form](given) if mapping is None else read_mapped_csv(given, read_mapping(mapping))
+
+
+def _check_slug(text: str | None, option: str) -> None:
+    """Raise UsageError unless it is an id, or not given."""
+    if text is not None and not re.fullmatch(SLUG, text):
+        refuse(option, f"`{printable(text)}`", "an id, in small letters", "Such as bpftrace.")
+
+
+def _found(input_format: str, given: list[GivenFile], mapping: Path | None) -> Found:
+    """What the files hold. Raises: UsageError where they cannot be read."""
+    from probe_effect.importers.mapped_csv import read_mapped_csv, read_mapping
+    from probe_effect.importers.registry import IMPORTERS
+
+    return IMPORTERS[input_format](given) if mapping is None else read_mapped_csv(given, read_mapping(mapping))
 
 
 def _folder(source_id: str, parent: Path) -> Path:
@@ -147,26 +170,27 @@ def _folder(source_id: str, parent: Path) -> Path:
     return folder
 
 
-def _cases(given: tuple[str, ...], data: DataFolder) -> dict[str, str]:
-    """Their name to our case. Raises: UsageError for a case that no suite has."""
-    known = [case.id for suite in run.known_suites(data).values() for case in suite.cases]
+def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+    """Their name to the case of ours that it is said to be. Raises: UsageError for what is no pair."""
     cases: dict[str, str] = {}
     for text in given:
         ours, equals, theirs = text.partition("=")
         if not equals or not theirs:
             refuse("--case", f"`{printable(text)}`", "OURS=THEIRS", "Such as 02-kprobe=trig-kprobe.")
-        if ours not in known:
-            near = difflib.get_close_matches(ours, known, 3, 0.4) or known[:3]
-            found = f"`{printable(ours)}` is no case"
-            refuse("--case", found, f"one such as {', '.join(near)}", "`probe-effect suites` lists them.")
         cases[theirs] = ours
     return cases
 
 
-def _slug(text: str | None, option: str) -> str | None:
-    if text is not None and not re.fullmatch(SLUG, text):
-        refuse(option, f"`{printable(text)}`", "an id, in small letters", "Such as bpftrace.")
-    return text
+def _check_cases(cases: Iterable[str], data: DataFolder) -> None:
+    """Raise UsageError for a case that no suite has."""
+    from probe_effect.checks import run
+
+    known = [case.id for suite in run.known_suites(data).values() for case in suite.cases]
+    for ours in cases:
+        if ours not in known:
+            near = difflib.get_close_matches(ours, known, 3, 0.4) or known[:3]
+            found = f"`{printable(ours)}` is no case"
+            refuse("--case", found, f"one such as {', '.join(near)}", "`probe-effect suites` lists them.")
 
 
 def _facts(options: dict[str, str | None], given: list[GivenFile]) -> dict[str, str]:
@@ -179,8 +203,8 @@ def _facts(options: dict[str, str | None], given: list[GivenFile]) -> dict[str, 
 
 def _say(source: Source, folder: Path) -> None:
     count = len(source.figures)
-    output.progress.print(f"{count} figures. What the files do not say, which is in the remarks too:", markup=False)
+    output.say(f"{count} figures. What the files do not say, which is in the remarks too:")
     for phrase in source.missing:
-        output.progress.print(f"  - {phrase}", markup=False)
-    output.progress.print("Read the text of the source and mend its words before you offer it.", markup=False)
+        output.say(f"  - {phrase}")
+    output.say("Read the text of the source and mend its words before you offer it.")
     output.product(str(folder))

@@ -6,6 +6,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
@@ -16,13 +17,13 @@ from probe_effect.measure.leftovers import leftovers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rich.console import Console
-
-    from probe_effect.measure.planned import Subject
     from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
-    from probe_effect.model import Sample
-    from probe_effect.store.places import Submission
+    from probe_effect.model import Key, Sample
+    from probe_effect.store.places import SubmissionFolder
+
+# rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
+progress = Console(stderr=True, highlight=False, soft_wrap=True)
 
 BAR_WIDTH = 24
 
@@ -50,7 +51,7 @@ def show_leftovers(console: Console) -> None:
             console.print(f"left behind by a killed run and removed: {leftover.what}", markup=False)
 
 
-def show_cut_short(console: Console, submissions: Iterable[Submission]) -> None:
+def show_cut_short(console: Console, submissions: Iterable[SubmissionFolder]) -> None:
     """Name earlier runs that are not complete."""
     for submission in submissions:
         console.print(f"cut short earlier: {submission.folder}; to go on with it: --resume", markup=False)
@@ -109,7 +110,7 @@ def _running(progress: Progress) -> str:
     return f"{_named(subject)} ({subject.tracer}{', counting' if progress.planned.arm == 'check' else ''})"
 
 
-def _named(one: Subject | Sample) -> str:
+def _named(one: Key | Sample) -> str:
     """The case, and its level where it has one."""
     return one.case if one.level is None else f"{one.case} at {one.level}"
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from probe_effect.measure.bench import Settings
-    from probe_effect.measure.planned import Subject
     from probe_effect.measure.request import Work
+    from probe_effect.model import Key
 
 TWO_MINUTES_S = 120
 
@@ -39,7 +39,7 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
         yield "runs", _runs(work, settings)
         yield "to run it", shlex.join(settings.command)
         yield from _by_tracer(work.measured)
-    reasons: dict[str, list[Subject]] = defaultdict(list)
+    reasons: dict[str, list[Key]] = defaultdict(list)
     for subject, reason in work.skipped.items():
         reasons[reason].append(subject)
     for reason, subjects in reasons.items():
@@ -81,7 +81,7 @@ def _time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < TWO_MINUTES_S else f"{seconds / 60:.0f} min"
 
 
-def _by_tracer(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
+def _by_tracer(subjects: Iterable[Key]) -> list[tuple[str, str]]:
     """Each tracer with its cases, in their order, once for all their levels."""
     cases: dict[str, dict[str, None]] = defaultdict(dict)
     for subject in subjects:

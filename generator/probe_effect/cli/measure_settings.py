@@ -5,17 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from probe_effect.cli.measure_ground import kernel_word
-from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import COUNTED, COUNTED_QUICK, QUICK, THOROUGH
-from probe_effect.store.machine_file import Submitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.cli.measure_ground import Request
+    from probe_effect.cli.measure_target import Request
+    from probe_effect.measure.bench import Settings
     from probe_effect.measure.calibrate import Lengths
     from probe_effect.measure.resume import Unfinished
 
@@ -44,18 +40,11 @@ def lengths(*, quick: bool, vm: bool) -> Lengths:
 
 def settings_of(one: Unfinished, results: Path) -> Settings:
     """The settings with which an unfinished run was begun."""
+    from probe_effect.measure.bench import Settings
+
     run = one.document.run
     made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)
     return Settings(results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made)
-
-
-def credited(name: str | None, url: str | None) -> Submitter:
-    """Who gets the credit. Raises: click.UsageError."""
-    try:
-        return Submitter(name=name, url=url)
-    except ValueError as error:
-        msg = "--name or --url: expected a name on one line, and an address such as https://example.org/me"
-        raise click.UsageError(msg) from error
 
 
 def command_words(
@@ -71,6 +60,11 @@ def command_words(
     words += ["--quick"] if quick else []
     words += ["--blocks", str(blocks)] if blocks else []
     return (*words, "--seed", str(seed))
+
+
+def kernel_word(vm: str) -> str:
+    """How a record names the kernel that was asked for: an image without its folder, which can hold a user's name."""
+    return Path(vm).name
 
 
 def _without_folder(tracer: str) -> str:

@@ -1,4 +1,4 @@
-"""Products to stdout, progress and problems to stderr."""
+"""Products to stdout, progress and problems to stderr. Tables and sections, which take longer to import, lie apart."""
 
 from __future__ import annotations
 
@@ -7,24 +7,15 @@ import json
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probe_effect.model import Interval, Problem, Spread
-
-MIN_TABLE_WIDTH = 210
-
-# rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
-progress = Console(stderr=True, highlight=False, soft_wrap=True)
-
-# A table is never cut or folded: a narrow terminal folds its lines, a pipe gets them whole.
-tables = Console(highlight=False, width=MIN_TABLE_WIDTH)
+    from probe_effect.model import Estimate, Problem
 
 format_option = click.option(
     "--format",
-    "form",
+    "output_format",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
@@ -42,22 +33,23 @@ def product_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def interval_json(value: Interval | None, name: str, unit: str) -> dict[str, float | None]:
-    """An interval as three keys, `x_unit`, `x_low_unit` and `x_high_unit` of name x; null where there is none."""
-    return {
-        f"{name}_{unit}": value.value if value else None,
-        f"{name}_low_{unit}": value.low if value else None,
-        f"{name}_high_{unit}": value.high if value else None,
-    }
+def say(text: str) -> None:
+    """Print what is not the product: progress, a remark, a complaint."""
+    click.echo(text, err=True)
 
 
-def spread_json(value: Spread | None, name: str, unit: str) -> dict[str, float | None]:
-    """A spread as three keys, `x_unit`, `x_least_unit` and `x_greatest_unit` of name x; null where there is none."""
-    return {
-        f"{name}_{unit}": value.median if value else None,
-        f"{name}_least_{unit}": value.least if value else None,
-        f"{name}_greatest_{unit}": value.greatest if value else None,
-    }
+def interval_json(value: Estimate | None, name: str, unit: str) -> dict[str, float | None]:
+    """An estimate as three keys, of name x `x_unit`, `x_low_unit` and `x_high_unit`; null where there is none."""
+    return _estimate_json(value, name, ("", "_low", "_high"), unit)
+
+
+def spread_json(value: Estimate | None, name: str) -> dict[str, float | None]:
+    """A count as three keys, of name x `x_instructions`, and so with `_least` and `_greatest`; null where none is."""
+    return _estimate_json(value, name, ("", "_least", "_greatest"), "instructions")
+
+
+def _estimate_json(value: Estimate | None, name: str, ends: tuple[str, str, str], unit: str) -> dict[str, float | None]:
+    return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
 
 
 def problem_line(problem: Problem) -> str:
@@ -69,7 +61,7 @@ def problem_line(problem: Problem) -> str:
 def show_problems(problems: Iterable[Problem]) -> None:
     """Each problem on stderr."""
     for problem in problems:
-        progress.print(problem_line(problem), markup=False)
+        say(problem_line(problem))
 
 
 def problems_json(problems: Iterable[Problem]) -> dict[str, object]:

@@ -18,18 +18,18 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from probe_effect.answer import sentences
+from probe_effect.answer.alternatives import ways
+from probe_effect.answer.answers import tried
 from probe_effect.cli.output import interval_json
-from probe_effect.guidance import sentences
-from probe_effect.guidance.alternatives import ways
-from probe_effect.guidance.answers import tried
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.alternatives import Way
-    from probe_effect.guidance.answers import Answer, Forecast, Neighbour
-    from probe_effect.guidance.evidence import Evidence
-    from probe_effect.guidance.levels import Point
-    from probe_effect.guidance.parts import Part
-    from probe_effect.model import Interval
+    from probe_effect.answer.alternatives import Way
+    from probe_effect.answer.answers import Answer, Forecast, Neighbour
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.levels import Point
+    from probe_effect.answer.parts import Part
+    from probe_effect.model import Estimate
 
 
 def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
-        "dates": sorted({source.date for source in one.sources}),
+        "dates": sorted({source.submission.date for source in one.sources}),
         **_prediction_json(one),
         "distinguishable": _distinguishable(one),
         "loss_ratio": one.loss_ratio,
@@ -107,7 +107,7 @@ def _prediction_json(one: Forecast) -> dict[str, float | None]:
     }
 
 
-def _limited_json(value: Interval, name: str, unit: str, *, is_clear: bool) -> dict[str, float | None]:
+def _limited_json(value: Estimate, name: str, unit: str, *, is_clear: bool) -> dict[str, float | None]:
     """An interval; of one that does not tell a difference from none, only the end that says how large it may be."""
     written = interval_json(value, name, unit)
     kept = written.keys() if is_clear else {f"{name}_high_{unit}"}
@@ -125,7 +125,7 @@ def _part_json(part: Part) -> dict[str, Any]:
         "rate_hz": part.rate_hz,
         **interval_json(part.cost, "cost", "ns"),
         "composed": part.is_composed,
-        "cases": [source.case.case for source in part.sources],
+        "cases": [source.case for source in part.sources],
     }
 
 

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.checks.run import check_all
 from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import BadData
-from probe_effect.exports.release import make_release
-from probe_effect.guidance.catalogue import read_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,11 +28,16 @@ def release(version: str, data_path: Path | None) -> None:
     Example: probe-effect release 2026.11
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path)
+
+    from probe_effect.checks.run import check_all
+    from probe_effect.exports.release import make_release
+    from probe_effect.numbers.catalogue import read_catalogue
+
     problems = [problem for problem in check_all(data) if problem.severity == "error"]
     if problems:
         raise BadData(problems)
     made = make_release(data, read_catalogue(data), version, datetime.now(UTC).date().isoformat())
     count = len(made.document.files)
-    output.progress.print(f"{count} files of data version {made.document.data_version}", markup=False)
-    output.progress.print("Set version and date in CITATION.cff and .zenodo.json too.", markup=False)
+    output.say(f"{count} files of data version {made.document.data_version}")
+    output.say("Set version and date in CITATION.cff and .zenodo.json too.")
     output.product(str(made.folder))

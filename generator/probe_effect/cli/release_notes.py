@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
-from probe_effect.guidance.catalogue import read_catalogue
-from probe_effect.pages.release_notes import notes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +23,12 @@ def release_notes(version: str, data_path: Path | None) -> None:
     \b
     Example: probe-effect release-notes 2026.11
     """  # noqa: D301 (click reads the \b)
-    catalogue = read_catalogue(data_folder(data_path))
+    data = data_folder(data_path)
+
+    from probe_effect.numbers.catalogue import read_catalogue
+    from probe_effect.pages.release_notes import notes
+
+    catalogue = read_catalogue(data)
     found = {one.version: one for one in catalogue.releases}
     if version not in found:
         msg = f"{version}: is no release. There are: {', '.join(found) or 'none'}."

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from probe_effect.cli.places import data_folder
+from probe_effect.cli.data_options import data_folder, kept
 from probe_effect.errors import ProbeEffectError, UsageError
 from probe_effect.model import Problem
 from probe_effect.store.places import DataFolder
@@ -70,7 +70,7 @@ def _state(text: str, work: Path) -> State:
     if not Path(text).is_dir():
         return _revision(text, _commit(text), work)
     folder = Path(text)
-    return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder))
+    return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder, kept()))
 
 
 def _commit(text: str) -> str:
@@ -94,7 +94,7 @@ def _fork(base: str, head: str) -> str:
 
 def _revision(name: str, commit: str, work: Path) -> State:
     """The data of a commit, written out below `work`."""
-    data = DataFolder(work / DATA)
+    data = DataFolder(work / DATA, kept())
     data.root.mkdir(parents=True)
     blobs = list(_blobs(commit))
     refused = tuple(problem for blob in blobs if (problem := _refusal(blob)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.sections import show_section
@@ -37,9 +39,9 @@ def show_persons(credits_: Iterable[str | None], author: str | None, marks: int)
 
 def show_steps(title: str, steps: Iterable[Step]) -> None:
     """Numbered steps, each with its command whole on a line, so that it can be copied."""
-    output.progress.print(title, style="bold", markup=False)
+    output.say(click.style(title, bold=True))
     for number, (purpose, command) in enumerate(steps, start=1):
-        output.progress.print(f"  {number}. {purpose}:\n     {command}", markup=False)
+        output.say(f"  {number}. {purpose}:\n     {command}")
 
 
 def _files(parcel: Parcel) -> Iterator[tuple[str, str]]:

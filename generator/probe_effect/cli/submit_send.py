@@ -24,7 +24,7 @@ def tell_dry_run(parcels: Sequence[Parcel], checkout: Path | None) -> None:
     """Print what would be made."""
     for parcel in parcels:
         output.product(parcel.branch if checkout else f"{OWN_FOLDER}/data/results/{parcel.machine}")
-    output.progress.print("nothing was changed", markup=False)
+    output.say("nothing was changed")
 
 
 def send(parcels: Sequence[Parcel], checkout: Path | None, remote: str | None) -> None:
@@ -35,10 +35,10 @@ def send(parcels: Sequence[Parcel], checkout: Path | None, remote: str | None) -
         _to_folder(parcels)
         return
     cloned = None if remote else hubs.origin(checkout)
-    taker = hubs.upstream(cloned, checkout) if cloned and hubs.is_logged_in(cloned, checkout) else None
+    upstream = hubs.upstream(cloned, checkout) if cloned and hubs.is_logged_in(cloned, checkout) else None
     for parcel in parcels:
-        if taker:
-            _to_pull_request(parcel, checkout, taker)
+        if upstream:
+            _to_pull_request(parcel, checkout, upstream)
         else:
             _to_branch(parcel, checkout, remote, cloned)
 
@@ -59,15 +59,15 @@ def _to_branch(parcel: Parcel, checkout: Path, remote: str | None, cloned: Hub |
     output.product(branch.name)
 
 
-def _to_pull_request(parcel: Parcel, checkout: Path, taker: Hub) -> None:
-    branch = _branch(parcel, checkout, taker.git)
-    output.product(hubs.send(parcel, branch, taker, checkout, _body(parcel)))
+def _to_pull_request(parcel: Parcel, checkout: Path, upstream: Hub) -> None:
+    branch = _branch(parcel, checkout, upstream.git)
+    output.product(hubs.send(parcel, branch, upstream, checkout, _body(parcel)))
 
 
 def _branch(parcel: Parcel, checkout: Path, remote: str | None) -> branches.Branch:
     base = branches.fetched_base(checkout, remote) if remote else branches.local_base(checkout)
     branch = branches.make_branch(parcel, checkout, base, remote)
-    output.progress.print(f"{'made' if branch.is_new else 'there already'}: branch {branch.name}", markup=False)
+    output.say(f"{'made' if branch.is_new else 'there already'}: branch {branch.name}")
     return branch
 
 

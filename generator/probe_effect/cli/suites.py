@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from probe_effect.cli import output
-from probe_effect.cli.places import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import BadData
-from probe_effect.store.suite_file import read_suite, script_path
-from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,22 +17,24 @@ if TYPE_CHECKING:
 @click.command()
 @data_option
 @output.format_option
-def suites(data_path: Path | None, form: str) -> None:
+def suites(data_path: Path | None, output_format: str) -> None:
     """List suites and cases, and for each tracer whether it can run here and why not."""
     rows = [row for folder in data_folder(data_path, may_be_new=True).suites() for row in _rows(folder)]
-    if form == "json":
+    if output_format == "json":
         output.product_json({"cases": rows})
         return
-    table = Table(box=None, pad_edge=False)
-    for title in ("suite", "case", "tracer", "can run here"):
-        table.add_column(title)
-    for row in rows:
-        table.add_row(row["suite"], row["case"], row["tracer"], row["missing"] or "yes")
-    output.tables.print(table)
+
+    from probe_effect.cli.tables import show_table
+
+    cells = ([row["suite"], row["case"], row["tracer"], row["missing"] or "yes"] for row in rows)
+    show_table(["suite", "case", "tracer", "can run here"], [], cells)
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
-    """One row per case and tracer that the suite has a script for."""
+    """One row per case and tracer that the suite has a script for. Raises: BadData."""
+    from probe_effect.store.suite_file import read_suite, script_path
+    from probe_effect.tracers.registry import known_tracers
+
     suite, problems = read_suite(folder, str(folder / "suite.toml"))
     if suite is None:
         raise BadData(problems)

@@ -12,14 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.emulated.messages import (
-    PREBUILT,
-    decode,
-    encode,
-    limits_of,
-    load_of,
-    planned_of,
-)
+from probe_effect.emulated.messages import PREBUILT, decode, encode, limits_of, load_of, planned_of
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
 from probe_effect.machine.steal import busy_ratio, cpu_times

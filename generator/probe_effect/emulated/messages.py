@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.planned import PlannedRun, Subject
-from probe_effect.model import Sample
+from probe_effect.measure.planned import PlannedRun
+from probe_effect.model import Key, Sample
 from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run_request(
 
 def planned_of(message: Message) -> PlannedRun:
     """The run to make, read in the guest."""
-    return PlannedRun(**message | {"subject": Subject(**message["subject"])})
+    return PlannedRun(**message | {"subject": Key(*message["subject"])})
 
 
 def limits_of(message: Message) -> Limits:

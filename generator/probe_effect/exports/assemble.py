@@ -11,16 +11,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import live_script
-from probe_effect.exports.compare_shards import INDEX, shards
 from probe_effect.exports.data_section import write_data_section
-from probe_effect.exports.explore import explore
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
 from probe_effect.exports.figures import write_figures
-from probe_effect.exports.guidance import guidance
 from probe_effect.exports.labels import labels
 from probe_effect.exports.looks import tracer_looks
 from probe_effect.exports.release import copy_releases
+from probe_effect.exports.script_data import OF_LAYOUTS, script_data
 from probe_effect.exports.social import write_site_card
 from probe_effect.pages import cite_page, site
 from probe_effect.store.suite_file import own_headers, workload_source
@@ -29,33 +27,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.store.kept import Kept
 
 FOLDERS = ("static", "assets", "content")
 """What the work folder holds, rebuilt from nothing each time; what others refer to comes first."""
 
 
-def assemble(catalogue: Catalogue, work: Path, cache: Path, content: Path) -> Iterator[str]:
+def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> Iterator[str]:
     """Fill the empty `FOLDERS` of `work`, and say each step before it is taken.
 
     Args:
-        cache: the folder of drawings of earlier builds.
+        cache: drawings of earlier builds.
         content: the hand-written pages, which say what ratios they quote.
     """
     yield "pages"
-    for path, text in site.content(catalogue).items():
+    for path, text in site.content(catalogue):
         _write(work / "content" / path, text)
+    for name, pages in site.number_pages(catalogue):
+        target = work / "assets" / "numbers" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(pages)
     for name, text in site.fragment_files(catalogue).items():
         _write(work / "assets" / "fragments" / name, text)
     quoted = facts(catalogue, asked_ratios(content))
     _write(work / "assets" / "facts.json", json.dumps(quoted, ensure_ascii=False))
     _write(work / "assets" / "citations.json", cite_page.examples_json(catalogue))
     _write(work / "assets" / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
-    _write(work / "assets" / "data" / "guidance.json", guidance(catalogue))
-    _write(work / "assets" / "data" / "explore.json", explore(catalogue))
-    for name, text in shards(catalogue).items():
-        # A layout reads the index, and publishes it beside the others.
-        _write(work / ("assets" if name == INDEX else "static") / "data" / "compare" / name, text)
+    for name, text in script_data(catalogue):
+        _write(work / ("assets" if name in OF_LAYOUTS else "static") / "data" / name, text)
     charts = site.charts(catalogue)
     yield f"{len(charts)} charts"
     write_figures(charts, catalogue, work, cache)
@@ -95,7 +95,7 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
     published = work / "static" / "data" / "published"
     for source in catalogue.sources:
         _copy(source.folder, published / source.id, ("source.toml", "figures.csv"))
-    for files in (one.files for one in catalogue.all_submissions()):
+    for files in (one.files for one in catalogue.everything):
         target = work / "static" / "data" / "results" / files.machine / files.folder.name
         _copy(files.folder, target, ("samples.csv", "machine.json"))
 

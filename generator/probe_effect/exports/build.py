@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from probe_effect.checks.run import check_all
-from probe_effect.errors import BadData
+from probe_effect.errors import BadData, HostNotReady
 from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.hugo import SiteOptions, run_hugo, swap
 from probe_effect.exports.not_found import root_addresses
 from probe_effect.exports.search import index_site
-from probe_effect.guidance.catalogue import read_catalogue
+from probe_effect.exports.shard import make_shards
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.version import data_version
 
 if TYPE_CHECKING:
@@ -36,18 +38,34 @@ class Places:
         own = self.project / "build"
         return own if self.out == own / "site" else self.out.with_name(f"{self.out.name}.work")
 
-    @property
-    def cache(self) -> Path:
-        """Drawings of earlier builds, shared by all builds of the checkout; `make clean` removes them."""
-        return self.project / "build" / "drawings"
-
 
 def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
     """Check, assemble, run Hugo, make the search's index and swap; each step is yielded before it is taken.
 
-    Raises: BadData with every problem when `data/` is unsound, ProbeEffectError when Hugo fails. Either way the
-        previous site stays as it was.
+    Raises: BadData with every problem when `data/` is unsound, ProbeEffectError when Hugo fails, HostNotReady when a
+        disk is full. Either way the previous site stays as it was.
     """
+    try:
+        places.work.mkdir(parents=True, exist_ok=True)
+        with (places.work / "lock").open("w") as lock:  # the kernel lets go of it when a build ends, however it does
+            if not _lock_now(lock):
+                yield "waiting for another build here to end"
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield from _build_site(places, options)
+    except OSError as error:
+        msg = f"{error.filename or places.work}: {error.strerror}. The site in {places.out} is as it was before."
+        raise HostNotReady(msg) from error
+
+
+def _lock_now(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _build_site(places: Places, options: SiteOptions) -> Iterator[str]:
     yield from assemble_work(places, options)
     yield "Hugo"
     fresh = places.out.with_name(f"{places.out.name}.new")
@@ -67,6 +85,7 @@ def fitted(options: SiteOptions, places: Places) -> SiteOptions:
 
 def assemble_work(places: Places, options: SiteOptions) -> Iterator[str]:
     """Check the data and fill the work folder anew. Raises: BadData."""
+    yield from make_shards(places.data)
     yield "checking data"
     problems = check_all(places.data)
     if any(problem.severity == "error" for problem in problems):
@@ -75,4 +94,4 @@ def assemble_work(places: Places, options: SiteOptions) -> Iterator[str]:
     for folder in FOLDERS:
         shutil.rmtree(places.work / folder, ignore_errors=True)
         (places.work / folder).mkdir(parents=True)
-    yield from assemble(catalogue, places.work, places.cache, places.project / "content")
+    yield from assemble(catalogue, places.work, places.data.kept, places.project / "content")

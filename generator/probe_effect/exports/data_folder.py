@@ -14,7 +14,7 @@ from probe_effect.exports.data_package import data_package
 from probe_effect.exports.data_readme import columns, readme
 from probe_effect.exports.dictionary import written_files
 from probe_effect.exports.page_data import TITLES, about, whole_tables
-from probe_effect.exports.parquet import samples_table, write_parquet
+from probe_effect.exports.parquet import write_parquet, write_samples
 from probe_effect.exports.table import csv_text, json_text
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from probe_effect.exports.page_data import Numbers
+    from probe_effect.exports.page_data import Rows
     from probe_effect.exports.table import Table
-    from probe_effect.guidance.catalogue import Catalogue, SuiteFolder
+    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 
@@ -35,7 +35,7 @@ FOLDERS = ("published", "results", "schema", "suites")
 DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json"}
 
 
-def write_tables(catalogue: Catalogue, found: Numbers, data: Path) -> dict[str, Table]:
+def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Table]:
     """Write every whole table into the folder `data`: CSV, JSON and Parquet; runs as Parquet, because each submission
     has its own as CSV.
 
@@ -46,10 +46,9 @@ def write_tables(catalogue: Catalogue, found: Numbers, data: Path) -> dict[str, 
         (data / f"{name}.csv").write_text(csv_text(table), encoding="utf-8")
         text = json_text(table, about(catalogue, "/data/"))
         (data / f"{name}.json").write_text(text, encoding="utf-8")
-    tables |= {"samples": samples_table(catalogue)}
     for name, table in tables.items():
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
-    return tables
+    return tables | {"samples": write_samples(catalogue, data / "samples.parquet", catalogue.version)}
 
 
 def describe(catalogue: Catalogue, tables: dict[str, Table], data: Path) -> None:
@@ -82,7 +81,7 @@ def write_archive(tables: Iterable[str], data: Path) -> None:
         tables: the names of the whole tables in it, without ending.
     """
     paths = _data_files(tables, data)
-    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data).as_posix()}": path.read_bytes() for path in paths})
+    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data).as_posix()}": path for path in paths})
 
 
 def write_sums(tables: Iterable[str], static: Path) -> None:

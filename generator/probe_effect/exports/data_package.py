@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from probe_effect.exports import licence
 from probe_effect.exports.dictionary import table_schema
 from probe_effect.exports.table import schema
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.tables import further_column
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.exports.table import Table
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, MeasuredSubmission, PublishedSource
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.reduce.submission import Submission
 
 PROFILES = "https://datapackage.org/profiles/2.0"
 
@@ -79,16 +80,16 @@ def _whole(tables: Mapping[str, Table], data: Path) -> Iterator[Resource]:
 
 def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
     """The rows of each submission, and the figures of each source."""
-    for submission in catalogue.all_submissions():
+    for submission in catalogue.everything:
         yield _rows_of(submission, data)
     for source in catalogue.sources:
         yield _figures_of(source, data)
 
 
-def _rows_of(one: MeasuredSubmission | CountedSubmission, data: Path) -> Resource:
-    title = f"Suite {one.summary.suite} on {names.machine_name(one.document)}"
-    path = data / "results" / one.files.id / one.files.samples.name
-    return _csv(f"samples-{one.files.id.replace('/', '-')}", title, path, data)
+def _rows_of(one: Submission, data: Path) -> Resource:
+    title = f"Suite {one.suite} on {names.machine_name(one.document)}"
+    path = data / "results" / one.id / one.files.samples.name
+    return _csv(f"samples-{one.id.replace('/', '-')}", title, path, data)
 
 
 def _figures_of(source: PublishedSource, data: Path) -> Resource:

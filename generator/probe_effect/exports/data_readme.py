@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from probe_effect.exports.table import Table
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 LAYOUT = {
     "costs.csv, .json, .parquet": "what each case cost on each machine, a row a number",

@@ -17,7 +17,8 @@ from probe_effect.exports.data_folder import (
 )
 from probe_effect.exports.data_readme import columns
 from probe_effect.exports.dataset import dataset
-from probe_effect.exports.page_data import numbers, page_tables, write_page_data
+from probe_effect.exports.page_data import page_tables, rows, write_page_data
+from probe_effect.exports.query import write_query
 from probe_effect.pages.data_page import Download, RuleLine, write_downloads, write_rules
 from probe_effect.store.dictionary import FORM_RULES
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.exports.table import Table
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 FURTHER = {
     "datapackage.json": "All tables and their columns, for programs",
@@ -40,7 +41,7 @@ FURTHER = {
 def write_data_section(catalogue: Catalogue, work: Path) -> None:
     """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
     static, assets = work / "static", work / "assets"
-    data, found = static / "data", numbers(catalogue)
+    data, found = static / "data", rows(catalogue)
     index = write_page_data(page_tables(catalogue, found), catalogue, static)
     copy_suites(catalogue.suites, data)
     tables = write_tables(catalogue, found, data)
@@ -51,6 +52,7 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
     (assets / "data" / "dataset.json").write_text(dataset(catalogue, tables, data), encoding="utf-8")
     downloads = write_downloads(list(_downloads(tables, data)))
     (assets / "fragments" / "downloads.md").write_text(downloads, encoding="utf-8")
+    (assets / "fragments" / "query.md").write_text(write_query(data), encoding="utf-8")
     (assets / "fragments" / "rules.md").write_text(_rules(), encoding="utf-8")
     (assets / "fragments" / "table-columns.md").write_text(columns(tables), encoding="utf-8")
 
@@ -64,7 +66,7 @@ def _downloads(tables: Mapping[str, Table], data: Path) -> Iterator[Download]:
     yield Download("Everything", None, _sizes([data / ZIP]))
     for name, table in tables.items():
         forms = (data / f"{name}.{ending}" for ending in FORMS)
-        yield Download(table.title, len(table.rows), _sizes(forms))
+        yield Download(table.title, table.size, _sizes(forms))
     for name, what in FURTHER.items():
         yield Download(what, None, _sizes([data / name]))
 

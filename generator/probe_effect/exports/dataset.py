@@ -12,14 +12,13 @@ from probe_effect import units
 from probe_effect.exports import licence
 from probe_effect.exports.data_folder import FORMS, ZIP, sha256
 from probe_effect.exports.data_package import KEYWORDS, MEDIA_TYPES, SUMMARY, TITLE
-from probe_effect.exports.number_rows import standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from probe_effect.exports.table import Field, Table
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 TECHNIQUE = (
     "Runs with and without a tracer in randomised blocks; Hodges-Lehmann estimate with the exact Wilcoxon signed-rank "
@@ -29,7 +28,7 @@ TECHNIQUE = (
 
 def dataset(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> str:
     """The data set as JSON, with its downloads in the folder `data`."""
-    days = sorted(one.document.run.started[:10] for one in standing(catalogue))
+    days = sorted(one.date for one in catalogue.active)
     described = {
         "@type": "Dataset",
         "name": TITLE,

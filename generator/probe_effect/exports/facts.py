@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.exports import measured_facts
-from probe_effect.guidance import names
-from probe_effect.guidance.published import figure_text, with_unit
-from probe_effect.pages import addresses, instructions, newest
+from probe_effect.numbers import names
+from probe_effect.numbers.published import figure_text, with_unit
+from probe_effect.pages import addresses, instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from probe_effect.exports.measured_facts import Fact
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, MeasuredSubmission, PublishedSource
-    from probe_effect.model import InstructionCase
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.reduce.submission import Number
     from probe_effect.store.source_file import Figure
 
 ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"\s*>\}\}')
@@ -47,7 +47,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     figures = {f"{source.id}.{one.figure}": (source, one) for source in catalogue.sources for one in source.figures}
     counted = _current_counts(catalogue)
     found = measured_facts.facts(catalogue, ratios) | dict(_data(catalogue))
-    found |= {key: _count(*one) for key, one in counted.items()}
+    found |= {key: _count(one) for key, one in counted.items()}
     found |= dict(pair for source in catalogue.sources for pair in _published(source))
     for key in ratios:
         first, _, second = key.partition("/")
@@ -106,45 +106,40 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
     }
 
 
-def _current_counts(catalogue: Catalogue) -> dict[str, tuple[CountedSubmission, InstructionCase]]:
-    """The newest sound count of each kernel series, tracer, case and level."""
-    found: dict[str, tuple[CountedSubmission, InstructionCase]] = {}
-    for submission in sorted(catalogue.counted, key=lambda one: one.document.run.started, reverse=True):
-        series = names.release_series(submission.document.system.kernel_release)
-        for case in submission.summary.cases:
-            if case.cost_instructions is not None and not case.faults:
-                found.setdefault(f"instructions.{series}.{newest.name(case)}", (submission, case))
+def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
+    """The current count of each kernel series, tracer, case and level, where it is sound."""
+    found: dict[str, Number] = {}
+    for one in catalogue.numbers.current("instructions"):
+        if one.is_sound:
+            series = names.release_series(one.submission.document.system.kernel_release)
+            found.setdefault(f"instructions.{series}.{one.name}", one)
     return found
 
 
-def _count(submission: CountedSubmission, case: InstructionCase) -> Fact:
-    tool = names.tool(case.tracer, submission.document.tools.get(case.tracer))
-    counted = instructions.count(case.cost_instructions)
+def _count(one: Number) -> Fact:
+    machine = names.machine_title(one.submission.document)
     return {
-        "text": units.count(case.cost_instructions.median if case.cost_instructions else None),
-        "title": f"{counted} instructions per event; {tool}; {instructions.machine_name(submission.document)}",
-        "href": addresses.number(submission.summary.id, case, "instructions"),
+        "text": units.count(one.known_cost.value),
+        "title": f"{instructions.count(one.cost)} instructions per event; {names.tool_with_version(one)}; {machine}",
+        "href": addresses.number(one, "instructions"),
         "kind": "counted",
     }
 
 
-def _ratio_of_counts(
-    first: tuple[CountedSubmission, InstructionCase], second: tuple[CountedSubmission, InstructionCase]
-) -> Fact:
-    one, other = (case.cost_instructions for _, case in (first, second))
-    ratio = one.median / other.median if one and other and other.median else None
-    sides = " over ".join(_count(*side)["title"] for side in (first, second))
-    return _count(*first) | {"text": units.quantity(ratio, units.TIMES, 2), "title": sides}
+def _ratio_of_counts(first: Number, second: Number) -> Fact:
+    one, other = first.known_cost.value, second.known_cost.value
+    sides = " over ".join(_count(side)["title"] for side in (first, second))
+    return _count(first) | {"text": units.quantity(one / other if other else None, units.TIMES, 2), "title": sides}
 
 
 def _data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     """How much there is of everything."""
-    submissions: list[MeasuredSubmission | CountedSubmission] = [*catalogue.submissions, *catalogue.counted]
-    traced = {case.tracer for one in submissions for case in one.summary.cases if case.status == "ok"}
+    submissions = catalogue.active
+    traced = {number.tracer for one in submissions for number in one.numbers if number.status == "ok"}
     sizes = {
-        "machines": (len(catalogue.machines()), "/machines/"),
+        "machines": (len(catalogue.numbers.machines()), "/machines/"),
         "submissions": (len(submissions), "/results/"),
-        "rows": (sum(_rows(one.files.samples) for one in submissions), "/data/"),
+        "rows": (sum(one.rows for one in submissions), "/data/"),
         "suites": (len(catalogue.suites), "/suites/"),
         "cases": (len(catalogue.cases()), "/costs/"),
         "tracers": (len({names.tool_of(tracer) for tracer in traced}), "/tracers/"),
@@ -157,9 +152,3 @@ def _data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
             f"count.{what}",
             {"text": units.count(size), "title": f"{what} in the data", "href": page, "kind": "counted"},
         )
-
-
-def _rows(samples: Path) -> int:
-    """Rows of a checked file, in which no cell holds a line's end; its header is none."""
-    with samples.open("rb") as lines:
-        return sum(1 for _ in lines) - 1

@@ -9,14 +9,14 @@ import uuid
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from probe_effect.guidance.changes import entries
-from probe_effect.guidance.citation import AUTHORS, plain
+from probe_effect.numbers.changes import entries
+from probe_effect.numbers.citation import AUTHORS, plain
 from probe_effect.pages import changes_page
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
-    from probe_effect.guidance.changes import Entry
-    from probe_effect.guidance.citation import Edition
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.numbers.changes import Entry
+    from probe_effect.numbers.citation import Edition
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/data/changes")
@@ -64,7 +64,7 @@ def _add_link(parent: ET.Element, rel: str, kind: str, href: str) -> None:
 def _moment(entry: Entry) -> str:
     """When it was run, to the second; the day's beginning for what was written by hand."""
     if entry.submission is not None:
-        return entry.submission.document.run.ended or entry.submission.document.run.started
+        return entry.submission.document.run.ended or entry.submission.started
     return f"{entry.date}T00:00:00Z"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.draw import draw_png, draw_svg
+from probe_effect.charts.draw import PICTURES, draw_png, draw_svg
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.exports.table import rows_document, safe_cell
 from probe_effect.pages import figure_page
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.store.kept import Kept
 
 EMBEDDED_WORDS_PX = 150
 """Height of what stands around the drawing in the page that others embed."""
 
 
-def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cache: Path) -> None:
+def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cache: Kept) -> None:
     """Write the files and the page of each chart into the work folder.
 
     Args:
-        cache: the folder of drawings of earlier builds.
+        cache: drawings of earlier builds.
     """
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
@@ -41,14 +42,14 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cac
         _write(page, figure_page.write(chart, catalogue))
 
 
-def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Path) -> None:
+def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Kept) -> None:
     for layout in LAYOUTS:
         svg = draw_svg(chart, layout, cache)
         _write(assets / f"{layout}.svg", svg)
         _write(static / f"{layout}.svg", svg)
         _write(static / f"{layout}.json", _json(chart.specs[layout]))
-    (static / "wide.png").write_bytes(draw_png(chart, "wide", cache))
-    (static / "card.png").write_bytes(draw_png(chart, "card", cache, scale=1))
+    for name, (layout, scale) in PICTURES.items():
+        (static / f"{name}.png").write_bytes(draw_png(chart, layout, cache, scale))
 
 
 def words(chart: Chart) -> dict[str, str | int]:
@@ -67,7 +68,7 @@ def csv_text(chart: Chart) -> str:
 def json_text(chart: Chart, catalogue: Catalogue) -> str:
     """The rows as JSON, with what they are and of which data; a missing value is null."""
     about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
-    return rows_document(about, chart.rows)
+    return rows_document(about, map(_json, chart.rows))
 
 
 def _json(value: object) -> str:

@@ -1,109 +1,142 @@
-"""What the calculator of the home page works with: every cost that guides, and the words that it fills in.
+"""What the calculator of the home page works with: costs that guide, machine by machine, and the words for an answer.
 
-The words are those of the command `predict` (`guidance.words`), so the page says what the terminal says.
+The words are those of the command `predict` (`answer.words`), so the page says what the terminal says. The page has
+the costs of a few machines from the start; those of each machine are a file, which it loads when its reader asks.
 """
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.guidance import names, sentences
-from probe_effect.guidance.alternatives import alternatives
-from probe_effect.guidance.evidence import evidence
-from probe_effect.guidance.levels import contention, line
-from probe_effect.guidance.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
-from probe_effect.guidance.slowdown import THRESHOLDS
-from probe_effect.guidance.words import WORDS
-from probe_effect.pages.results import FIRST_SUITE
+from probe_effect.answer import sentences
+from probe_effect.answer.alternatives import alternatives
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.levels import contention, line
+from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
+from probe_effect.answer.words import WORDS
+from probe_effect.exports.script_values import ends, script_json, short
+from probe_effect.numbers import names
+from probe_effect.numbers.home import FIRST_SUITE, in_order
+from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.pages import addresses
+from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
-    from probe_effect.guidance.evidence import Evidence, Key, Measured
-    from probe_effect.model import Interval
+    from collections.abc import Iterator, Mapping, Sequence
 
-DIGITS = 9
-"""Of each number that the page gets: more than any interval supports, and a third less to load than all."""
+    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number, Submission
+
+CALCULATOR = "guidance.json"
+
+MOST_COSTS = 400
+"""The page has as many of the machines that pages show as have so many costs together, and one at least."""
+
+SOME_ALIKE = (
+    "At {rate}, {what} with {tool} slows {whom} by {slowdown} on {count} machines of that kind ({kind}), of {all} that "
+    "were measured, from the lowest end of their intervals to the highest."
+)
+"""Said of a kind of which the page has not loaded all machines; `predict` knows all."""
+
+Values = dict[str, Any]
 
 
-def guidance(catalogue: Catalogue) -> str:
-    """The calculator's data as JSON: words, limits, suites with their cases, machines, notes, and every cost."""
+def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """File name below `/data/` and its JSON: what the page begins with, then every machine."""
     found = evidence(catalogue)
-    keys = _in_order(found)
-    notes = list(dict.fromkeys(other.but for _, case in found.cases() for other in case.instead))
+    notes = list(dict.fromkeys(other.but for _, case in found.cases for other in case.instead))
+    newest: dict[str, Submission] = {}
+    for one in in_order(catalogue.numbers):
+        newest.setdefault(one.machine, one)
+    machines = {machine: _machine(found, one, notes) for machine, one in newest.items()}
+    kinds = Counter(one["kind"] for one in machines.values() if one["costs"])
     whole = {
-        "words": WORDS,
+        "words": WORDS | {"some-alike": SOME_ALIKE},
         "thresholds": THRESHOLDS,
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ], "threads": MAX_THREADS},
+        "tracers": found.tracers,
         "suites": _suites(found),
-        "machines": {one.facts.machine: _machine(one) for one in reversed(found.costs.values())},
         "notes": notes,
-        "costs": [_cost(found, key, found.costs[key]) | {"ways": _ways(found, key, keys, notes)} for key in keys],
+        "kinds": kinds,
+        "machines": _at_once(machines, shown_machines(catalogue.numbers)),
+        "all": kinds.total(),
     }
-    return json.dumps(whole, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    yield CALCULATOR, script_json(whole)
+    for machine, values in machines.items():
+        yield f"guidance/{machine}.json", script_json(values)
 
 
-def _in_order(found: Evidence) -> list[Key]:
-    """The keys of all costs as the page offers them: tracers with most cases first, and the first suite first."""
-    cases = {case.id for suite, case in found.cases() if suite.id == FIRST_SUITE}
-    tracers = found.tracers()
-    return sorted(found.costs, key=lambda key: (tracers.index(key[1]), key[2] not in cases))
+def _at_once(machines: Mapping[str, Values], shown: Sequence[str]) -> dict[str, Values]:
+    """Of the machines that pages show those that the page has from the start, the home machine first."""
+    found: dict[str, Values] = {}
+    left = MOST_COSTS
+    for machine, values in machines.items():
+        number = len(values["costs"])
+        if number and machine in shown and (number <= left or not found):
+            found[machine] = values
+            left -= number
+    return found
 
 
-def _suites(found: Evidence) -> list[dict[str, Any]]:
-    """Suites with the cases that have a cost, each by its id, title, probe and action; the first suite first."""
+def _machine(found: Evidence, newest: Submission, notes: Sequence[str]) -> Values:
+    """A machine in words, the kind that it is of, and its costs; what costs less is named by its place among them."""
+    facts = facts_of_submission(newest)
+    costs = found.by_tracer(newest.machine)
+    keys = [(newest.machine, tracer, case) for tracer, cases in costs.items() for case in cases]
+    places = {key: place for place, key in enumerate(keys)}
+    return {
+        "where": sentences.place(facts, newest.document),
+        "kind": f"like.{facts.tier.replace(' ', '-')}.{facts.architecture}",
+        "alike": f"{facts.tier}, {facts.architecture}",
+        "href": addresses.machine(newest.machine),
+        "costs": [
+            _cost(found, key, found.costs[key])
+            | {
+                "ways": [
+                    (places[one.key], notes.index(one.but) if one.but else -1, int(one.comparison.is_paired))
+                    for one in alternatives(found, key)
+                ]
+            }
+            for key in keys
+        ],
+    }
+
+
+def _suites(found: Evidence) -> list[Values]:
+    """Suites with the cases that have a cost, the first suite first; each case has the parts of its options."""
     measured = {case for _, _, case in found.costs}
     suites = [
         {
             "title": suite.title,
-            "cases": [[case.id, case.title, case.probe, case.action] for case in suite.cases if case.id in measured],
+            "cases": [
+                (case.id, case.title, case.probe, case.action, addresses.case(case.id))
+                for case in suite.cases
+                if case.id in measured
+            ],
         }
         for suite in sorted(found.suites, key=lambda suite: suite.id != FIRST_SUITE)
     ]
     return [suite for suite in suites if suite["cases"]]
 
 
-def _machine(one: Measured) -> dict[str, str]:
-    facts = one.facts
-    return {
-        "where": sentences.place(facts, one.submission.document),
-        "tier": facts.tier,
-        "architecture": facts.architecture,
-    }
-
-
-def _cost(found: Evidence, key: Key, one: Measured) -> dict[str, Any]:
+def _cost(found: Evidence, key: Key, one: Number) -> Values:
     """One cost and what is known of it; `rate` in events/s, `loss` as a ratio, both at the rate that was measured."""
     machine, tracer, case = key
-    letter, reasons = one.grade
+    letter, reasons = one.trust
     factors = contention(found, machine, tracer, case)
     return {
         "case": case,
         "tracer": tracer,
-        "machine": machine,
-        "tool": names.tool(tracer, one.tool_version),
-        "cost": _ends(one.bounded),
+        "tool": names.tool_with_version(one),
+        "cost": ends(one.bounded_cost),
         "clear": one.is_clear,
-        "rate": _short(one.case.rate_hz),
-        "loss": _short(one.case.loss_ratio),
+        "rate": short(one.rate_hz),
+        "loss": short(one.loss_ratio),
         "grade": sentences.graded(letter, reasons),
-        "date": names.date_words(one.date),
+        "date": names.date_words(one.submission.date),
         "line": sentences.line_words(line(found, machine, tracer, case)),
-        "contention": [[factor.threads, _ends(factor.factor)] for factor in factors],
+        "contention": [(factor.threads, ends(factor.factor)) for factor in factors],
     }
-
-
-def _ways(found: Evidence, key: Key, keys: list[Key], notes: list[str]) -> list[list[int]]:
-    """What costs less: the place of its cost, that of its note or -1, and 1 where both were in the same blocks."""
-    return [
-        [keys.index(one.key), notes.index(one.but) if one.but else -1, int(one.comparison.is_paired)]
-        for one in alternatives(found, key)
-    ]
-
-
-def _ends(found: Interval) -> list[float | None]:
-    return [_short(end) for end in (found.value, found.low, found.high)]
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -37,6 +38,9 @@ class SiteOptions:
         return f"{urlsplit(self.base_url).path.rstrip('/')}/"
 
 
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+"""From include/uapi/linux/fcntl.h and fs.h."""
+
 Mount = dict[str, str | list[str]]
 
 
@@ -49,6 +53,7 @@ def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[Mount]:
     pairs = [
         (project / "content", "content"),
         (work / "content", "content"),
+        (project / "site" / "adapters", "content"),
         (project / "METHOD.md", "content/method.md"),
         (project / "GLOSSARY.md", "content/glossary.md"),
         (project / "CONTRIBUTING.md", "content/submit.md"),
@@ -68,7 +73,12 @@ def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[Mount]:
 
 def write_configuration(project: Path, work: Path, options: SiteOptions) -> Path:
     """The second configuration file, which adds to `site/hugo.toml` what changes from build to build."""
-    params = {"repository": options.repository, "dataVersion": options.data_version, "address": options.address}
+    params = {
+        "repository": options.repository,
+        "dataVersion": options.data_version,
+        "address": options.address,
+        "citedSite": options.base_url.rstrip("/"),
+    }
     path = (work / "hugo.json").resolve()
     configuration = {
         "baseURL": "/",  # with a path in it, relative addresses of style sheets and scripts would name it twice
@@ -116,14 +126,25 @@ def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions)
 
 
 def swap(fresh: Path, target: Path) -> None:
-    """Put the folder `fresh` in the place of `target`; a reader never sees half a site.
-
-    Two renames, because Linux's exchange of two folders (renameat2) is not in Python; between them the place is empty.
-    """
-    old = target.with_name(f"{target.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    """Put the folder `fresh` in the place of `target`; a reader never sees half a site, nor none."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists():
+    if not target.exists():
+        fresh.rename(target)
+        return
+    old = fresh
+    if not _exchange(fresh, target):
+        old = target.with_name(f"{target.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
         target.rename(old)
-    fresh.rename(target)
+        fresh.rename(target)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two folders at once, as renameat2(2) does; False where the C library or the file system cannot."""
+    try:
+        exchange = ctypes.CDLL(None).renameat2
+    except AttributeError:
+        return False
+    done: int = exchange(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE)
+    return done == 0

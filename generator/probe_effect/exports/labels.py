@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 Label = dict[str, str | dict[str, str]]
 """`text` and `href`; of a source also its `title`, and what each of its `figures` is."""
@@ -19,10 +19,10 @@ def labels(catalogue: Catalogue) -> dict[str, dict[str, Label]]:
 
     A tracer is called by its tool and the version of the newest submission that has it.
     """
-    newest_first = sorted(catalogue.submissions, key=lambda one: one.document.run.started, reverse=True)
+    newest_first = sorted(catalogue.timed, key=lambda one: one.started, reverse=True)
     versions: dict[str, str] = {}
     for submission in newest_first:
-        for tracer in (case.tracer for case in submission.summary.cases):
+        for tracer in (case.tracer for case in submission.numbers):
             versions.setdefault(tracer, names.tool(tracer, submission.document.tools.get(tracer)))
     return {
         "suites": {one.suite.id: _label(one.suite.title, addresses.suite(one.suite.id)) for one in catalogue.suites},

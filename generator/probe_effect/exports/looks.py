@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.tracer_look import LOOKS, look
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 
 def tracer_looks(catalogue: Catalogue) -> str:
@@ -17,7 +17,7 @@ def tracer_looks(catalogue: Catalogue) -> str:
     `series` is the number of the variable `--series-1` and so on, `colour` the sentinel of specs, `shape` and `dash`
     are as Vega takes them.
     """
-    measured = {case.tracer for one in catalogue.all_submissions() for case in one.summary.cases}
+    measured = {case.tracer for one in catalogue.everything for case in one.numbers}
     published = {figure.tracer for source in catalogue.sources for figure in source.figures if figure.tracer}
     return json.dumps({tracer: _plain(tracer) for tracer in sorted({*LOOKS, *measured, *published})})
 

@@ -1,27 +1,33 @@
-"""One row for each number of the site: what a submission says of one case, tracer and level.
+"""One row for each number of the site, and one for each published figure.
 
 Times and instructions are two tables, whose fields differ; nothing puts them into one. Published figures are a third.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from probe_effect.exports.table import Field, fields_of
-from probe_effect.guidance import names
-from probe_effect.guidance.catalogue import CountedSubmission
-from probe_effect.pages import addresses
+from probe_effect.exports.table import Field, Row, fields_of
+from probe_effect.numbers import names
+from probe_effect.reduce.submission import Submission
+from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.source_file import FIGURE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from probe_effect.exports.table import Row, Value
-    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource
-    from probe_effect.model import CaseSummary, InstructionCase, Interval, Spread
+    from probe_effect.exports.table import Value
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.catalogue import PublishedSource
+    from probe_effect.numbers.index import Numbers
+    from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.source_file import Figure
 
-    Submission = TypeVar("Submission", MeasuredSubmission, CountedSubmission)
+
+Cells = dict[str, "Value"]
+
+INTERVAL, RANGE = ("_low", "_high"), ("_least", "_greatest")
+"""What the ends of a time and of a count are called."""
 
 DIGITS = 7
 """Of each number: more than any interval supports."""
@@ -50,7 +56,11 @@ PLACE_FIELDS = (
     Field("tracer", "string", "Id of the tracer."),
     Field("tracer_version", "string", "The tracer's version as it prints it."),
     Field("level", "string", "The value of the suite's varied factor; empty where there is none."),
-    Field("current", "boolean", "Whether no newer submission of the machine has the same case, tracer and level."),
+    Field(
+        "current",
+        "boolean",
+        "Whether it stands for its machine, case, tracer and level: the newest run that is sound, or else the newest.",
+    ),
     Field("status", "string", "How its runs ended: `ok`, `failed`, `timeout` or `skipped`."),
     Field("blocks", "integer", "Blocks with a traced run and a baseline that ended well."),
 )
@@ -96,28 +106,16 @@ FIGURE_FIELDS = (
 )
 
 
-def standing(catalogue: Catalogue) -> list[MeasuredSubmission | CountedSubmission]:
-    """The submissions of times, then those of instructions; withdrawn ones are in no table but their own."""
-    return [*catalogue.submissions, *catalogue.counted]
-
-
-def own_rows(one: MeasuredSubmission | CountedSubmission) -> list[Row]:
-    """What a submission that is withdrawn says; none of it is current."""
-    if isinstance(one, CountedSubmission):
-        return [count_row(one, case, set()) for case in one.summary.cases]
-    return [cost_row(one, case, set()) for case in one.summary.cases]
-
-
-def cost_rows(catalogue: Catalogue) -> list[Row]:
-    """Every case of every submission of times, by submission."""
-    current = _current(catalogue.submissions)
-    return [cost_row(one, case, current) for one in catalogue.submissions for case in one.summary.cases]
-
-
-def count_rows(catalogue: Catalogue) -> list[Row]:
-    """Every case of every submission of instructions, by submission."""
-    current = _current(catalogue.counted)
-    return [count_row(one, case, current) for one in catalogue.counted for case in one.summary.cases]
+def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[Row]:
+    """Every case of each of `submissions`, all of times or all of instructions; of one withdrawn, none is current."""
+    for submission in submissions:
+        place = _place(submission)
+        fields = [field.name for field in (COST_FIELDS if submission.metric == "time" else COUNT_FIELDS)]
+        for one in submission.numbers:
+            cells = (
+                place | _what(one, is_current=numbers.is_current(one)) | (_time(one) if one.is_time else _count(one))
+            )
+            yield Row((name, cells[name]) for name in fields)
 
 
 def figure_rows(sources: Iterable[PublishedSource]) -> list[Row]:
@@ -125,101 +123,86 @@ def figure_rows(sources: Iterable[PublishedSource]) -> list[Row]:
     return [figure_row(source, figure) for source in sources for figure in source.figures]
 
 
-def cost_row(one: MeasuredSubmission, case: CaseSummary, current: set[str]) -> Row:
-    """What a submission says of a case in times; `current` are the ids of numbers that no newer one replaces."""
-    return {
-        **_place(one, case, current),
-        "baseline_ns": _short(case.baseline_ns),
-        "noise_floor_ns": _short(case.noise_floor_ns),
-        **_interval("cost", "ns", case.cost),
-        "fastest_ns": _short(case.fastest_ns),
-        "distinguishable": case.distinguishable,
-        **_interval("slowdown", "ratio", case.slowdown),
-        **_interval("threshold_1", "hz", case.threshold_1),
-        **_interval("threshold_5", "hz", case.threshold_5),
-        **_interval("threshold_30", "hz", case.threshold_30),
-        **_interval("attach", "ns", case.attach),
-        **_interval("detach", "ns", case.detach),
-        "rate_hz": _short(case.rate_hz),
-        **_events(case),
-        "grade": case.grade,
-        "grade_reasons": "; ".join(case.grade_reasons) or None,
-        "note": case.note,
-    }
-
-
-def count_row(one: CountedSubmission, case: InstructionCase, current: set[str]) -> Row:
-    """What a submission says of a case in instructions; `current` as for `cost_row`."""
-    return {
-        **_place(one, case, current),
-        **_spread("baseline", case.baseline_instructions),
-        **_spread("cost", case.cost_instructions),
-        **_events(case),
-        "mechanism": case.mechanism,
-        "faults": "; ".join(case.faults) or None,
-        "note": case.note,
-    }
-
-
 def figure_row(source: PublishedSource, figure: Figure) -> Row:
     """A published figure beside what it comes to when computed again."""
     own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
     found = source.recomputed.get(figure.figure)
+    return Row(
+        {
+            "source": source.id,
+            "source_title": source.document.title,
+            "source_date": source.document.date,
+            **own,
+            "recomputed": _short(float(found.value)) if found else None,
+            "verdict": found.verdict if found else None,
+        }
+    )
+
+
+def _place(submission: Submission) -> Cells:
+    """What all rows of a submission share."""
+    document = submission.document
     return {
-        "source": source.id,
-        "source_title": source.document.title,
-        "source_date": source.document.date,
-        **own,
-        "recomputed": _short(float(found.value)) if found else None,
-        "verdict": found.verdict if found else None,
-    }
-
-
-def _current(submissions: Iterable[Submission]) -> set[str]:
-    """The ids of the numbers that tables show: of each machine, case, tracer and level the newest."""
-    newest: dict[tuple[str, str, str, str | None], str] = {}
-    for one in sorted(submissions, key=lambda one: one.document.run.started, reverse=True):
-        for case in one.summary.cases:
-            key = (one.summary.machine, case.case, case.tracer, case.level)
-            newest.setdefault(key, addresses.number_id(one.files.id, case))
-    return set(newest.values())
-
-
-def _place(one: MeasuredSubmission | CountedSubmission, case: CaseSummary | InstructionCase, current: set[str]) -> Row:
-    document, number_id = one.document, addresses.number_id(one.files.id, case)
-    return {
-        "id": number_id,
-        "machine": one.summary.machine,
+        "id": None,
+        "machine": submission.machine,
         "machine_name": names.machine_name(document),
-        "tier": names.tier(document.machine, document.run.metric),
+        "tier": names.tier(document.machine, submission.metric),
         "kernel_release": document.system.kernel_release,
-        "submission": one.files.id,
-        "date": document.run.started[:10],
-        "suite": one.summary.suite,
-        "case": case.case,
-        "tracer": case.tracer,
-        "tracer_version": document.tools.get(case.tracer),
-        "level": case.level,
-        "current": number_id in current,
-        "status": case.status,
-        "blocks": case.blocks,
+        "submission": submission.id,
+        "date": submission.date,
+        "suite": submission.suite,
     }
 
 
-def _events(case: CaseSummary | InstructionCase) -> Row:
-    return {"loss_ratio": _short(case.loss_ratio), "reconciled": case.reconciled}
-
-
-def _interval(name: str, unit: str, found: Interval | None) -> Row:
-    ends = (found.value, found.low, found.high) if found else (None, None, None)
-    return {f"{name}{end}_{unit}": _short(value) for end, value in zip(("", "_low", "_high"), ends, strict=True)}
-
-
-def _spread(name: str, found: Spread | None) -> Row:
-    ends = (found.median, found.least, found.greatest) if found else (None, None, None)
+def _what(one: Number, *, is_current: bool) -> Cells:
     return {
-        f"{name}{end}_instructions": _short(value) for end, value in zip(("", "_least", "_greatest"), ends, strict=True)
+        "id": one.id,
+        "case": one.case,
+        "tracer": one.tracer,
+        "tracer_version": one.tool_version,
+        "level": one.level,
+        "current": is_current,
+        "status": one.status,
+        "blocks": one.blocks,
+        "loss_ratio": _short(one.loss_ratio),
+        "reconciled": one.reconciled,
+        "note": one.note,
     }
+
+
+def _time(one: Number) -> Cells:
+    return {
+        "baseline_ns": _short(one.baseline.value if one.baseline else None),
+        "noise_floor_ns": _short(one.noise_floor_ns),
+        **_ends("cost", "ns", one.cost),
+        "fastest_ns": _short(one.fastest_ns),
+        "distinguishable": one.distinguishable,
+        **_ends("slowdown", "ratio", one.slowdown),
+        **{
+            name: value
+            for percent in THRESHOLDS
+            for name, value in _ends(f"threshold_{percent}", "hz", one.threshold(percent)).items()
+        },
+        **_ends("attach", "ns", one.attach),
+        **_ends("detach", "ns", one.detach),
+        "rate_hz": _short(one.rate_hz),
+        "grade": one.grade,
+        "grade_reasons": "; ".join(one.grade_reasons) or None,
+    }
+
+
+def _count(one: Number) -> Cells:
+    return {
+        **_ends("baseline", "instructions", one.baseline, RANGE),
+        **_ends("cost", "instructions", one.cost, RANGE),
+        "mechanism": one.mechanism,
+        "faults": "; ".join(one.faults) or None,
+    }
+
+
+def _ends(name: str, unit: str, found: Estimate | None, ends: tuple[str, str] = INTERVAL) -> Cells:
+    values = (found.value, found.low, found.high) if found else (None, None, None)
+    return {f"{name}{end}_{unit}": _short(value) for end, value in zip(("", *ends), values, strict=True)}
 
 
 def _short(value: float | None) -> float | None:

@@ -15,22 +15,22 @@ from probe_effect.exports.number_rows import (
     COST_FIELDS,
     COUNT_FIELDS,
     FIGURE_FIELDS,
-    cost_rows,
-    count_rows,
     figure_rows,
-    own_rows,
+    number_rows,
 )
 from probe_effect.exports.table import Table, csv_text, json_text
-from probe_effect.guidance import names
-from probe_effect.guidance.catalogue import MeasuredSubmission
+from probe_effect.numbers import names
+from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
+from probe_effect.reduce.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from probe_effect.exports.table import Field, Row
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Submission
 
 Tables = dict[str, Table]
 """File name without its ending, to the table in it."""
@@ -40,7 +40,7 @@ TITLES = {"data": "This page's numbers", "counts": "Its instructions", "publishe
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class Rows:
     """Every number of the site, times, instructions and published figures apart."""
 
     costs: tuple[Row, ...]
@@ -48,12 +48,16 @@ class Numbers:
     figures: tuple[Row, ...]
 
 
-def numbers(catalogue: Catalogue) -> Numbers:
+def rows(catalogue: Catalogue) -> Rows:
     """The rows of all numbers, each made once."""
-    return Numbers(tuple(cost_rows(catalogue)), tuple(count_rows(catalogue)), tuple(figure_rows(catalogue.sources)))
+    return Rows(
+        tuple(number_rows(catalogue.timed, catalogue.numbers)),
+        tuple(number_rows(catalogue.counted, catalogue.numbers)),
+        tuple(figure_rows(catalogue.sources)),
+    )
 
 
-def whole_tables(found: Numbers) -> Tables:
+def whole_tables(found: Rows) -> Tables:
     """Everything, for `/data/`: a table for each kind of number."""
     return {
         "costs": Table("Costs of all submissions", COST_FIELDS, found.costs),
@@ -62,27 +66,29 @@ def whole_tables(found: Numbers) -> Tables:
     }
 
 
-def page_tables(catalogue: Catalogue, found: Numbers) -> dict[str, Tables]:
+def page_tables(catalogue: Catalogue, found: Rows) -> dict[str, Tables]:
     """Address of a page to its tables."""
-    current = Numbers(_current(found.costs), _current(found.counts), _costs_of_others(found.figures))
+    current = Rows(_current(found.costs), _current(found.counts), _costs_of_others(found.figures))
     pages = {
-        "/costs/": {"data": Table("What one event costs, newest of each machine", COST_FIELDS, current.costs)},
+        "/costs/": {"data": Table("What one event costs, current on each machine", COST_FIELDS, current.costs)},
         "/kernels/": {"data": Table("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
         "/sources/": {"data": Table("Published figures", FIGURE_FIELDS, found.figures)},
     }
+    # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
+    few = _of_machines(current, shown_machines(catalogue.numbers))
     for folder in catalogue.suites:
         suite = folder.suite
-        pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", current, "suite", suite.id)
+        pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", few, "suite", suite.id)
         for case in suite.cases:
             pages[addresses.case(case.id)] = _mixed(f"{case.id}: {case.title}", current, "case", case.id)
     for tool in sorted({names.tool_of(str(row["tracer"])) for row in (*found.costs, *found.counts)}):
-        pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", _of_tool(current, tool), None, tool)
+        pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", _of_tool(few, tool), None, tool)
     pages |= _each("machine", addresses.machine, "Times on machine", COST_FIELDS, found.costs)
     pages |= _each("machine", addresses.kernel, "Instructions on machine", COUNT_FIELDS, found.counts)
     pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, found.costs)
     pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, found.counts)
     for one in catalogue.withdrawn:
-        pages[addresses.submission(one.files.id)] = {"data": _withdrawn(one)}
+        pages[addresses.submission(one.id)] = {"data": _withdrawn(one, catalogue)}
     return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, found.figures)
 
 
@@ -115,12 +121,12 @@ def about(catalogue: Catalogue, address: str) -> dict[str, object]:
     }
 
 
-def _withdrawn(one: MeasuredSubmission | CountedSubmission) -> Table:
-    fields = COST_FIELDS if isinstance(one, MeasuredSubmission) else COUNT_FIELDS
-    return Table(f"Submission {one.files.id}, withdrawn", fields, tuple(own_rows(one)))
+def _withdrawn(one: Submission, catalogue: Catalogue) -> Table:
+    fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
+    return Table(f"Submission {one.id}, withdrawn", fields, tuple(number_rows([one], catalogue.numbers)))
 
 
-def _mixed(title: str, found: Numbers, key: str | None, value: str) -> Tables:
+def _mixed(title: str, found: Rows, key: str | None, value: str) -> Tables:
     """The tables of a page on which all three kinds meet; costs always, so that their path stays."""
     costs, counts, figures = (
         tuple(row for row in rows if key is None or row.get(key) == value)
@@ -153,9 +159,13 @@ def _costs_of_others(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row["case"] is not None and row["cost_ns"] is not None)
 
 
-def _of_tool(found: Numbers, tool: str) -> Numbers:
+def _of_machines(found: Rows, machines: Collection[str]) -> Rows:
+    return Rows(tuple(row for row in found.costs if row["machine"] in machines), found.counts, found.figures)
+
+
+def _of_tool(found: Rows, tool: str) -> Rows:
     """What a tool measured, in whatever version."""
     costs, counts = (
         tuple(row for row in rows if names.tool_of(str(row["tracer"])) == tool) for rows in (found.costs, found.counts)
     )
-    return Numbers(costs, counts, ())
+    return Rows(costs, counts, ())

@@ -6,19 +6,20 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 from probe_effect.exports import licence
-from probe_effect.exports.number_rows import standing
 from probe_effect.exports.table import Field, Table, fields_of
-from probe_effect.store.samples import SAMPLE_COLUMNS, read_samples
+from probe_effect.store.samples import SAMPLE_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from probe_effect.exports.table import Row, Value
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, MeasuredSubmission
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Submission
 
 TYPES: dict[str, Any] = {
     "integer": pa.int64(),
@@ -28,19 +29,35 @@ TYPES: dict[str, Any] = {
     "date": pa.date32(),
 }
 
-SAMPLE_FIELDS = (
+ROWS_OF_A_GROUP = 64 * 1024
+"""Of a row group: an engine that asks for some submissions skips the groups of others, by the least and greatest id."""
+
+PLACE_FIELDS = (
     Field("submission", "string", "Id of the submission, `<machine>/<date>-<suite>[-n]`."),
     Field("machine", "string", "Id of the machine."),
     Field("suite", "string", "Id of the suite."),
     Field("metric", "string", "`time`, or `instructions` counted in an emulated machine; the two never compare."),
-    *fields_of(SAMPLE_COLUMNS),
 )
+SAMPLE_FIELDS = (*PLACE_FIELDS, *fields_of(SAMPLE_COLUMNS))
+SAMPLES_TITLE = "Every run of every submission"
 
 
-def samples_table(catalogue: Catalogue) -> Table:
-    """Every timed or counted run of every submission."""
-    rows = (row for one in standing(catalogue) for row in _sample_rows(one))
-    return Table("Every run of every submission", SAMPLE_FIELDS, tuple(rows))
+def write_samples(catalogue: Catalogue, path: Path, version: str) -> Table:
+    """Write every timed or counted run of every submission in force to `path`, by submission.
+
+    Returns: the table without its rows, which are never all in memory.
+    """
+    schema = _schema(SAMPLE_FIELDS, SAMPLES_TITLE, version)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        waiting: list[pa.Table] = []
+        for submission in sorted(catalogue.active, key=lambda one: one.id):
+            waiting.append(_samples(submission, schema))
+            if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
+                writer.write_table(pa.concat_tables(waiting))
+                waiting = []
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting))
+    return Table(SAMPLES_TITLE, SAMPLE_FIELDS, (), count=sum(one.rows for one in catalogue.active))
 
 
 def write_parquet(table: Table, path: Path, version: str) -> None:
@@ -49,33 +66,42 @@ def write_parquet(table: Table, path: Path, version: str) -> None:
     Args:
         version: of the data.
     """
-    schema = pa.schema(
-        [pa.field(field.name, TYPES[field.kind], metadata=_metadata(field)) for field in table.fields],
-        metadata={"title": table.title, "data_version": version, "licence": licence.URL, "creator": licence.CREATOR},
-    )
+    schema = _schema(table.fields, table.title, version)
     columns = [
         pa.array(_cells(field, table.rows), type=found.type) for field, found in zip(table.fields, schema, strict=True)
     ]
     pq.write_table(pa.Table.from_arrays(columns, schema=schema), path, compression="zstd")
 
 
-def _sample_rows(one: MeasuredSubmission | CountedSubmission) -> Iterator[Row]:
-    place: Row = {
-        "submission": one.files.id,
-        "machine": one.summary.machine,
-        "suite": one.summary.suite,
-        "metric": one.document.run.metric,
-    }
-    samples, _ = read_samples(one.files.samples, one.files.id)  # read once before, when its problems were told
+def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
+    return pa.schema(
+        [pa.field(field.name, TYPES[field.kind], metadata=_metadata(field)) for field in fields],
+        metadata={"title": title, "data_version": version, "licence": licence.URL, "creator": licence.CREATOR},
+    )
+
+
+def _samples(one: Submission, schema: pa.Schema) -> pa.Table:
+    """The rows of a submission, whose file was checked before: it is read without looking for faults."""
     names = [column.name for column in SAMPLE_COLUMNS]
-    return (place | {name: getattr(sample, name) for name in names} for sample in samples)
+    options = pyarrow.csv.ConvertOptions(
+        column_types={name: schema.field(name).type for name in names},
+        include_columns=names,
+        include_missing_columns=True,
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    rows = pyarrow.csv.read_csv(one.files.samples, convert_options=options)
+    place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
+    shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in PLACE_FIELDS]
+    return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)
 
 
 def _metadata(field: Field) -> dict[str, str]:
     return {"description": field.text} | ({"unit": field.unit} if field.unit else {})
 
 
-def _cells(field: Field, rows: Iterable[Row]) -> list[Value | date]:
+def _cells(field: Field, rows: Iterable[Row]) -> Iterator[Value | date]:
     """The cells of a column; dates as such, because Parquet has a type for them."""
-    cells = (row[field.name] for row in rows)
-    return [date.fromisoformat(cell) if field.kind == "date" and isinstance(cell, str) else cell for cell in cells]
+    for row in rows:
+        cell = row[field.name]
+        yield date.fromisoformat(cell) if field.kind == "date" and isinstance(cell, str) else cell

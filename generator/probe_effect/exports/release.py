@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import UsageError
 from probe_effect.exports.archive import write_zip
-from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, cost_rows, count_rows
+from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, number_rows
 from probe_effect.exports.table import Table, csv_text
 from probe_effect.store.release_file import (
     MANIFEST,
@@ -26,7 +26,7 @@ from probe_effect.store.version import data_files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.store.places import DataFolder
 
 EXPLAINING = ("LICENSE", "README.md", "changes.toml")
@@ -78,8 +78,8 @@ def _free_folder(data: DataFolder, version: str) -> Path:
 def _beside(catalogue: Catalogue, manifest: Manifest) -> dict[str, bytes]:
     """The files that lie beside the archive and in it: every number as of then, and what the archive holds."""
     tables = {
-        "costs.csv": Table("Times", COST_FIELDS, tuple(cost_rows(catalogue))),
-        "counts.csv": Table("Instructions", COUNT_FIELDS, tuple(count_rows(catalogue))),
+        "costs.csv": Table("Times", COST_FIELDS, tuple(number_rows(catalogue.timed, catalogue.numbers))),
+        "counts.csv": Table("Instructions", COUNT_FIELDS, tuple(number_rows(catalogue.counted, catalogue.numbers))),
     }
     texts = {name: csv_text(tables[name]) for name in TABLES}
     texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"

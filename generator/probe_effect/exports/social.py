@@ -10,12 +10,14 @@ from probe_effect.charts.site_card import site_card
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from probe_effect.store.kept import Kept
 
-def write_site_card(work: Path, cache: Path) -> None:
+
+def write_site_card(work: Path, cache: Kept) -> None:
     """Write `og/site.png`.
 
     Args:
-        cache: the folder of drawings of earlier builds.
+        cache: drawings of earlier builds.
     """
     path = work / "static" / "og" / "site.png"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from probe_effect.store.tables import FORMULA_START, csv_line
@@ -17,7 +18,21 @@ Kind = Literal["integer", "number", "string", "boolean", "date"]
 """As Table Schema calls them."""
 
 Value = int | float | str | bool | None
-Row = dict[str, Value]
+
+
+class Row(dict[str, Value]):
+    """The cells of a row by field, in the order of its fields; a row of many tables is written once."""
+
+    @cached_property
+    def csv(self) -> str:
+        """Its line of CSV."""
+        return csv_line(_csv_cell(cell) for cell in self.values())
+
+    @cached_property
+    def json(self) -> str:
+        """Its line of JSON: a list, because thousands of rows that name their cells are three times as large."""
+        return _json(list(self.values()))
+
 
 UNITS = {"_ns": "ns", "_hz": "events/s", "_ratio": "ratio", "_bytes": "bytes", "instructions": "instructions"}
 """The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %."""
@@ -50,6 +65,13 @@ class Table:
     title: str
     fields: tuple[Field, ...]
     rows: tuple[Row, ...]
+    count: int | None = None
+    """How many rows there are, where they are not all here."""
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return len(self.rows) if self.count is None else self.count
 
 
 def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
@@ -59,25 +81,24 @@ def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
 
 def csv_text(table: Table) -> str:
     """The table as CSV that no spreadsheet runs; a missing value is an empty cell."""
-    names = [field.name for field in table.fields]
-    return "".join([csv_line(names), *(csv_line(_csv_cell(row[name]) for name in names) for row in table.rows)])
+    return "".join([csv_line(field.name for field in table.fields), *(row.csv for row in table.rows)])
 
 
 def json_text(table: Table, about: Mapping[str, object]) -> str:
     """The table as JSON, a row a line: `about`, then `columns` with units and meaning, then `rows`.
 
-    A missing value is null.
+    A row is a list of its cells in the order of the columns; a missing value is null.
     """
     head = {"title": table.title, **about, "columns": [field.described() for field in table.fields]}
-    return rows_document(head, table.rows)
+    return rows_document(head, (row.json for row in table.rows))
 
 
-def rows_document(head: Mapping[str, object], rows: Iterable[Mapping[str, object]]) -> str:
-    """JSON of what `head` has, which is not nothing, and `rows`.
+def rows_document(head: Mapping[str, object], rows: Iterable[str]) -> str:
+    """JSON of what `head` has, which is not nothing, and `rows`, each as JSON.
 
     A row has a line of its own, so that the difference between two files is the rows that differ.
     """
-    lines = ",\n".join(_json(row) for row in rows)
+    lines = ",\n".join(rows)
     return f'{_json(head)[:-1]}, "rows": [\n{lines}\n]}}\n'
 
 
@@ -97,5 +118,8 @@ def _csv_cell(value: Value) -> Value:
     return str(value).lower() if isinstance(value, bool) else safe_cell(value)
 
 
+WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return WRITER.encode(value)

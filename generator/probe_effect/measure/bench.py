@@ -21,7 +21,7 @@ from probe_effect.measure.calibrate import (
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
 from probe_effect.measure.one_run import Limits, Watch, empty_row
 from probe_effect.measure.plan import plan
-from probe_effect.measure.planned import PlannedRun, Subject, baseline
+from probe_effect.measure.planned import PlannedRun, baseline
 from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import Author
     from probe_effect.measure.testbed import Testbed
-    from probe_effect.model import Sample
+    from probe_effect.model import Key, Sample
     from probe_effect.tracers.protocol import Counting
     from probe_effect.workloads.build import Program
 
@@ -128,7 +128,7 @@ class Bench:
             raise ProbeEffectError(row.note)
         return operations
 
-    def _try(self, subject: Subject, done: int, total: int, first: int) -> tuple[int, Sample]:
+    def _try(self, subject: Key, done: int, total: int, first: int) -> tuple[int, Sample]:
         """(operations of a run, the trial's row)."""
         trial = PlannedRun(0, 0, subject, "baseline" if subject.is_baseline else "traced")
         blocks = self.settings.blocks
@@ -162,13 +162,13 @@ class Bench:
         events = self.work.case(subject).events_per_operation
         return Watch(self.work.tracers[subject.tracer], script, counting, events)
 
-    def _counting(self, subject: Subject, *, is_check: bool) -> Counting:
+    def _counting(self, subject: Key, *, is_check: bool) -> Counting:
         counted_by = self.work.case(subject).counted_by
         if counted_by == "twin":
             return "maps" if is_check else "nothing"
         return "nothing" if counted_by == "tool" else counted_by
 
-    def _target_s(self, subject: Subject) -> float:
+    def _target_s(self, subject: Key) -> float:
         lengths = self.settings.lengths
         if (seconds := self.work.suite.workload.seconds) is not None:
             return min(seconds, lengths.traced_s)
@@ -180,7 +180,7 @@ def _first(baseline_operations: int, level: str | None) -> int:
     return FIRST_OPERATIONS if level is None else min(FIRST_OPERATIONS, baseline_operations)
 
 
-def _planned(subject: Subject, operations: int, trial: Sample, twins: frozenset[Subject]) -> PlannedSubject:
+def _planned(subject: Key, operations: int, trial: Sample, twins: frozenset[Key]) -> PlannedSubject:
     if trial.status != "ok":  # a case whose trial did not end well is not tried again
         return PlannedSubject(
             case=subject.case,
@@ -200,7 +200,7 @@ def _planned(subject: Subject, operations: int, trial: Sample, twins: frozenset[
     )
 
 
-def _skipped(subject: Subject, reason: str) -> PlannedSubject:
+def _skipped(subject: Key, reason: str) -> PlannedSubject:
     return PlannedSubject(
         case=subject.case,
         tracer=subject.tracer,

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.measure.planned import Subject
+from probe_effect.model import Key
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ class Journal:
 
     def __init__(self, document: PlanFile, rows: Iterable[Sample]) -> None:
         self._document = document
-        self._subjects = {Subject(one.case, one.tracer, one.level): one for one in document.subjects}
+        self._subjects = {Key(one.case, one.tracer, one.level): one for one in document.subjects}
         self._places: set[tuple[int, int]] = set()
         self.rows: list[Sample] = []
-        self.failures: Counter[Subject] = Counter()
+        self.failures: Counter[Key] = Counter()
         for row in rows:
             self.add(row)
 
     def add(self, row: Sample) -> None:
         """Take in a row that is on disk."""
-        subject = Subject(row.case, row.tracer, row.level)
+        subject = Key(row.case, row.tracer, row.level)
         self.rows.append(row)
         self._places.add((row.block, row.position))
         self.failures[subject] += not subject.is_baseline and row.status in {"failed", "timeout"}
@@ -44,7 +44,7 @@ class Journal:
         """Whether the run has its row."""
         return (run.block, run.position) in self._places
 
-    def operations(self, subject: Subject) -> int:
+    def operations(self, subject: Key) -> int:
         """Operations of a run of `subject`. Raises: KeyError for one that is not to be run."""
         document = self._document
         if not subject.is_baseline:
@@ -57,7 +57,7 @@ class Journal:
             raise KeyError(subject)
         return number
 
-    def left_out(self, subject: Subject) -> PlannedSubject | None:
+    def left_out(self, subject: Key) -> PlannedSubject | None:
         """The plan's word on a case that is not run; None for one that is, and for the baseline."""
         found = self._subjects.get(subject)
         return found if found is not None and found.operations is None else None
@@ -73,7 +73,7 @@ def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
         raise BadData(problems)
     planned = {(run.block, run.position): (run.subject, run.arm) for run in runs}
     for row in rows:
-        if planned.get((row.block, row.position)) != (Subject(row.case, row.tracer, row.level), row.arm):
+        if planned.get((row.block, row.position)) != (Key(row.case, row.tracer, row.level), row.arm):
             at = f" at level {row.level}" if row.level is not None else ""
             msg = (
                 f"{samples}: block {row.block}, position {row.position} is {row.case} with {row.tracer}{at}, which is "

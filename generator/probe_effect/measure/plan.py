@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.measure.planned import PlannedRun, Subject, baseline
+from probe_effect.measure.planned import PlannedRun, baseline
+from probe_effect.model import Key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[Pl
     counted = [_subject(one) for one in subjects if one.is_counted_apart]
     runs: list[PlannedRun] = []
     for block in range(blocks):
-        order: list[tuple[Subject, Arm]] = [
+        order: list[tuple[Key, Arm]] = [
             (subject, "baseline" if subject.is_baseline else "traced")
             for subject in _block(measured, left_out if block == 0 else [], random)
         ]
@@ -50,21 +51,21 @@ def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[Pl
     return tuple(runs)
 
 
-def _subject(planned: PlannedSubject) -> Subject:
-    return Subject(planned.case, planned.tracer, planned.level)
+def _subject(planned: PlannedSubject) -> Key:
+    return Key(planned.case, planned.tracer, planned.level)
 
 
-def _block(measured: Sequence[Subject], left_out: Sequence[Subject], random: np.random.Generator) -> list[Subject]:
+def _block(measured: Sequence[Key], left_out: Sequence[Key], random: np.random.Generator) -> list[Key]:
     """One block: the levels in random order, and at the end what is left out at levels of which nothing is measured."""
     levels = list(dict.fromkeys(subject.level for subject in measured)) or [None]
-    order: list[Subject] = []
+    order: list[Key] = []
     for place in random.permutation(len(levels)):
         level = levels[place]
         order += _with_baselines([one for one in (*measured, *left_out) if one.level == level], level, random)
     return [*order, *(subject for subject in left_out if subject.level not in levels)]
 
 
-def _with_baselines(subjects: Sequence[Subject], level: str | None, random: np.random.Generator) -> list[Subject]:
+def _with_baselines(subjects: Sequence[Key], level: str | None, random: np.random.Generator) -> list[Key]:
     """The subjects of one level in random order, with two baselines half a round apart, the first at a random place.
 
     Every place is a baseline's as often as any other case's, so that a block that begins slowly, or drifts, disturbs

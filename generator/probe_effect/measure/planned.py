@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.model import NO_TRACER
+from probe_effect.model import NO_TRACER, Key
 
 if TYPE_CHECKING:
     from probe_effect.model import Arm
@@ -13,23 +13,9 @@ if TYPE_CHECKING:
 BASELINE_CASE = "baseline"
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A case with a tracer, or the baseline; at a level, where the suite has a factor."""
-
-    case: str
-    tracer: str
-    level: str | None = None
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether nothing is traced."""
-        return self.tracer == NO_TRACER
-
-
-def baseline(level: str | None = None) -> Subject:
+def baseline(level: str | None = None) -> Key:
     """The baseline of a level."""
-    return Subject(BASELINE_CASE, NO_TRACER, level)
+    return Key(BASELINE_CASE, NO_TRACER, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +24,5 @@ class PlannedRun:
 
     block: int
     position: int
-    subject: Subject
+    subject: Key
     arm: Arm

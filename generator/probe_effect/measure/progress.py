@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.measure.planned import Subject
+from probe_effect.model import Key
 from probe_effect.stats.paired import paired_estimate, ragged
 
 if TYPE_CHECKING:
     from probe_effect.measure.planned import PlannedRun
-    from probe_effect.model import Interval, Sample
+    from probe_effect.model import Estimate, Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Progress:
     """Time left, from the pace so far; None before the first run has ended."""
     finished: Sample | None = None
     """The row of the run that has just ended."""
-    cost: Interval | None = None
+    cost: Estimate | None = None
     """Cost so far of that row's case, ns or instructions per event."""
     clock_jumped_s: float = 0.0
     """By how much somebody set the time of day while the run went on; known when it is done."""
@@ -41,9 +41,9 @@ class Tally:
     """Block and level to ns, or instructions, per operation of its baselines so far."""
     threads: dict[str | None, float] = field(default_factory=dict)
     """Level to how many threads perform the operations at once: all their events over the operations of one."""
-    traced: dict[Subject, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    traced: dict[Key, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
-    def add(self, row: Sample) -> Interval | None:
+    def add(self, row: Sample) -> Estimate | None:
         """Take in a row; the cost so far of its case, None where it has none yet."""
         amount = row.wall_ns or row.instructions
         if row.status != "ok" or not amount or not row.events:
@@ -53,11 +53,11 @@ class Tally:
             self.baselines[row.block, row.level].append(per_operation)
             self.threads[row.level] = row.events / (row.operations or row.events)
             return None
-        subject = Subject(row.case, row.tracer, row.level)
+        subject = Key(row.case, row.tracer, row.level)
         self.traced[subject][row.block] = per_operation
         return self._cost(subject, row.events / (row.operations or row.events) / self.threads.get(row.level, 1.0))
 
-    def _cost(self, subject: Subject, events_per_operation: float) -> Interval | None:
+    def _cost(self, subject: Key, events_per_operation: float) -> Estimate | None:
         differences = [
             [(traced - baseline) / events_per_operation for baseline in baselines]
             for block, traced in self.traced[subject].items()

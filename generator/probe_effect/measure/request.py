@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import usable_cpus
-from probe_effect.measure.planned import Subject
+from probe_effect.model import Key
 from probe_effect.store.suite_file import own_headers, read_suite, script_path, workload_source
 from probe_effect.workloads.loop import NOT_PINNED, Load
 
@@ -32,24 +32,24 @@ class Work:
     folder: Path
     suite: Suite
     tracers: Mapping[str, Tracer]
-    measured: tuple[Subject, ...]
-    skipped: Mapping[Subject, str]
+    measured: tuple[Key, ...]
+    skipped: Mapping[Key, str]
 
-    def case(self, subject: Subject) -> Case:
+    def case(self, subject: Key) -> Case:
         """The case of a measured subject."""
         case = self.suite.case(subject.case)
         if case is None:
             raise KeyError(subject.case)
         return case
 
-    def script(self, subject: Subject, *, check: bool = False) -> Path:
+    def script(self, subject: Key, *, check: bool = False) -> Path:
         """The script of a measured subject, or its counting twin."""
         path = script_path(self.folder, subject.case, self.tracers[subject.tracer].tool, check=check)
         if path is None:
             raise KeyError(subject)
         return path
 
-    def twins(self) -> tuple[Subject, ...]:
+    def twins(self) -> tuple[Key, ...]:
         """Measured subjects whose events a twin counts, where there is one for their tracer."""
         return tuple(
             subject
@@ -68,7 +68,7 @@ class Work:
         """Whether the workload has a CPU for each of its threads, and leaves none to the tracer."""
         return self.suite.factor is not None and self.suite.factor.occupies_cpus
 
-    def load(self, subject: Subject, program: Path, operations: int, cpu: int) -> Load:
+    def load(self, subject: Key, program: Path, operations: int, cpu: int) -> Load:
         """What the workload is to do in a run of `subject`; `cpu` is for a workload that has one CPU."""
         return Load(
             program=program,
@@ -169,7 +169,7 @@ def resolve(
                 continue
             missing = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
             for level in suite.levels or (None,):
-                subject = Subject(case.id, tracer.id, level)
+                subject = Key(case.id, tracer.id, level)
                 if reason := missing or _too_few_cpus(suite, level, cpus):
                     skipped[subject] = reason
                 else:

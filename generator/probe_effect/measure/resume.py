@@ -11,7 +11,7 @@ from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.places import Submission
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import read_plan_file
 from probe_effect.tracers.registry import at_path
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Unfinished:
     """A run that was cut short."""
 
-    place: Submission
+    place: SubmissionFolder
     document: MachineFile
     plan: PlanFile
 
@@ -53,13 +53,13 @@ def unfinished(results: Path, suites: Collection[str], machine: str) -> list[Unf
     return found
 
 
-def cut_short(results: Path) -> list[Submission]:
+def cut_short(results: Path) -> list[SubmissionFolder]:
     """The submissions below `results` that are not complete, the one begun last at the end."""
-    places = [place for path in results.glob("*/*") if (place := Submission(path)).plan_file.is_file()]
+    places = [place for path in results.glob("*/*") if (place := SubmissionFolder(path)).plan_file.is_file()]
     return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
 
 
-def read_unfinished(place: Submission) -> Unfinished:
+def read_unfinished(place: SubmissionFolder) -> Unfinished:
     """What an unfinished run has on disk. Raises: BadData for files that cannot be read."""
     document, problems = read_machine_file(place.machine_file, str(place.machine_file))
     plan, more = read_plan_file(place.plan_file, str(place.plan_file))
@@ -77,7 +77,7 @@ def reopen(one: Unfinished, work: Work, testbed: Testbed) -> OpenSubmission:
     return OpenSubmission(one.place, one.document.model_copy(update={"run": run}), one.plan)
 
 
-def changed(place: Submission, changes: Iterable[str]) -> HostNotReady:
+def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
     """The refusal to continue, with what has changed since the beginning."""
     return HostNotReady(
         f"{place.folder}: cannot be continued, as {'; '.join(changes)}\n"

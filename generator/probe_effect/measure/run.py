@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from probe_effect.measure.submission import OpenSubmission
     from probe_effect.measure.testbed import Testbed
     from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import Submission
+    from probe_effect.store.places import SubmissionFolder
     from probe_effect.store.plan_file import PlanFile
 
 
-def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> Submission:
+def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
     """Measure a suite and write its submission, each row before the next run begins.
 
     Args:
@@ -54,7 +54,7 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
 
 def resume(
     opened: OpenSubmission, work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]
-) -> Submission:
+) -> SubmissionFolder:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
     with _bench(work, settings, testbed, (run.workload_cpu, run.tracer_cpu), tell) as bench:
@@ -64,7 +64,7 @@ def resume(
         return _run(bench, opened)
 
 
-def _run(bench: Bench, opened: OpenSubmission) -> Submission:
+def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
     is_timed = bench.testbed.metric == "time"
     before = cpu_times(ROOT, bench.cpu) if is_timed else None
     try:

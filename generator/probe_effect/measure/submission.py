@@ -14,7 +14,7 @@ from probe_effect import __version__
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.load import load_average
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, Provenance, write_machine_file
-from probe_effect.store.places import Submission
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import write_plan_file
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class SteadyClock:
 class OpenSubmission:
     """A submission whose run is under way."""
 
-    place: Submission
+    place: SubmissionFolder
     document: MachineFile
     plan: PlanFile
     clock: SteadyClock = field(default_factory=SteadyClock)
@@ -54,7 +54,7 @@ class OpenSubmission:
         """Write what is known so far. Raises: HostNotReady."""
         write_machine_file(self.place.machine_file, self.document)
 
-    def close(self, **facts: object) -> Submission:
+    def close(self, **facts: object) -> SubmissionFolder:
         """Say when the run ended and how busy the machine was then; `facts` are further keys of `run`.
 
         Raises: HostNotReady when that cannot be written; then the run stays open.
@@ -91,7 +91,7 @@ def open_submission(
         provenance=Provenance(tool=f"probe-effect {__version__}", kind=author),
     )
     try:
-        place = Submission(_fresh_folder(results / machine.id, f"{run.started[:10]}-{run.suite}"))
+        place = SubmissionFolder(_fresh_folder(results / machine.id, f"{run.started[:10]}-{run.suite}"))
     except OSError as error:
         raise _not_writable(results, error) from error
     try:

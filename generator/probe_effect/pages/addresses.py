@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 
 if TYPE_CHECKING:
-    from probe_effect.model import CaseSummary, InstructionCase
+    from probe_effect.reduce.submission import Number, Submission
 
 Quantity = Literal[
     "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "start", "stop", "instructions"
@@ -40,19 +40,19 @@ def kernel(machine_id: str) -> str:
     return f"/kernels/{machine_id}/"
 
 
+def machine_of(submission: Submission) -> str:
+    """The page of the machine of a submission."""
+    return machine(submission.machine) if submission.metric == "time" else kernel(submission.machine)
+
+
 def submission(submission_id: str) -> str:
     """The page of a submission, `<machine>/<folder>`."""
     return f"/results/{submission_id}/"
 
 
-def number_id(submission_id: str, one: CaseSummary | InstructionCase) -> str:
-    """What a submission says of one case, tracer and level: `<machine>/<folder>/<case>/<tracer>[/<level>]`."""
-    return names.number_id(submission_id, one)
-
-
-def number(submission_id: str, one: CaseSummary | InstructionCase, quantity: Quantity | None = None) -> str:
+def number(one: Number, quantity: Quantity | None = None) -> str:
     """The page of a number with the rows that it is made of, or its line for one quantity."""
-    return f"/results/{number_id(submission_id, one)}/" + (f"#{quantity}" if quantity else "")
+    return f"/results/{one.id}/" + (f"#{quantity}" if quantity else "")
 
 
 def figure(source_id: str, figure_id: str | None = None) -> str:

@@ -9,8 +9,8 @@ from probe_effect import units
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.guidance.agreement import Order, Pairing
-    from probe_effect.guidance.kernel_order import CountedOrder
+    from probe_effect.compare.agreement import Order, Pairing
+    from probe_effect.compare.kernel_order import CountedOrder
 
 
 def published(pairing: Pairing) -> str:
@@ -22,7 +22,7 @@ def published(pairing: Pairing) -> str:
 
 def measured(pairing: Pairing) -> str:
     """Our cost with its interval."""
-    return units.interval(pairing.measured.case.cost, units.DURATION)
+    return units.interval(pairing.measured.cost, units.DURATION)
 
 
 def ratio(pairing: Pairing) -> str:

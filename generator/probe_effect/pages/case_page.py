@@ -5,33 +5,38 @@ from __future__ import annotations
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.beside import remarks
+from probe_effect.answer.composition import checked
 from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
-from probe_effect.guidance import names
-from probe_effect.guidance.agreement import of_case
-from probe_effect.guidance.beside import remarks
-from probe_effect.guidance.comparison import Measurement, compare
-from probe_effect.guidance.composition import checked
-from probe_effect.guidance.kernels import kernel_names, matrix
-from probe_effect.model import Interval
+from probe_effect.compare.agreement import of_case
+from probe_effect.compare.comparison import compare
+from probe_effect.compare.kernels import kernel_names, matrix
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses, agreement, alternatives, citing, comparison, instructions, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
+from probe_effect.reduce.submission import Number
 from probe_effect.store.script_forms import linux_form
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from probe_effect.answer.composition import Checked
+    from probe_effect.answer.evidence import Evidence
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, PublishedSource, SuiteFolder
-    from probe_effect.guidance.composition import Checked
-    from probe_effect.guidance.evidence import Evidence
-    from probe_effect.model import CaseSummary
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
+    from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
 MOST_CASES = 1000
 """Of one suite, for the order of pages."""
+
+MOST_LINES = 2
+"""Machines of a chart: each has a line for each of its tracers."""
 
 PLAIN_SYSTEM = "FreeBSD"
 """What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
@@ -47,7 +52,8 @@ COUNTED_BY = {
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
     """The page of `case`; `found` is what the catalogue offers to guidance."""
-    measured = list(catalogue.measured(case.id))
+    measured, left_out = shown(catalogue.numbers.of_case(case.id), catalogue.numbers)
+    machines = {one.submission.machine for one in measured}
     front = {
         "title": case.title,
         "kind": "case",
@@ -64,14 +70,15 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         scripts=scripts(folder, case),
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
+        left_out=left_out,
         answers=answers(measured),
         **_compared([] if folder.suite.factor else measured, case),
-        tested=tested(found, case.id),
-        put_together=put_together(found, case),
-        less=alternatives.groups(found, case.id),
+        tested=tested(found, case.id, machines),
+        put_together=put_together(found, case, machines),
+        less=alternatives.groups(found, case.id, machines),
         remarks=remarks,
         comparison=comparison,
-        pairings=of_case(catalogue, case.id) if folder.suite.measures == "cost" else [],
+        pairings=of_case(catalogue, case.id, measured) if folder.suite.measures == "cost" else [],
         agreement=agreement,
         published=list(catalogue.published(case.id)),
         counted=matrix(catalogue, folder.suite, case.id),
@@ -97,7 +104,7 @@ def _weight(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> int:
     return catalogue.suites.index(folder) * MOST_CASES + folder.suite.cases.index(case) + 1
 
 
-def _compared(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], case: Case) -> dict[str, object]:
+def _compared(measured: Sequence[Number], case: Case) -> dict[str, object]:
     """What the page says of tracers, versions and machines against each other."""
     return {
         "rankings": rankings(measured),
@@ -107,101 +114,99 @@ def _compared(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], case: 
     }
 
 
-def put_together(found: Evidence, case: Case) -> list[tuple[str, Checked]]:
+def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list[tuple[str, Checked]]:
     """Machine and what the parts of a combination predict there, for a case that is one."""
     if not case.parts and case.composed is None:
         return []
-    return [(machine, one) for machine in found.machines() for one in checked(found, machine) if one.case == case.id]
+    shown = (machine for machine in found.machines if machine in machines)
+    return [(machine, one) for machine in shown for one in checked(found, machine) if one.case == case.id]
 
 
-def answers(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
-    """For each machine the sentence for its cheapest tracer and for its dearest; or why it has no number."""
+def answers(measured: Sequence[Number]) -> list[str]:
+    """For each machine the sentence for its tracer with the lowest overhead, and with the highest; or why none."""
     found = []
-    for _, rows in groupby(measured, key=lambda one: one[0].summary.machine):
+    for _, rows in groupby(measured, key=lambda one: one.submission.machine):
         own = list(rows)
-        name = comparison.machine_label(own[0][0])
-        costs = sorted((one.cost.value, place) for place, (_, one) in enumerate(own) if one.cost is not None)
-        chosen = dict.fromkeys(place for _, place in (costs[:1] + costs[-1:])) or {0: None}
-        found += [wording.answer(own[place][1], name) for place in chosen]
+        costs = sorted((one for one in own if one.cost), key=lambda one: one.known_cost.value)
+        chosen = dict.fromkeys([*costs[:1], *costs[-1:]] or own[:1])
+        found += [wording.answer(one, names.machine_label(one.submission)) for one in chosen]
     return found
 
 
-def rankings(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
-    """For each machine with several tracers, which of them is the cheapest, as far as can be told."""
+def rankings(measured: Sequence[Number]) -> list[str]:
+    """For each machine with several tracers, which has the lowest overhead, as far as can be told."""
     said = [comparison.ranking(own, comparison.place_of(own[0])) for own in _by_machine(measured)]
     return [sentence for sentence in said if sentence is not None]
 
 
 def places(
-    measured: Sequence[tuple[MeasuredSubmission, CaseSummary]],
-) -> dict[tuple[str, str, str | None], str]:
-    """Submission, tracer and level to the place by cost among the tracers of that machine; empty without any."""
+    measured: Sequence[Number],
+) -> dict[str, str]:
+    """Number's id to the place by cost among the tracers of that machine; empty without any."""
     return {key: place for own in _by_machine(measured) for key, place in comparison.places(own).items()}
 
 
-def between_machines(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]], functions: Sequence[str]) -> list[str]:
+def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
     """Each tracer on the machine that ran last against every other machine of the same tier that has it."""
-    newest: dict[tuple[str, str | None, str], Measurement] = {}
+    newest: dict[tuple[str, str | None, str], Number] = {}
     found = []
-    ours = (Measurement(*one) for one in measured)
-    for one in sorted(ours, key=lambda one: one.submission.document.run.started, reverse=True):
+    for one in sorted(measured, key=lambda one: one.submission.started, reverse=True):
         document = one.submission.document
-        place = (one.case.tracer, one.case.level, names.tier(document.machine, document.run.metric))
+        place = (one.tracer, one.level, names.tier(document.machine, document.run.metric))
         other = newest.setdefault(place, one)
-        if other is not one and (compared := compare(one, other)):
+        if other is not one and one.cost and other.cost:
+            compared = compare(one, other)
             remarks = comparison.instruction_remarks(compared, functions)
             found.append(" ".join([comparison.between_machines(compared), *remarks]))
     return found
 
 
-def between_versions(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[str]:
+def between_versions(measured: Sequence[Number]) -> list[str]:
     """Each two versions of one tool on one machine, the one with the shorter id first."""
     pairs = [
         pair
         for own in _by_machine(measured)
-        for pair in combinations(sorted(own, key=lambda one: one.case.tracer), 2)
-        if len({names.tool_of(one.case.tracer) for one in pair}) == 1
+        for pair in combinations(sorted(own, key=lambda one: one.tracer), 2)
+        if len({names.tool_of(one.tracer) for one in pair}) == 1
     ]
     return [
         f"On {comparison.place_of(found.first)}, {comparison.between_tracers(found)}"
-        for found in (compare(*pair) for pair in pairs)
-        if found is not None
+        for found in (compare(*pair) for pair in pairs if all(one.cost for one in pair))
     ]
 
 
-def _by_machine(measured: Sequence[tuple[MeasuredSubmission, CaseSummary]]) -> list[list[Measurement]]:
+def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
     """What each machine measured, apart for each level: only that is ranked together."""
-    groups: dict[tuple[str, str | None], list[Measurement]] = {}
+    groups: dict[tuple[str, str | None], list[Number]] = {}
     for one in measured:
-        found = Measurement(*one)
-        groups.setdefault((found.submission.summary.machine, found.case.level), []).append(found)
+        groups.setdefault((one.submission.machine, one.level), []).append(one)
     return list(groups.values())
 
 
 def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> list[Chart]:
     """Slowdown over rate where it was measured; published costs as dots where there are several."""
-    measured = list(catalogue.measured(case.id))
-    machines = {submission.summary.machine: names.machine_name(submission.document) for submission, _ in measured}
+    measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
+    machines = {one.submission.machine: names.machine_name(one.submission.document) for one in measured}
     labels = {
-        (submission.summary.machine, one.tracer): one.tracer
+        (one.submission.machine, one.tracer): one.tracer
         if len(machines) == 1
-        else f"{one.tracer}, {submission.summary.machine}"
-        for submission, one in measured
+        else f"{one.tracer}, {one.submission.machine}"
+        for one in measured
     }
     lines = [
-        Line(labels[submission.summary.machine, one.tracer], one.cost, one.tracer)
-        for submission, one in measured
-        if one.cost is not None and one.threshold_5 is not None and suite.measures == "cost" and not suite.factor
+        Line(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
+        for one in measured
+        if one.threshold(5) is not None and suite.measures == "cost" and not suite.factor
     ]
     published = [
-        Dot(_row(source), figure.tracer or "other", Interval(float(figure.cost_ns)), figure.tracer)
+        Dot(_row(source), figure.tracer or "other", Estimate(float(figure.cost_ns)), figure.tracer)
         for source, figure in catalogue.published(case.id)
         if figure.cost_ns is not None
     ]
     drawn, address = [], addresses.case(case.id)
     if lines:
         where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
-        points = dots(tested(found, case.id), labels)
+        points = dots(tested(found, case.id, machines), labels)
         sentence = f"Slowdown of one busy thread by the rate of its events{where}, with 95 % intervals as bands" + (
             "; dots are slowdowns that were measured at those rates." if points else "."
         )

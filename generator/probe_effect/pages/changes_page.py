@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance import names
-from probe_effect.guidance.catalogue import CountedSubmission
-from probe_effect.guidance.changes import Entry, entries, withdrawal
+from probe_effect.numbers import names
+from probe_effect.numbers.changes import Entry, withdrawal
 from probe_effect.pages import addresses
-from probe_effect.pages.citing import machine_name
-from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 WORDS = {"added": "Added", "corrected": "Corrected", "withdrawn": "Withdrawn"}
 
 PAGE, FEED = "/data/changes/", "/data/changes.xml"
 
 
-def fragment(catalogue: Catalogue) -> str:
-    """Every change, newest day first."""
-    days = [(day, list(found)) for day, found in groupby(entries(catalogue), key=lambda entry: entry.date)]
-    return render("fragments/data-changes.md.j2", days=days, titles=titles(catalogue), heading=heading, address=address)
-
-
 def heading(entry: Entry) -> str:
     """What changed, in a few words without links."""
     if entry.submission is not None:
         document = entry.submission.document
-        done = "counted" if isinstance(entry.submission, CountedSubmission) else "measured"
+        done = "measured" if entry.submission.metric == "time" else "counted"
         by = f" by {document.submitter.name}" if document.submitter.name else ""
-        return f"{WORDS[entry.kind]}: suite {document.run.suite}, {done} on {machine_name(document)}{by}"
+        return f"{WORDS[entry.kind]}: suite {document.run.suite}, {done} on {names.machine_title(document)}{by}"
     if len(entry.what) > 1:
         return f"{WORDS[entry.kind]}: {len(entry.what)} {_noun(entry)}s"
     return f"{WORDS[entry.kind]}: {entry.what[0]}"

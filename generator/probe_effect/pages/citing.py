@@ -10,18 +10,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance import names
-from probe_effect.guidance.catalogue import MeasuredSubmission
-from probe_effect.guidance.citation import Citation, Original, Subject, cite, cite_original
-from probe_effect.guidance.published import figure_text
-from probe_effect.model import CaseSummary
-from probe_effect.pages import addresses, instructions, wording
+from probe_effect.numbers import names
+from probe_effect.numbers.citation import Citation, Original, Subject, cite, cite_original
+from probe_effect.numbers.index import newest_first
+from probe_effect.numbers.published import figure_text
+from probe_effect.pages import addresses, wording
+from probe_effect.reduce.submission import Number, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, PublishedSource
-    from probe_effect.model import InstructionCase
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.release_file import Release
     from probe_effect.store.source_file import Figure
@@ -33,14 +33,12 @@ DATA_SET = "Probe Effect: what observing costs"
 Front = dict[str, dict[str, str]]
 
 
-def number(
-    one: MeasuredSubmission | CountedSubmission, case: CaseSummary | InstructionCase, catalogue: Catalogue
-) -> Front:
+def number(one: Number, catalogue: Catalogue) -> Front:
     """One case, tracer and level of one submission, with its value and interval."""
-    return _front(cite_number(one, case, catalogue))
+    return _front(cite_number(one, catalogue))
 
 
-def submission(one: MeasuredSubmission | CountedSubmission, catalogue: Catalogue) -> Front:
+def submission(one: Submission, catalogue: Catalogue) -> Front:
     """One run of a suite on a machine."""
     return _front(cite_submission(one, catalogue))
 
@@ -80,13 +78,10 @@ def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
     for one in catalogue.sources:
         things[one.id] = partial(cite_source, one, catalogue)
         things |= {f"{one.id}#{each.figure}": partial(cite_figure, one, each, catalogue) for each in one.figures}
-    for run in sorted(catalogue.all_submissions(), key=lambda run: run.document.run.started):
+    for run in reversed(newest_first(catalogue.everything)):
         things[run.document.machine.id] = partial(cite_machine, run.document, catalogue)  # the newest stays
-        things[run.files.id] = partial(cite_submission, run, catalogue)
-        things |= {
-            addresses.number_id(run.files.id, each): partial(cite_number, run, each, catalogue)
-            for each in run.summary.cases
-        }
+        things[run.id] = partial(cite_submission, run, catalogue)
+        things |= {each.id: partial(cite_number, each, catalogue) for each in run.numbers}
     return things
 
 
@@ -103,28 +98,25 @@ def cite_release(one: Release, catalogue: Catalogue) -> Citation:
     return cite(subject, replace(catalogue.edition, version=one.document.data_version))
 
 
-def cite_number(
-    one: MeasuredSubmission | CountedSubmission, case: CaseSummary | InstructionCase, catalogue: Catalogue
-) -> Citation:
+def cite_number(one: Number, catalogue: Catalogue) -> Citation:
     """One case, tracer and level of one submission, with its value and interval."""
-    title = f"{_measured(case)}: {catalogue.titles().get(case.case, case.case)}"
-    level = f", level {case.level}" if case.level is not None else ""
-    tool = names.tool(case.tracer, one.document.tools.get(case.tracer))
+    title = f"{_measured(one)}: {catalogue.titles.get(one.case, one.case)}"
+    level = f", level {one.level}" if one.level is not None else ""
     subject = Subject(
-        addresses.number_id(one.files.id, case),
-        f"{title}{level}, {tool}, {machine_name(one.document)}",
-        addresses.number(one.files.id, case),
-        _day(one),
-        _value(case),
-        _made(one),
+        one.id,
+        f"{title}{level}, {names.tool_with_version(one)}, {names.machine_title(one.submission.document)}",
+        addresses.number(one),
+        one.submission.date,
+        _value(one),
+        _made(one.submission),
     )
     return cite(subject, catalogue.edition)
 
 
-def cite_submission(one: MeasuredSubmission | CountedSubmission, catalogue: Catalogue) -> Citation:
+def cite_submission(one: Submission, catalogue: Catalogue) -> Citation:
     """One run of a suite on a machine."""
-    title = f"Suite {one.summary.suite} on {machine_name(one.document)}"
-    subject = Subject(one.files.id, title, addresses.submission(one.files.id), _day(one), notes=_made(one))
+    title = f"Suite {one.suite} on {names.machine_title(one.document)}"
+    subject = Subject(one.id, title, addresses.submission(one.id), one.date, notes=_made(one))
     return cite(subject, catalogue.edition)
 
 
@@ -133,7 +125,7 @@ def cite_machine(document: MachineFile, catalogue: Catalogue) -> Citation:
     found, metric = document.machine.id, document.run.metric
     path = addresses.kernel(found) if metric == "instructions" else addresses.machine(found)
     what = "Instructions that tracing takes" if metric == "instructions" else "What tracing costs"
-    return cite(Subject(found, f"{what} on {machine_name(document)}", path), catalogue.edition)
+    return cite(Subject(found, f"{what} on {names.machine_title(document)}", path), catalogue.edition)
 
 
 def cite_case(one: Case, catalogue: Catalogue) -> Citation:
@@ -161,12 +153,6 @@ def cite_figure(one: PublishedSource, figure: Figure, catalogue: Catalogue) -> C
     return _after(one, cite(Subject(key, title, path, value=value), catalogue.edition))
 
 
-def machine_name(document: MachineFile) -> str:
-    """A machine as the titles of citations and changes call it."""
-    emulated = document.run.metric == "instructions"
-    return instructions.machine_name(document) if emulated else names.machine_name(document)
-
-
 def _after(one: PublishedSource, ours: Citation) -> Citation:
     document = one.document
     author, date, where = (
@@ -177,28 +163,24 @@ def _after(one: PublishedSource, ours: Citation) -> Citation:
     return Citation(f"{theirs.text}{known} As collected by: {ours.text}", f"{theirs.bibtex}\n\n{ours.bibtex}")
 
 
-def _day(one: MeasuredSubmission | CountedSubmission) -> str:
-    return one.document.run.started[:10]
-
-
-def _made(one: MeasuredSubmission | CountedSubmission) -> tuple[str, ...]:
+def _made(one: Submission) -> tuple[str, ...]:
     """When it was measured or counted, and by whom where they wish to be named."""
-    done = "measured" if isinstance(one, MeasuredSubmission) else "counted"
+    done = "measured" if one.metric == "time" else "counted"
     name = one.document.submitter.name
-    return (f"{done} on {names.date_words(_day(one))}{f' by {name}' if name else ''}",)
+    return (f"{done} on {names.date_words(one.date)}{f' by {name}' if name else ''}",)
 
 
-def _measured(case: CaseSummary | InstructionCase) -> str:
+def _measured(case: Number) -> str:
     """What was measured, as the title says it."""
-    if not isinstance(case, CaseSummary):
+    if not case.is_time:
         return "Instructions of one event"
     return "Cost of one event" if case.attach is None or case.cost is not None else "Start and stop"
 
 
-def _value(case: CaseSummary | InstructionCase) -> str:
+def _value(case: Number) -> str:
     """Cost, or start and stop, with intervals; the status where there is no number."""
-    if not isinstance(case, CaseSummary):
-        found = case.cost_instructions
+    if not case.is_time:
+        found = case.cost
         return f"{units.spread(found, units.INSTRUCTIONS)} instructions" if found else case.status
     if case.cost is not None:
         words = wording.cost(case)

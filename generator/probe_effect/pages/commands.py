@@ -6,13 +6,12 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.guidance.catalogue import CountedSubmission, MeasuredSubmission
-    from probe_effect.model import CaseSummary, InstructionCase
+    from probe_effect.reduce.submission import Number
 
 PLAIN_WORD = re.compile(r"(--)?[A-Za-z0-9][A-Za-z0-9._/=-]*")
 
@@ -22,11 +21,11 @@ def is_plain_word(word: str) -> bool:
     return PLAIN_WORD.fullmatch(word) is not None
 
 
-def again(submission: MeasuredSubmission | CountedSubmission, case: CaseSummary | InstructionCase) -> str:
+def again(one: Number) -> str:
     """The command that measures just this case with this tracer, as the run's own did."""
-    run = submission.document.run
+    run = one.submission.document.run
     words = ["probe-effect", "measure", run.suite, *_option(run.command, "--vm")]
-    words += ["--case", case.case, "--tracer", _tracer(run.command, case.tracer), "--blocks", str(run.blocks)]
+    words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
     return " ".join(words)
 
 

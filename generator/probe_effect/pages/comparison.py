@@ -1,4 +1,4 @@
-"""Every sentence and table row that says cheaper, dearer or no difference: made here and nowhere else.
+"""Every sentence and table row that says higher overhead, lower overhead or no difference: made here and nowhere else.
 
 Each is made from a `Comparison`, in words that swap with its sides, and with the interval that they stand on.
 """
@@ -8,27 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance.comparison import (
-    BY_CHANCE_RATIO,
-    OUTCOMES,
-    TOO_FEW_COMMON,
-    counted,
-    expected_by_chance,
-    ranked,
-)
-from probe_effect.guidance.names import machine_name
+from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
+from probe_effect.numbers.names import machine_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from probe_effect.guidance.catalogue import MeasuredSubmission
-    from probe_effect.guidance.comparison import Comparison, Measurement, Outcome, Ranked
+    from probe_effect.compare.comparison import Comparison, Outcome, Ranked
+    from probe_effect.reduce.submission import Number
 
-BE, SHOW = ("is", "are"), ("shows", "show")
-VERBS = {"dearer": BE, "cheaper": BE, "no difference": SHOW, "not comparable": BE}
-"""The verb before each outcome: of one, and of several."""
+WORDS: dict[Outcome, tuple[str, str]] = {
+    "higher": ("has higher overhead", "have higher overhead"),
+    "lower": ("has lower overhead", "have lower overhead"),
+    "no difference": ("shows no difference", "show no difference"),
+    "not comparable": ("is not comparable", "are not comparable"),
+}
+"""What each outcome is called: of one, and of several."""
 
-SIDED = ("dearer", "cheaper")
+SIDED = ("higher", "lower")
 """The outcomes that are of one side."""
 
 SUMMARY = "Of {count}, {outcomes}."
@@ -61,26 +58,26 @@ def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str
 
 def between_submissions(found: Comparison) -> str:
     """One case and tracer in two submissions."""
-    first, second = (one.submission.summary.id for one in (found.first, found.second))
+    first, second = (one.submission.id for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
 def between_tracers(found: Comparison) -> str:
     """One case with two tracers, and whether they ran apart."""
     subject = _subject(found.second, with_tracer=False)
-    said = sentence(found, subject, "with", found.first.case.tracer, found.second.case.tracer)
+    said = sentence(found, subject, "with", found.first.tracer, found.second.tracer)
     return said if found.is_paired else f"{said} They were measured in different runs."
 
 
 def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:
-    """`subject` is dearer `place` `second` than `place` `first`, by how much, and how sure that is."""
+    """`subject` has higher overhead `place` `second` than `place` `first`, by how much, and how sure that is."""
     if found.reason:
         return f"{subject} is not comparable between {first} and {second}: {found.reason}."
     difference = units.interval(found.difference, units.DURATION)
     if found.outcome == "no difference":
         return f"{subject} shows no difference between {first} and {second}: {difference}."
     times = f", {units.interval(found.ratio, units.TIMES)} the cost" if found.ratio else ""
-    return f"{subject} is {found.outcome} {place} {second} than {place} {first}: difference {difference}{times}."
+    return f"{subject} {WORDS[found.outcome][0]} {place} {second} than {place} {first}: difference {difference}{times}."
 
 
 def cells(found: Comparison) -> tuple[str, str, str]:
@@ -90,15 +87,15 @@ def cells(found: Comparison) -> tuple[str, str, str]:
 
 
 def summary(comparisons: Sequence[Comparison], second: str) -> str:
-    """`Of 21 comparisons, 3 are dearer on B, 1 is cheaper and 17 show no difference.`"""
-    parts = list(_counted(counted(comparisons), second))
+    """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`"""
+    parts = list(_counted(outcomes(comparisons), second))
     words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return SUMMARY.format(count=_number(len(comparisons), "comparison"), outcomes=words)
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:
     """How many of so many would come out different by chance alone."""
-    able = _number(len(comparisons) - counted(comparisons)["not comparable"], "independent comparison")
+    able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "independent comparison")
     expected = units.significant(expected_by_chance(comparisons), 2)
     return CHANCE.format(count=able, expected=expected)
 
@@ -108,7 +105,7 @@ def words_of_outcomes() -> dict[str, object]:
     return {
         "summary": SUMMARY,
         "counted": _forms("comparison"),
-        "outcomes": {outcome: [f"{verb} {outcome}" for verb in VERBS[outcome]] for outcome in OUTCOMES},
+        "outcomes": WORDS,
         "sided": SIDED,
         "chance": CHANCE,
         "able": _forms("independent comparison"),
@@ -118,42 +115,39 @@ def words_of_outcomes() -> dict[str, object]:
     }
 
 
-def ranking(measurements: Iterable[Measurement], where: str) -> str | None:
-    """Which tracer is the cheapest for a case on one machine, as far as the intervals tell; None for fewer than 2."""
+def ranking(measurements: Iterable[Number], where: str) -> str | None:
+    """Which tracer has the lowest overhead for a case on a machine, as far as intervals tell; None for fewer than 2."""
     found = ranked(measurements)
     if len(found) < 2:
         return None
-    first = [one.measurement.case.tracer for one in found if one.first == 1]
-    last = [one.measurement.case.tracer for one in found if one.last == len(found)]
+    first = [one.number.tracer for one in found if one.first == 1]
+    last = [one.number.tracer for one in found if one.last == len(found)]
     if len(first) == len(found):
         return f"On {where} the {len(found)} tracers cannot be told apart: all their intervals overlap."
-    return f"Of the {len(found)} tracers on {where}, {_among(first)} the cheapest, and {_among(last)} the dearest."
+    return (
+        f"Of the {len(found)} tracers on {where}, {_among(first)} the lowest overhead, and {_among(last)} the highest."
+    )
 
 
-def places(measurements: Iterable[Measurement]) -> dict[tuple[str, str, str | None], str]:
-    """Submission, tracer and level to the place, or the places, that each may hold; without those not ranked."""
+def places(measurements: Iterable[Number]) -> dict[str, str]:
+    """Number's id to the place, or the places, that it may hold; without those not ranked."""
     found = ranked(measurements)
     if len(found) < 2:
         return {}
-    return {_key(one.measurement): _place(one) for one in found}
+    return {one.number.id: _place(one) for one in found}
 
 
-def machine_label(submission: MeasuredSubmission) -> str:
-    """A machine in a sentence, told apart from others of its name by the end of its id."""
-    return f"{machine_name(submission.document)} ({submission.summary.machine.rpartition('-')[2]})"
-
-
-def place_of(one: Measurement) -> str:
+def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
     return f"{machine_label(one.submission)}{_at_level(one)}"
 
 
-def _subject(one: Measurement, *, with_tracer: bool) -> str:
-    return f"{one.case.case}{_at_level(one)}" + (f" with {one.case.tracer}" if with_tracer else "")
+def _subject(one: Number, *, with_tracer: bool) -> str:
+    return f"{one.case}{_at_level(one)}" + (f" with {one.tracer}" if with_tracer else "")
 
 
-def _at_level(one: Measurement) -> str:
-    return "" if one.case.level is None else f" at level {one.case.level}"
+def _at_level(one: Number) -> str:
+    return "" if one.level is None else f" at level {one.level}"
 
 
 def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
@@ -163,7 +157,7 @@ def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
         if times:
             takes_side = outcome in SIDED
             side = f" {second}" if takes_side and not is_said else ""
-            yield f"{units.count(times)} {VERBS[outcome][times != 1]} {outcome}{side}"
+            yield f"{units.count(times)} {WORDS[outcome][times != 1]}{side}"
             is_said = is_said or takes_side
 
 
@@ -178,12 +172,8 @@ def _forms(noun: str) -> list[str]:
 
 def _among(tracers: Sequence[str]) -> str:
     if len(tracers) == 1:
-        return f"{tracers[0]} is"
-    return f"one of {', '.join(tracers[:-1])} and {tracers[-1]} (their intervals overlap) is"
-
-
-def _key(one: Measurement) -> tuple[str, str, str | None]:
-    return one.submission.summary.id, one.case.tracer, one.case.level
+        return f"{tracers[0]} has"
+    return f"one of {', '.join(tracers[:-1])} and {tracers[-1]} (their intervals overlap) has"
 
 
 def _place(one: Ranked) -> str:

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect.answer import sentences
+from probe_effect.answer.levels import contention, line
 from probe_effect.charts.slowdown import Point as Dot
-from probe_effect.guidance import sentences
-from probe_effect.guidance.levels import contention, line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection
 
-    from probe_effect.guidance.evidence import Evidence, Measured
-    from probe_effect.guidance.levels import Contention, Point
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.levels import Contention, Point
+    from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
     """The cost of a case with a tracer on a machine, and what was measured of it at other rates and by more threads."""
 
-    cost: Measured
+    cost: Number
     points: tuple[Point, ...]
     factors: tuple[Contention, ...]
 
@@ -30,14 +31,24 @@ class Tested:
         return sentences.line_words(self.points)
 
 
-def tested(found: Evidence, case_id: str) -> list[Tested]:
-    """Every cost of a case of which a suite with a factor measured more."""
-    return [one for one in _all(found, case_id) if one.points or one.factors]
+def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
+    """Every cost of a case on some machines of which a suite with a factor measured more."""
+    every = (
+        Tested(
+            cost,
+            tuple(line(found, machine, tracer, case_id)),
+            tuple(contention(found, machine, tracer, case_id)),
+        )
+        for machine in found.machines
+        if machine in machines
+        for tracer, cost in found.with_tracers(machine, case_id).items()
+    )
+    return [one for one in every if one.points or one.factors]
 
 
 def dots(found: list[Tested], labels: dict[tuple[str, str], str]) -> list[Dot]:
     """The slowdowns measured at other rates, for the chart; `labels`: machine and tracer to the name of their line."""
-    keys = [(one, (one.cost.submission.summary.machine, one.cost.case.tracer)) for one in found]
+    keys = [(one, (one.cost.submission.machine, one.cost.tracer)) for one in found]
     return [
         Dot(labels[key], point.rate_hz, point.measured)
         for one, key in keys
@@ -45,13 +56,3 @@ def dots(found: list[Tested], labels: dict[tuple[str, str], str]) -> list[Dot]:
         for point in one.points
         if point.measured.value > 0  # the axis is logarithmic
     ]
-
-
-def _all(found: Evidence, case_id: str) -> Iterator[Tested]:
-    for (machine, tracer, case), cost in found.costs.items():
-        if case == case_id:
-            yield Tested(
-                cost,
-                tuple(line(found, machine, tracer, case)),
-                tuple(contention(found, machine, tracer, case)),
-            )

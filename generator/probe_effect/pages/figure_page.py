@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance.citation import Subject, cite
+from probe_effect.numbers.citation import Subject, cite
 from probe_effect.pages import addresses
 from probe_effect.pages.markdown import page
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
 
 
 def write(chart: Chart, catalogue: Catalogue) -> str:

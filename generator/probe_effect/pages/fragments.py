@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.rate_tiers import tiers
 from probe_effect.charts.slowdown import Line, slowdown_chart
-from probe_effect.guidance import names
-from probe_effect.guidance.grades import OF_CASE, OF_SUBMISSION
-from probe_effect.guidance.tiers import tiers
-from probe_effect.pages import instructions, kernels_page, wording
+from probe_effect.numbers import names
+from probe_effect.numbers.home import FIRST_SUITE, reference_submission
+from probe_effect.pages import kernels_page, lists, wording
 from probe_effect.pages import tiers as tier_wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.markdown import render
 from probe_effect.pages.ranges import measured_range
-from probe_effect.pages.results import FIRST_SUITE, reference_submission, representative, runs, skipped_cases
+from probe_effect.pages.results import skipped_cases
 from probe_effect.pages.source_page import READ, baselines
+from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, PublishedSource, SuiteFolder
-    from probe_effect.pages.results import AnySubmission
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 
 HOME_CHART = "events-to-slowdown"
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
-    reference = reference_submission(catalogue)
-    shared = {"catalogue": catalogue, "wording": wording, "titles": catalogue.titles()}
+    reference = reference_submission(catalogue.numbers)
+    shared = {"catalogue": catalogue, "wording": wording, "titles": catalogue.titles}
     return {
         "home-chart.md": render("fragments/home-chart.md.j2", chart=HOME_CHART if charts(catalogue) else None),
         "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, skipped=skipped_cases, **shared),
@@ -39,23 +37,16 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         ),
         "published-costs.md": render("fragments/published-costs.md.j2", **shared),
         "tiers.md": render("fragments/tiers.md.j2", tiers=tiers(catalogue), wording=tier_wording),
-        "machines.md": render("fragments/machines.md.j2", representative=representative, **shared),
         "sources.md": render(
             "fragments/sources.md.j2", sources=best_known_first(catalogue), read=READ, baselines=baselines, **shared
-        ),
-        "results.md": render(
-            "fragments/results.md.j2",
-            timed=_newest_first(catalogue.submissions),
-            counted=_newest_first(catalogue.counted),
-            instructions=instructions,
         ),
         "suites.md": render(
             "fragments/suites.md.j2",
             suites=_first_suite_first(catalogue),
-            runs=lambda suite: [*runs(suite, catalogue.submissions), *runs(suite, catalogue.counted)],
+            runs=lambda suite: [one for one in catalogue.numbers.submissions if one.suite == suite],
         ),
         "grades.md": render("fragments/grades.md.j2", rules={"a submission": OF_SUBMISSION, "a case": OF_CASE}),
-        "files.md": render("fragments/files.md.j2", instructions=instructions, **shared),
+        **lists.write_first(catalogue),
         "dictionary.md": render(
             "fragments/dictionary.md.j2", explained=COLUMNS.values(), tables=TABLES, keys=document_keys()
         ),
@@ -67,10 +58,6 @@ def _first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:
     return sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
 
 
-def _newest_first(submissions: Iterable[AnySubmission]) -> list[AnySubmission]:
-    return sorted(submissions, key=lambda one: one.document.run.started, reverse=True)
-
-
 def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
     """Sources read in full before those known from a file or an excerpt, newest first among each."""
     newest = sorted(catalogue.sources, key=lambda source: source.document.date, reverse=True)
@@ -80,11 +67,11 @@ def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """The home page's chart; none before anything was measured that guides."""
-    reference = reference_submission(catalogue)
+    reference = reference_submission(catalogue.numbers)
     if reference is None:
         return []
-    titles = catalogue.titles()
-    guiding = [case for case in reference.summary.cases if case.cost is not None and case.threshold_5 is not None]
+    titles = catalogue.titles
+    guiding = [case for case in reference.numbers if case.cost is not None and case.threshold(5) is not None]
     # Of one tracer, the one with most cases: lines of several would lie on each other.
     tracer = max((case.tracer for case in guiding), key=[case.tracer for case in guiding].count, default="")
     lines = [

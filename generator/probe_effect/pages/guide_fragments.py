@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance.kernels import is_sound, kernel_names, matrix
-from probe_effect.pages import addresses, instructions, newest, wording
+from probe_effect.compare.kernels import kernel_names, matrix
+from probe_effect.numbers.home import home_numbers
+from probe_effect.pages import addresses, instructions, wording
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probe_effect.guidance.catalogue import Catalogue, SuiteFolder
-    from probe_effect.guidance.evidence import Measured
+    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
     from probe_effect.pages.addresses import Quantity
+    from probe_effect.reduce.submission import Number
 
 MAX_ROWS = 24
 """What a chapter shows of a suite; the rest is on the suite's own page."""
@@ -22,7 +23,7 @@ MAX_ROWS = 24
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: `suites/<suite>.md` and `kernels/<case>.md`, for those with results."""
-    found = newest.current(newest.in_order(catalogue)).values()
+    found = home_numbers(catalogue.numbers).values()
     suites = {f"suites/{one.suite.id}.md": _suite(one, found, catalogue) for one in catalogue.suites}
     kernels = {
         f"kernels/{case.id}.md": _kernels(catalogue, one, case.id)
@@ -33,46 +34,42 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     return {name: text for name, text in (suites | kernels).items() if text is not None}
 
 
-def _suite(folder: SuiteFolder, found: Iterable[Measured], catalogue: Catalogue) -> str | None:
+def _suite(folder: SuiteFolder, found: Iterable[Number], catalogue: Catalogue) -> str | None:
     """The newest results of a suite on the machine that stands for all; None where nobody has any."""
     suite = folder.suite
-    of_suite = [one for one in found if one.submission.summary.suite == suite.id]
+    of_suite = [one for one in found if one.submission.suite == suite.id]
     if not of_suite:
         return None
-    home = of_suite[0].submission.summary.machine
-    rows = [one for one in of_suite if one.submission.summary.machine == home]
+    home = of_suite[0].submission.machine
+    rows = [one for one in of_suite if one.submission.machine == home]
     order = {case.id: place for place, case in enumerate(suite.cases)}
-    rows.sort(key=lambda one: order.get(one.case.case, len(order)))
+    rows.sort(key=lambda one: order.get(one.case, len(order)))
     return render(
         "fragments/guide-suite.md.j2",
         suite=suite,
         rows=rows[:MAX_ROWS],
         more=len(rows) - MAX_ROWS,
         cells=_start_cells if suite.measures == "start" else _cost_cells,
-        titles=catalogue.titles(),
+        titles=catalogue.titles,
         addresses=addresses,
         submission=rows[0].submission,
-        has_levels=any(one.case.level is not None for one in rows),
+        has_levels=any(one.level is not None for one in rows),
     )
 
 
-def _cost_cells(one: Measured) -> list[tuple[str, str]]:
+def _cost_cells(one: Number) -> list[tuple[str, str]]:
     """The text of each cell of a row with the address of its number."""
-    (_, threshold, _) = wording.thresholds(one.case)
-    return _linked(one, {"cost": wording.cost(one.case), "threshold-5": threshold})
+    (_, threshold, _) = wording.thresholds(one)
+    return _linked(one, {"cost": wording.cost(one), "threshold-5": threshold})
 
 
-def _start_cells(one: Measured) -> list[tuple[str, str]]:
-    start, stop = wording.start_and_stop(one.case)
+def _start_cells(one: Number) -> list[tuple[str, str]]:
+    start, stop = wording.start_and_stop(one)
     return _linked(one, {"start": start, "stop": stop})
 
 
-def _linked(one: Measured, texts: dict[Quantity, str]) -> list[tuple[str, str]]:
-    identity = one.submission.summary.id
-    return [
-        (text, "" if text == units.MISSING else addresses.number(identity, one.case, what))
-        for what, text in texts.items()
-    ]
+def _linked(one: Number, texts: dict[Quantity, str]) -> list[tuple[str, str]]:
+    return [(text, "" if text == units.MISSING else addresses.number(one, what)) for what, text in texts.items()]
 
 
 def _kernels(catalogue: Catalogue, folder: SuiteFolder, case_id: str) -> str | None:
@@ -85,12 +82,12 @@ def _kernels(catalogue: Catalogue, folder: SuiteFolder, case_id: str) -> str | N
         for tracer in counted.tracers
         if any(
             cells := [
-                instructions.cell(cell) if (cell := counted.cell(row, kernel, tracer)) and is_sound(cell) else ""
+                instructions.cell(cell) if (cell := counted.cell(row, kernel, tracer)) and cell.is_sound else ""
                 for kernel in counted.kernels
             ]
         )
     ]
-    title = catalogue.titles().get(case_id, case_id)
+    title = catalogue.titles.get(case_id, case_id)
     if not rows:
         return None
     return render(

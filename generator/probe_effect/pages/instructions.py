@@ -5,55 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance.instruction_change import (
-    REPEATABILITY_LIMIT_RATIO,
-    UNTRACED_LIMIT_RATIO,
-    cost,
-    difference_instructions,
-)
-from probe_effect.guidance.instruction_change import change as compare
-from probe_effect.guidance.kernels import column_of, is_sound, kernel_names
+from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, UNTRACED_LIMIT_RATIO, Comparison, compare
+from probe_effect.compare.kernels import column_of, kernel_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probe_effect.guidance.instruction_change import Change, Counted
-    from probe_effect.model import InstructionCase, Spread
-    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
 
 FLAG = "†"
 
 
-def machine_name(document: MachineFile) -> str:
-    """An emulated machine as a page calls it: it is its kernel that tells it from others."""
-    return f"Linux {document.system.kernel_release}, emulated"
-
-
-def count(found: Spread | None) -> str:
+def count(found: Estimate | None) -> str:
     """Instructions, with the range of the runs where it shows."""
     return units.spread(found, units.INSTRUCTIONS)
 
 
-def added(case: InstructionCase) -> str:
+def added(case: Number) -> str:
     """The count of a case with its range, and a flag if it is neither ranked nor compared; else how its runs ended."""
-    return _flagged(case, count(case.cost_instructions))
+    return _flagged(case, count(case.cost))
 
 
-def cell(one: Counted | None) -> str:
+def cell(one: Number | None) -> str:
     """A count in a table of many, in whole instructions; empty where nobody ran it."""
-    return "" if one is None else _flagged(one.case, _whole(one.case.cost_instructions))
+    return "" if one is None else _flagged(one, _whole(one.cost))
 
 
-def made(one: Counted | None) -> str:
+def made(one: Number | None) -> str:
     """The same, with how the kernel made the kprobes of the case."""
-    mechanism = one.case.mechanism if one is not None else None
+    mechanism = one.mechanism if one is not None else None
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 
-def share(case: InstructionCase) -> str:
+def share(case: Number) -> str:
     """What an event adds to an untraced operation."""
-    found, untraced = case.cost_instructions, case.baseline_instructions
-    return units.percent(found.median / untraced.median) if found and untraced and untraced.median else units.MISSING
+    return units.percent(case.added_ratio)
 
 
 def limit() -> str:
@@ -61,24 +48,25 @@ def limit() -> str:
     return units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
 
 
-def change(found: Change) -> str:
+def change(found: Comparison) -> str:
     """`+120 %` or `−31 %`, of the first; missing where the first is not above 0."""
-    text = units.percent(found.ratio)
-    return f"+{text}" if found.ratio is not None and found.ratio > 0 else text
+    ratio = found.change_ratio
+    text = units.percent(ratio)
+    return f"+{text}" if ratio is not None and ratio > 0 else text
 
 
-def counts(found: Change) -> tuple[str, str]:
+def counts(found: Comparison) -> tuple[str, str]:
     """The medians of both sides, in whole instructions."""
-    return _whole(cost(found.first)), _whole(cost(found.second))
+    return _whole(found.first.cost), _whole(found.second.cost)
 
 
-def between_kernels(found: Change, kernels: Mapping[str, str]) -> str:
+def between_kernels(found: Comparison, kernels: Mapping[str, str]) -> str:
     """The change from one kernel to the next."""
     first, second = (kernels[column_of(one).kernel] for one in (found.first, found.second))
     return f"From {first} to {second}, {subject(found.second)} with {tracer(found.second)} takes {_more(found)}."
 
 
-def between_versions(found: Change, kernels: Mapping[str, str]) -> str:
+def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
     """The change from one version of a tool to the next."""
     start = f"From {tracer(found.first)} to {tracer(found.second)}"
     return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
@@ -90,29 +78,29 @@ def words_of_outcomes() -> dict[str, object]:
         "summary": "Of {count}, {outcomes}.",
         "counted": ["pair of counts", "pairs of counts"],
         "outcomes": {
-            "more": ["takes more instructions", "take more instructions"],
-            "fewer": ["takes fewer instructions", "take fewer instructions"],
-            "no change": ["shows no change", "show no change"],
+            "higher": ["takes more instructions", "take more instructions"],
+            "lower": ["takes fewer instructions", "take fewer instructions"],
+            "no difference": ["shows no difference", "show no difference"],
             "not comparable": ["is not comparable", "are not comparable"],
         },
-        "sided": ["more", "fewer"],
+        "sided": ["higher", "lower"],
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
         "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
     }
 
 
-def extent(found: Sequence[Change], what: str) -> str:
+def extent(found: Sequence[Comparison], what: str) -> str:
     """How many of the pairs of counts are a change."""
     clear = sum(one.is_clear for one in found)
     return f"{what}, {units.count(clear)} of {units.count(len(found))} pairs of counts differ by more than {limit()}."
 
 
-def extremes(line: Iterable[Counted]) -> str | None:
+def extremes(line: Iterable[Number]) -> str | None:
     """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts.
 
     Those that cannot be told from the extreme share it.
     """
-    counted = sorted((one for one in line if is_sound(one)), key=lambda one: cost(one).median)
+    counted = sorted((one for one in line if one.is_sound), key=lambda one: one.known_cost.value)
     if len(counted) < 2:
         return None
     names = kernel_names(column_of(one).kernel for one in counted)
@@ -125,12 +113,12 @@ def extremes(line: Iterable[Counted]) -> str | None:
     return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
 
 
-def subject(one: Counted) -> str:
+def subject(one: Number) -> str:
     """The case, with its level where it has one."""
-    return one.case.case if one.case.level is None else f"{one.case.case} at level {one.case.level}"
+    return one.case if one.level is None else f"{one.case} at level {one.level}"
 
 
-def tracer(one: Counted) -> str:
+def tracer(one: Number) -> str:
     """The tracer with its version."""
     return short(column_of(one).tracer)
 
@@ -140,34 +128,35 @@ def short(name: str) -> str:
     return name.partition(",")[0]
 
 
-def side(one: Counted, kernels: Mapping[str, str]) -> str:
+def side(one: Number, kernels: Mapping[str, str]) -> str:
     """The tracer and the kernel of one side of a change."""
     column = column_of(one)
     return f"{column.tracer}, {kernels[column.kernel]}"
 
 
-def _places(some: Sequence[Counted], kernels: Mapping[str, str]) -> str:
+def _places(some: Sequence[Number], kernels: Mapping[str, str]) -> str:
     """`with bpftrace v0.17.0 or bpftrace v0.23.2 on Linux 7.3 (323)`, kernel by kernel."""
     tracers: dict[str, list[str]] = {}
     for one in some:
-        level = "" if one.case.level is None else f" at level {one.case.level}"
+        level = "" if one.level is None else f" at level {one.level}"
         tracers.setdefault(f"{kernels[column_of(one).kernel]}{level}", []).append(tracer(one))
     words = " or ".join(f"with {' or '.join(names)} on {kernel}" for kernel, names in tracers.items())
-    medians = list(dict.fromkeys(_whole(one.case.cost_instructions) for one in (some[0], some[-1])))
+    medians = list(dict.fromkeys(_whole(one.cost) for one in (some[0], some[-1])))
     return f"{words} ({' to '.join(medians)})"
 
 
-def _more(found: Change) -> str:
-    word = "more" if difference_instructions(found) > 0 else "fewer"
-    share = "" if found.ratio is None else f"{units.percent(abs(found.ratio))} "
+def _more(found: Comparison) -> str:
+    word = "more" if found.difference.value > 0 else "fewer"
+    ratio = found.change_ratio
+    share = "" if ratio is None else f"{units.percent(abs(ratio))} "
     return f"{share}{word} instructions ({' to '.join(counts(found))})"
 
 
-def _flagged(case: InstructionCase, written: str) -> str:
-    if case.cost_instructions is None:
+def _flagged(case: Number, written: str) -> str:
+    if case.cost is None:
         return case.status
     return f"{written} {FLAG}" if case.faults else written
 
 
-def _whole(found: Spread | None) -> str:
-    return units.count(found.median if found else None)
+def _whole(found: Estimate | None) -> str:
+    return units.count(found.value if found else None)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.instructions import Count, instruction_chart
-from probe_effect.guidance.instruction_change import cost
-from probe_effect.guidance.kernels import column_of, is_sound, kernel_names, matrices, row_of
+from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
 from probe_effect.pages.instructions import short, subject, tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue
-    from probe_effect.guidance.instruction_change import Counted
-    from probe_effect.guidance.kernels import Matrix
+    from probe_effect.compare.kernels import Matrix
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
 
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
 
@@ -35,7 +34,7 @@ def _by_kernel(found: Matrix) -> list[Chart]:
     lines = {name: [one for one in drawn if column_of(one).tracer == name] for name in found.tracers}
     # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
     chosen = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
-    counts = [Count(subject(one), names[column_of(one).kernel], cost(one)) for one in lines[chosen]]
+    counts = [Count(subject(one), names[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
     sentence = (
         f"Instructions that one event adds with {short(chosen)}, kernel by kernel; a line joins the dots of a case."
     )
@@ -48,7 +47,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
-    counts = [Count(subject(one), tracer(one), cost(one), one.case.tracer) for one in lines[kernel]]
+    counts = [Count(subject(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     sentence = (
         f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
@@ -63,11 +62,11 @@ def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Count], serie
     return instruction_chart(name, title, sentence, counts, series=series, note=note, page="/kernels/")
 
 
-def _drawn(found: Matrix) -> list[Counted]:
+def _drawn(found: Matrix) -> list[Number]:
     """The sound counts above 0 of cases with events; the axis may be logarithmic."""
-    return [one for one in _counted(found) if is_sound(one) and cost(one).least > 0]
+    return [one for one in _counted(found) if one.is_sound and (one.known_cost.low or 0) > 0]
 
 
-def _counted(found: Matrix) -> list[Counted]:
+def _counted(found: Matrix) -> list[Number]:
     rows = set(found.events())
-    return [one for one in found.all() if one.case.cost_instructions is not None and row_of(one) in rows]
+    return [one for one in found.all() if one.cost is not None and row_of(one) in rows]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance.instruction_change import Counted, largest
-from probe_effect.guidance.kernel_order import counted_orders
-from probe_effect.guidance.kernels import (
+from probe_effect.compare.comparison import largest
+from probe_effect.compare.kernel_order import counted_orders
+from probe_effect.compare.kernels import (
     Column,
     between_kernels,
     between_versions,
@@ -17,6 +17,7 @@ from probe_effect.guidance.kernels import (
     matrices,
     release_order,
 )
+from probe_effect.numbers.index import newest_first
 from probe_effect.pages import agreement, instructions, wording
 from probe_effect.pages.kernel_charts import charts_of
 from probe_effect.pages.markdown import page, render
@@ -24,10 +25,11 @@ from probe_effect.pages.markdown import page, render
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission
-    from probe_effect.guidance.instruction_change import Change
-    from probe_effect.guidance.kernel_order import CountedOrder
-    from probe_effect.guidance.kernels import Matrix
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.compare.kernel_order import CountedOrder
+    from probe_effect.compare.kernels import Matrix
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number, Submission
 
 
 AFTER_MACHINES = 1000
@@ -42,12 +44,12 @@ class Comparing:
     """
 
     title: str
-    changes: Callable[[Matrix], list[Change]]
-    sentence: Callable[[Change, Mapping[str, str]], str]
+    changes: Callable[[Matrix], list[Comparison]]
+    sentence: Callable[[Comparison, Mapping[str, str]], str]
     differs: int
     same: tuple[str, int]
 
-    def of_all(self, found: Iterable[Matrix]) -> list[Change]:
+    def of_all(self, found: Iterable[Matrix]) -> list[Comparison]:
         """The changes of every suite."""
         return [one for each in found for one in self.changes(each)]
 
@@ -69,7 +71,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "orders": {"orders": orders(catalogue, found), "agreement": agreement, "wording": wording},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
     }
-    shared = {"matrices": found, "kernels": kernels, "titles": catalogue.titles(), "instructions": instructions}
+    shared = {"matrices": found, "kernels": kernels, "titles": catalogue.titles, "instructions": instructions}
     return {
         f"kernel-{name}.md": render(f"fragments/kernel-{name}.md.j2", **values, **shared)
         for name, values in own.items()
@@ -86,7 +88,7 @@ def write_changes(catalogue: Catalogue) -> str | None:
         "weight": AFTER_MACHINES,
     }
     kernels = _kernel_names(found)
-    shown = {"changes": listed, "titles": catalogue.titles(), "instructions": instructions, "column": column_of}
+    shown = {"changes": listed, "titles": catalogue.titles, "instructions": instructions, "column": column_of}
     return (
         page("changes.md.j2", front, place=lambda name: kernels.get(name, instructions.short(name)), **shown)
         if listed
@@ -94,19 +96,19 @@ def write_changes(catalogue: Catalogue) -> str | None:
     )
 
 
-def machines(catalogue: Catalogue) -> dict[str, list[CountedSubmission]]:
+def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
     """Emulated machine to its submissions, newest first; machines in the order of their kernels."""
-    found: dict[str, list[CountedSubmission]] = {}
-    newest_first = sorted(catalogue.counted, key=lambda one: one.document.run.started, reverse=True)
-    for one in sorted(newest_first, key=lambda one: release_order(one.document.system.kernel_release)):
-        found.setdefault(one.summary.machine, []).append(one)
+    found: dict[str, list[Submission]] = {}
+    for one in sorted(
+        newest_first(catalogue.counted), key=lambda one: release_order(one.document.system.kernel_release)
+    ):
+        found.setdefault(one.machine, []).append(one)
     return found
 
 
-def tracers(submissions: Iterable[CountedSubmission]) -> list[str]:
+def tracers(submissions: Iterable[Submission]) -> list[str]:
     """Every tracer of a machine, with its version."""
-    counted = (Counted(one, case) for one in submissions for case in one.summary.cases)
-    return list(dict.fromkeys(instructions.tracer(one) for one in counted))
+    return list(dict.fromkeys(instructions.tracer(number) for one in submissions for number in one.numbers))
 
 
 def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[str]]:
@@ -119,7 +121,7 @@ def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[s
     return said
 
 
-def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Change]]:
+def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Comparison]]:
     """Every change from kernel to kernel, and from version to version, the largest first."""
     listed = {way: largest(some, len(some)) for way in WAYS if (some := way.of_all(found))}
     return {way: some for way, some in listed.items() if some}
@@ -138,17 +140,17 @@ def heads(found: Matrix) -> list[str]:
 
 def flagged(found: Matrix) -> dict[tuple[str, str], list[str]]:
     """Case with tracer, and what is wrong, to the kernels where it is: shown, but neither ranked nor compared."""
-    faulty = (one for one in found.all() if one.case.cost_instructions is not None and one.case.faults)
-    return _kernels_of(faulty, lambda one: "; ".join(one.case.faults))
+    faulty = (one for one in found.all() if one.cost is not None and one.faults)
+    return _kernels_of(faulty, lambda one: "; ".join(one.faults))
 
 
 def uncounted(found: Matrix) -> dict[tuple[str, str], list[str]]:
     """Case with tracer, and the reason why there is no count, to the kernels where that is so."""
-    missing = (one for one in found.all() if one.case.cost_instructions is None)
-    return _kernels_of(missing, lambda one: f"{one.case.status}: {one.case.note}")
+    missing = (one for one in found.all() if one.cost is None)
+    return _kernels_of(missing, lambda one: f"{one.status}: {one.note}")
 
 
-def _kernels_of(some: Iterable[Counted], reason: Callable[[Counted], str]) -> dict[tuple[str, str], list[str]]:
+def _kernels_of(some: Iterable[Number], reason: Callable[[Number], str]) -> dict[tuple[str, str], list[str]]:
     kernels: dict[tuple[str, str], list[str]] = {}
     for one in some:
         what = f"{instructions.subject(one)} with {instructions.tracer(one)}"
@@ -160,9 +162,9 @@ def _kernel_names(found: Iterable[Matrix]) -> dict[str, str]:
     return kernel_names(kernel for one in found for kernel in one.kernels)
 
 
-def _largest_of_each(some: Sequence[Change], way: Comparing) -> list[Change]:
+def _largest_of_each(some: Sequence[Comparison], way: Comparing) -> list[Comparison]:
     """The largest change between each two kernels or versions, in the order of their numbers."""
-    firsts: dict[tuple[str, str], Change] = {}
+    firsts: dict[tuple[str, str], Comparison] = {}
     for one in largest(some, len(some)):
         first, second = (column_of(side)[way.differs] for side in (one.first, one.second))
         firsts.setdefault((first, second), one)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance import names
+from probe_effect.numbers import names
+from probe_effect.numbers.home import representative
 from probe_effect.pages import citing, submission_page, wording
 from probe_effect.pages.markdown import page
-from probe_effect.pages.results import measured_cases, representative
+from probe_effect.pages.results import with_numbers
 from probe_effect.pages.submission_page import suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Submission
     from probe_effect.store.machine_file import MachineFile
 
 
-def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Catalogue) -> str:
+def write(machine: str, submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of `machine`; `submissions` newest first."""
     newest, shown = submissions[0].document, representative(submissions)
     suite = suite_of(shown, catalogue)
@@ -39,10 +41,10 @@ def write(machine: str, submissions: Sequence[MeasuredSubmission], catalogue: Ca
         submissions=submissions,
         shown=shown,
         chart=next((chart.name for chart in submission_page.charts(shown)), None),
-        cases=measured_cases(shown),
+        cases=with_numbers(shown),
         factor=suite.factor if suite else None,
         starts=submission_page.starts(suite),
-        titles=catalogue.titles(),
+        titles=catalogue.titles,
         wording=wording,
     )
 

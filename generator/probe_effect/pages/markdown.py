@@ -10,17 +10,20 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 from probe_effect.pages import addresses
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.commands import is_plain_word
 from probe_effect.pages.results import has_number
+from probe_effect.reduce.reading import code
+from probe_effect.store.kept import code_version
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 
 if TYPE_CHECKING:
@@ -71,6 +74,11 @@ def environment() -> Environment:
         "size": units.size,
     }
     return made
+
+
+def page_code() -> str:
+    """What decides, beside the data, what a page of one submission is."""
+    return f"{code()} {code_version('numbers', 'compare', 'charts', 'pages')} jinja2 {version('jinja2')}"
 
 
 def render(template: str, **values: object) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance.changes import Entry, entries
+from probe_effect.numbers.changes import Entry, entries
 from probe_effect.pages.changes_page import heading, sentence
 from probe_effect.pages.markdown import render
 from probe_effect.store.released import released_changes, released_sources, released_submissions
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.store.release_file import Release
 
 
@@ -40,7 +40,7 @@ def _since(release: Release, before: Release | None, catalogue: Catalogue) -> li
     """Told from the files of both releases: a run may be older than the release before, and still be new in this."""
     known = (released_changes(before), released_submissions(before)) if before else ((), frozenset[str]())
     new_submissions = released_submissions(release) - known[1]
-    added = [one for one in entries(catalogue) if one.submission and one.submission.files.id in new_submissions]
+    added = [one for one in entries(catalogue) if one.submission and one.submission.id in new_submissions]
     logged = [
         Entry(one.date, one.kind, one.what, one.why, one.old, one.new)
         for one in reversed(released_changes(release)[len(known[0]) :])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 from probe_effect.pages import citing
 from probe_effect.pages.markdown import page, render
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.store.release_file import Release
 
 WHAT = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.model import Interval, Spread
+from probe_effect.model import Estimate
 from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
 
@@ -180,13 +180,13 @@ def _cost(row: CaseRow) -> str:
     if row.cost_ns is not None:
         if row.distinguishable is False:
             return UNCLEAR.format(floor=units.duration(row.noise_floor_ns, 2))
-        return units.interval(Interval(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
+        return units.interval(Estimate(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
     if row.cost_instructions is not None:
         least, greatest = (
             row.cost_instructions if end is None else end
             for end in (row.cost_least_instructions, row.cost_greatest_instructions)
         )
-        return units.spread(Spread(row.cost_instructions, least, greatest), units.INSTRUCTIONS)
+        return units.spread(Estimate(row.cost_instructions, least, greatest), units.INSTRUCTIONS)
     return row.status
 
 

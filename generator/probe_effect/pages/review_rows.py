@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from probe_effect import units
-from probe_effect.guidance import names
-from probe_effect.guidance.catalogue import MeasuredSubmission
-from probe_effect.guidance.instruction_change import difference_instructions
-from probe_effect.model import CaseSummary, Interval, Spread
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
 from probe_effect.pages.review_report import (
     MAX_FEW,
@@ -27,18 +25,19 @@ from probe_effect.pages.review_report import (
     SubmissionRow,
     is_writable,
 )
+from probe_effect.reduce.submission import Number
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from probe_effect.guidance.catalogue import CountedSubmission, PublishedSource
-    from probe_effect.guidance.comparison import Comparison
-    from probe_effect.guidance.instruction_change import Change as CountChange
-    from probe_effect.guidance.nearest import Nearest
-    from probe_effect.guidance.remarkable import Remark
-    from probe_effect.guidance.review import NewSubmission, NumberChange, Review, Value
-    from probe_effect.model import InstructionCase, Problem
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.compare.nearest import Nearest
+    from probe_effect.compare.review import Kind, NewSubmission, NumberChange, Review, Value
+    from probe_effect.compare.review_flags import Flag
+    from probe_effect.model import Problem
+    from probe_effect.numbers.catalogue import PublishedSource
+    from probe_effect.reduce.submission import Number
     from probe_effect.store.changes_file import Change
 
 T = TypeVar("T")
@@ -110,83 +109,63 @@ def _problem(one: Problem) -> ProblemRow:
 
 def _submission(new: NewSubmission) -> SubmissionRow:
     one = new.submission
-    document, summary = one.document, one.summary
-    timed = one.summary if isinstance(one, MeasuredSubmission) else None
+    document = one.document
+    is_time = one.metric == "time"
     return SubmissionRow(
-        id=_line(one.files.id),
-        machine=_line(document.machine.id),
-        name=_line(_name(one)),
+        id=_line(one.id),
+        machine=_line(one.machine),
+        name=_line(names.machine_title(document)),
         tier=_line(wording.tier(document)),
-        suite=_line(summary.suite),
-        metric=document.run.metric,
+        suite=_line(one.suite),
+        metric=one.metric,
         submitter=_optional(document.submitter.name),
-        grade=timed.grade if timed else None,
-        grade_reasons=_few(timed.grade_reasons) if timed else (),
+        grade=one.grade,
+        grade_reasons=_few(one.grade_reasons),
         blocks=document.run.blocks,
-        noise_floor_ns=_value(timed.noise_floor_ns) if timed else None,
-        baseline_ns=_value(timed.baseline_ns) if timed else None,
-        cases=_listed(_timed(case) if isinstance(case, CaseSummary) else _counted(case) for case in summary.cases),
-        remarks=_listed(_remark(remark) for remark in new.remarks),
+        noise_floor_ns=_value(one.noise_floor_ns),
+        baseline_ns=_value(one.baseline.value) if one.baseline and is_time else None,
+        cases=_listed(_case(number) for number in one.numbers),
+        remarks=_listed(_flag(flag) for flag in new.flags),
         nearest=_nearest(new.nearest) if new.nearest else None,
     )
 
 
-def _name(one: MeasuredSubmission | CountedSubmission) -> str:
-    if isinstance(one, MeasuredSubmission):
-        return names.machine_name(one.document)
-    return instructions.machine_name(one.document)
-
-
-def _timed(case: CaseSummary) -> CaseRow:
-    cost = case.cost or Interval(0.0)
+def _case(one: Number) -> CaseRow:
+    low, value, high = (None, None, None) if one.cost is None else (one.cost.low, one.cost.value, one.cost.high)
+    if one.is_time:
+        cost = {"cost_ns": value, "cost_low_ns": low, "cost_high_ns": high, "noise_floor_ns": one.noise_floor_ns}
+        notes = [one.note]
+    else:
+        names = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
+        cost = dict(zip(names, (value, low, high), strict=True))
+        notes = [*one.faults, one.note]
     return CaseRow(
-        case=_line(case.case),
-        tracer=_line(case.tracer),
-        level=_optional(case.level),
-        status=case.status,
-        blocks=case.blocks,
-        distinguishable=case.distinguishable,
-        noise_floor_ns=_value(case.noise_floor_ns),
-        cost_ns=_value(cost.value) if case.cost else None,
-        cost_low_ns=_value(cost.low),
-        cost_high_ns=_value(cost.high),
-        loss_ratio=_value(case.loss_ratio),
-        grade=case.grade,
-        note=_optional(case.note),
+        case=_line(one.case),
+        tracer=_line(one.tracer),
+        level=_optional(one.level),
+        status=one.status,
+        blocks=one.blocks,
+        distinguishable=one.distinguishable,
+        loss_ratio=_value(one.loss_ratio),
+        grade=one.grade,
+        note=_optional("; ".join(filter(None, notes)) or None),
+        **{name: _value(value) for name, value in cost.items()},
     )
 
 
-def _counted(case: InstructionCase) -> CaseRow:
-    cost = case.cost_instructions
-    return CaseRow(
-        case=_line(case.case),
-        tracer=_line(case.tracer),
-        level=_optional(case.level),
-        status=case.status,
-        blocks=case.blocks,
-        cost_instructions=_value(cost.median) if cost else None,
-        cost_least_instructions=_value(cost.least) if cost else None,
-        cost_greatest_instructions=_value(cost.greatest) if cost else None,
-        loss_ratio=_value(case.loss_ratio),
-        note=_optional("; ".join([*case.faults, *filter(None, [case.note])]) or None),
-    )
-
-
-def _remark(one: Remark) -> RemarkRow:
+def _flag(one: Flag) -> RemarkRow:
     case, tracer, level = one.key
     return RemarkRow(case=_line(case), tracer=_line(tracer), level=_optional(level), words=_line(one.words))
 
 
 def _nearest(one: Nearest) -> NearestRow:
-    timed = [_compared(found) for found in one.comparisons]
-    counted = [_count_compared(found) for found in one.changes]
     return NearestRow(
         machine=_line(one.likeness.machine),
-        name=_line(_name(one.newest)),
+        name=_line(names.machine_title(one.newest.document)),
         reasons=_few(one.likeness.reasons),
         comparable=one.likeness.comparable,
-        sentences=_few(_sentences(one.comparisons)),
-        compared=_listed([*timed, *counted]),
+        sentences=_few(_sentences([found for found in one.comparisons if found.first.is_time])),
+        compared=_listed(_compared(found) for found in one.comparisons),
     )
 
 
@@ -194,52 +173,39 @@ def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
     """How often each outcome came out, and how often by chance alone."""
     if not comparisons:
         return []
-    here = comparison.machine_label(comparisons[0].second.submission)
+    here = names.machine_label(comparisons[0].second.submission)
     return [comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)]
 
 
 def _compared(found: Comparison) -> ComparedRow:
-    difference, ratio, outcome = comparison.cells(found)
-    before, after = (units.interval(one.case.cost, units.DURATION) for one in (found.first, found.second))
-    key = found.second.key
+    if found.first.is_time:
+        before, after = (units.interval(one.cost, units.DURATION) for one in (found.first, found.second))
+        difference, ratio = comparison.cells(found)[:2]
+    else:
+        before, after = instructions.counts(found)
+        difference = units.quantity(found.difference.value, units.INSTRUCTIONS)
+        ratio = instructions.change(found)
     return ComparedRow(
-        case=key.case,
-        tracer=key.tracer,
-        level=key.level,
+        **found.second.key._asdict(),
         before=_line(before),
         after=_line(after),
         difference=_line(difference),
         ratio=_line(ratio),
-        outcome=_line(outcome),
-    )
-
-
-def _count_compared(found: CountChange) -> ComparedRow:
-    before, after = instructions.counts(found)
-    key = found.second.key
-    return ComparedRow(
-        case=key.case,
-        tracer=key.tracer,
-        level=key.level,
-        before=_line(before),
-        after=_line(after),
-        difference=_line(units.quantity(difference_instructions(found), units.INSTRUCTIONS)),
-        ratio=_line(instructions.change(found)),
         outcome=_line(found.outcome),
     )
 
 
 def _number(one: NumberChange) -> NumberRow:
-    return NumberRow(id=_line(one.id), kind=one.kind, old=_written(one.old), new=_written(one.new))
+    old, new = (_written(value, one.kind) for value in (one.old, one.new))
+    return NumberRow(id=_line(one.id), kind=one.kind, old=old, new=new)
 
 
-def _written(value: Value | None) -> str | None:
+def _written(value: Value | None, kind: Kind) -> str | None:
     if value is None:
         return None
-    if isinstance(value, Interval):
-        return _line(units.interval(value, units.DURATION))
-    if isinstance(value, Spread):
-        return _line(units.spread(value, units.INSTRUCTIONS))
+    if isinstance(value, Estimate):
+        is_time = kind == "cost"
+        return _line(units.interval(value, units.DURATION) if is_time else units.spread(value, units.INSTRUCTIONS))
     return _line(f"{value.value}{units.GAP}{FIGURE_UNITS.get(value.unit, value.unit)}")
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer.rate_tiers import SOURCE, tiers
 from probe_effect.charts.costs import Dot, cost_chart
-from probe_effect.guidance.agreement import of_source, orders
-from probe_effect.guidance.published import with_unit
-from probe_effect.guidance.tiers import SOURCE, tiers
-from probe_effect.model import Interval
+from probe_effect.compare.agreement import of_source, orders
+from probe_effect.model import Estimate
+from probe_effect.numbers.published import with_unit
 from probe_effect.pages import addresses, agreement, citing, wording
 from probe_effect.pages import tiers as tier_wording
 from probe_effect.pages.markdown import page
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.guidance.catalogue import Catalogue, PublishedSource
-    from probe_effect.guidance.published import Recomputed
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.numbers.published import Recomputed
     from probe_effect.store.source_file import Figure
 
 READ = {
@@ -164,13 +164,13 @@ def charts(source: PublishedSource) -> list[Chart]:
     """Its per-event costs as dots, when it prints two or more."""
     costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
     dots = [
-        Dot(row, figure.platform or source.document.title, Interval(cost_ns))
+        Dot(row, figure.platform or source.document.title, Estimate(cost_ns))
         for row, (figure, cost_ns) in zip(_rows([figure for figure, _ in costs]), costs, strict=True)
     ]
     if len(dots) < 2:
         return []
     largest = max(dots, key=lambda dot: dot.cost.value)
-    sentence = f"The dearest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
+    sentence = f"The highest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
     if source.from_excerpt:
         sentence += " Known only from an excerpt."
     name, title = f"costs-{source.id}", "Cost of one event, as published"

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance import names
+from probe_effect.numbers import names
 from probe_effect.pages import citing, instructions
 from probe_effect.pages.markdown import page
 from probe_effect.pages.ranges import measured_range
-from probe_effect.pages.results import has_number, runs
+from probe_effect.pages.results import has_number
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, own_headers, script_path, workload_source
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue, CountedSubmission, MeasuredSubmission, SuiteFolder
+    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+    from probe_effect.reduce.submission import Submission
     from probe_effect.store.suite_file import Case
+
+
+MOST_RUNS = 20
+"""That the page lists: the newest."""
 
 
 def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
     """The page of the suite in `folder`."""
     suite = folder.suite
+    runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
+    own = {metric: [one for one in runs if one.metric == metric] for metric in ("time", "instructions")}
     front = {
         "title": suite.title,
         "kind": "suite",
@@ -35,8 +42,9 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         workload=_workload(folder),
         scripts=lambda case: scripts(folder, case),
         measured=lambda case: measured_range(catalogue, suite, case),
-        timed=runs(suite.id, catalogue.submissions),
-        counted=runs(suite.id, catalogue.counted),
+        timed=own["time"][:MOST_RUNS],
+        more=sum(len(some[MOST_RUNS:]) for some in own.values()),
+        counted=own["instructions"][:MOST_RUNS],
         tracers=tracers,
         instructions=instructions,
     )
@@ -55,7 +63,7 @@ def scripts(folder: SuiteFolder, case: Case) -> dict[str, str]:
     return {tool: f"/scripts/{folder.suite.id}/{path.name}" for tool, path in paths.items() if path}
 
 
-def tracers(submission: MeasuredSubmission | CountedSubmission) -> list[str]:
+def tracers(submission: Submission) -> list[str]:
     """The tracers that gave any number, each with its version."""
-    used = dict.fromkeys(case.tracer for case in submission.summary.cases if has_number(case))
+    used = dict.fromkeys(case.tracer for case in submission.numbers if has_number(case))
     return [names.tool(tracer, submission.document.tools.get(tracer)) for tracer in used]

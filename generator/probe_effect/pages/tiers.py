@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance.names import tool
-from probe_effect.guidance.published import figure_text, with_unit
-from probe_effect.pages.comparison import machine_label
+from probe_effect.numbers.names import machine_label, tool_with_version
+from probe_effect.numbers.published import figure_text, with_unit
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.tiers import TierCost, Tiers
+    from probe_effect.answer.rate_tiers import TierCost, Tiers
     from probe_effect.pages.addresses import Quantity
 
 
 def label(one: TierCost) -> str:
     """What a cost is of, and who found it."""
     if one.measured is not None:
-        case, document = one.measured.case, one.measured.submission.document
-        return f"{case.case}, {tool(case.tracer, document.tools.get(case.tracer))}: measured here"
+        return f"{one.measured.case}, {tool_with_version(one.measured)}: measured here"
     return f"{one.figure.what}: published" if one.figure is not None else "published"
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance import names
+from probe_effect.numbers import names
+from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.pages import wording
 from probe_effect.pages.markdown import render
-from probe_effect.pages.results import FIRST_SUITE, has_number, reference_submission
+from probe_effect.pages.results import has_number
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
-    from probe_effect.guidance.catalogue import Catalogue, MeasuredSubmission, SuiteFolder
-    from probe_effect.model import CaseSummary
+    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+    from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-Row = dict[str, "tuple[MeasuredSubmission, CaseSummary]"]
-"""Tracer id to what the newest submission says of a case."""
+Row = dict[str, "Number"]
+"""Tracer id to what is current of a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,10 @@ class Table:
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: one for each tool, `tracers/<tool>.md`, and the list of all."""
-    reference = reference_submission(catalogue)
-    machine = reference.summary.machine if reference else None
+    reference = reference_submission(catalogue.numbers)
+    machine = reference.machine if reference else None
     tools = {tool: tables(catalogue, tool, machine) for tool in SCRIPT_SUFFIXES}
-    counted = {names.tool_of(case.tracer) for one in catalogue.counted for case in one.summary.cases}
+    counted = {names.tool_of(case.tracer) for one in catalogue.counted for case in one.numbers}
     written = {
         f"tracers/{tool}.md": render(
             "fragments/tracer.md.j2",
@@ -56,7 +57,7 @@ def versions(catalogue: Catalogue, tool: str) -> list[str]:
     """The versions of a tool in any submission, as it prints them."""
     found = (
         names.tool(tracer, version)
-        for one in catalogue.all_submissions()
+        for one in catalogue.everything
         for tracer, version in one.document.tools.items()
         if names.tool_of(tracer) == tool
     )
@@ -70,7 +71,7 @@ def can(catalogue: Catalogue, tool: str) -> list[Case]:
 
 def numbers(catalogue: Catalogue, tool: str) -> int:
     """How many cases have a measured number with a tool on any machine."""
-    found = (case for one in catalogue.submissions for case in one.summary.cases)
+    found = (case for one in catalogue.timed for case in one.numbers)
     return len({case.case for case in found if has_number(case) and names.tool_of(case.tracer) == tool})
 
 
@@ -84,20 +85,17 @@ def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | 
     rows = tuple(
         (case, _row(catalogue, case, tool, machine)) for case in folder.suite.cases if _has_script(folder, case, tool)
     )
-    with_number = dict.fromkeys(
-        tracer for _, row in rows for tracer, (_, case) in sorted(row.items()) if has_number(case)
-    )
+    with_number = dict.fromkeys(tracer for _, row in rows for tracer, one in sorted(row.items()) if has_number(one))
     return Table(folder.suite, rows, tuple(with_number))
 
 
 def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> Row:
     """At a factor's levels there are many numbers, for which the page of the case is."""
-    found = (
-        (submission, one)
-        for submission, one in catalogue.measured(case.id)
-        if submission.summary.machine == machine and names.tool_of(one.tracer) == tool and one.level is None
-    )
-    return {one.tracer: (submission, one) for submission, one in found}
+    return {
+        one.tracer: one
+        for one in catalogue.numbers.of_case(case.id)
+        if one.submission.machine == machine and names.tool_of(one.tracer) == tool and one.level is None
+    }
 
 
 def _has_script(folder: SuiteFolder, case: Case, tool: str) -> bool:
@@ -106,11 +104,11 @@ def _has_script(folder: SuiteFolder, case: Case, tool: str) -> bool:
 
 def heads(catalogue: Catalogue, table: Table) -> list[str]:
     """The tracers of a table with their versions."""
-    known = {tracer: version for one in catalogue.submissions for tracer, version in one.document.tools.items()}
+    known = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
     return [names.tool(tracer, known.get(tracer)) for tracer in table.tracers]
 
 
-def text(table: Table, case: CaseSummary) -> tuple[str, str]:
+def text(table: Table, case: Number) -> tuple[str, str]:
     """The quantity that a suite is about, and its value."""
     if table.suite.measures == "start":
         return "start", wording.start_and_stop(case)[0]

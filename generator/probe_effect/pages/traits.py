@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.guidance.comparison import Measurement
-from probe_effect.guidance.names import tier, tool
+from probe_effect.numbers.names import tier, tool
+from probe_effect.reduce.submission import Number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from probe_effect.guidance.instruction_change import Counted
+    from probe_effect.reduce.submission import Number
 
 Trait = tuple[str, str]
 
 
-def differing(
-    first: Iterable[Measurement | Counted], second: Iterable[Measurement | Counted]
-) -> list[tuple[str, str, str]]:
+def differing(first: Iterable[Number], second: Iterable[Number]) -> list[tuple[str, str, str]]:
     """Trait, what it is on the first side and what on the second, for those that are not the same."""
     ours, others = of_side(first), of_side(second)
     return [
@@ -25,7 +23,7 @@ def differing(
     ]
 
 
-def of_side(side: Iterable[Measurement | Counted]) -> dict[str, str]:
+def of_side(side: Iterable[Number]) -> dict[str, str]:
     """Each trait once, with every value that it has on a side."""
     found: dict[str, dict[str, None]] = {}
     for one in side:
@@ -34,8 +32,8 @@ def of_side(side: Iterable[Measurement | Counted]) -> dict[str, str]:
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
 
 
-def _of(one: Measurement | Counted) -> Iterator[Trait]:
-    document, tracer = one.submission.document, one.case.tracer
+def _of(one: Number) -> Iterator[Trait]:
+    document, tracer = one.submission.document, one.tracer
     run = document.run
     yield "machine", document.machine.id
     yield "tier", tier(document.machine, run.metric)
@@ -45,7 +43,7 @@ def _of(one: Measurement | Counted) -> Iterator[Trait]:
     yield "suite", f"{run.suite}, version {run.suite_version}"
     yield "date", run.started[:10]
     yield "blocks", str(run.blocks)
-    if isinstance(one, Measurement):
-        yield "grade", f"{run.suite} {one.submission.summary.grade}"
+    if one.is_time:
+        yield "grade", f"{run.suite} {one.submission.grade}"
     yield from ((f"first bytes of {name}", code) for name, code in run.functions.items())
     yield from ((f"package of {part}", package) for part, package in run.packages.items())

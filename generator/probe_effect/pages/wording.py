@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.guidance import names
-from probe_effect.guidance.slowdown import THRESHOLDS
+from probe_effect.numbers import names
+from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from probe_effect.model import CaseSummary, Interval
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.source_file import SourceFile
 
@@ -19,7 +20,7 @@ UNCLEAR = "not distinguishable from 0 (below {floor})"
 """What stands for a cost that is no difference."""
 
 
-def cost(case: CaseSummary) -> str:
+def cost(case: Number) -> str:
     """The cost of a case; in words where it is no difference."""
     if case.cost is None:
         return case.status
@@ -28,50 +29,49 @@ def cost(case: CaseSummary) -> str:
     return units.interval(case.cost, units.DURATION)
 
 
-def slowdown(case: CaseSummary) -> str:
+def slowdown(case: Number) -> str:
     """Slowdown of the workload itself, which does nothing but fire the probe."""
     return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
 
 
-def time(found_ns: Interval) -> str:
+def time(found_ns: Estimate) -> str:
     """A time in ns, with its interval."""
     return units.interval(found_ns, units.DURATION)
 
 
-def share(found: Interval) -> str:
+def share(found: Estimate) -> str:
     """A ratio as per cent, with its interval."""
     return units.interval(found, units.SHARE)
 
 
-def times(found: Interval) -> str:
+def times(found: Estimate) -> str:
     """A factor, with its interval."""
     return units.interval(found, units.TIMES)
 
 
-def thresholds(case: CaseSummary) -> list[str]:
+def thresholds(case: Number) -> list[str]:
     """The rates at which slowdown reaches 1, 5 and 30 %."""
-    return [units.interval(rate, units.RATE) for rate in (case.threshold_1, case.threshold_5, case.threshold_30)]
+    return [units.interval(rate, units.RATE) for rate in map(case.threshold, THRESHOLDS)]
 
 
-def start_and_stop(case: CaseSummary) -> list[str]:
+def start_and_stop(case: Number) -> list[str]:
     """How long the tracer takes to have its probes live, and to exit when asked."""
     return [units.interval(time_ns, units.DURATION) for time_ns in (case.attach, case.detach)]
 
 
-def answer(case: CaseSummary, machine: str) -> str:
+def answer(case: Number, machine: str) -> str:
     """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
     where = f"With {case.tracer} on {machine}"
     if case.cost is None:
         return f"{where} this case is {case.status}: {case.note}."
     if case.distinguishable is False:
         return f"{where} it cannot be told from no tracing at all."
-    if case.threshold_5 is None or case.threshold_1 is None or case.threshold_30 is None:
+    if case.threshold(5) is None:
         return f"{where} there is no guidance: {case.note or 'it was not slower'}."
     words = ", ".join(
         f"{percent}\u00a0% ({word}) at {units.rate(rate.value)}"
-        for (percent, word), rate in zip(
-            THRESHOLDS.items(), (case.threshold_1, case.threshold_5, case.threshold_30), strict=True
-        )
+        for percent, word in THRESHOLDS.items()
+        if (rate := case.threshold(percent))
     )
     each = units.interval(case.cost, units.DURATION)
     return f"{where} each event costs {each}, so a busy thread slows by {words}."

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ Bounds = tuple[float, float, float]
 """Low end, value, high end."""
 
 
-def total(intervals: Sequence[Interval]) -> Interval:
+def total(intervals: Sequence[Estimate]) -> Estimate:
     """The sum of estimates that may err together, such as costs of one submission, which share their baselines.
 
     The ends add: the sum's interval is as wide as errors that all point the same way make it, and wider than needed
@@ -34,23 +34,23 @@ def total(intervals: Sequence[Interval]) -> Interval:
     bounds = [_bounds(interval) for interval in intervals]
     known = [one for one in bounds if one is not None]
     if len(known) < len(bounds):
-        return Interval(value)
-    return Interval(value, math.fsum(low for low, _, _ in known), math.fsum(high for _, _, high in known))
+        return Estimate(value)
+    return Estimate(value, math.fsum(low for low, _, _ in known), math.fsum(high for _, _, high in known))
 
 
-def difference(first: Interval, second: Interval) -> Interval:
+def difference(first: Estimate, second: Estimate) -> Estimate:
     """`first` less `second`, two independent estimates in one unit (Zou and Donner 2008)."""
     value = first.value - second.value
     a, b = _bounds(first), _bounds(second)
     if a is None or b is None:
-        return Interval(value)
+        return Estimate(value)
     (a_low, a_value, a_high), (b_low, b_value, b_high) = a, b
     down = math.hypot(a_value - a_low, b_high - b_value)
     up = math.hypot(a_high - a_value, b_value - b_low)
-    return Interval(value, value - down, value + up)
+    return Estimate(value, value - down, value + up)
 
 
-def ratio(first: Interval, second: Interval) -> Interval | None:
+def ratio(first: Estimate, second: Estimate) -> Estimate | None:
     """`first` over `second`, two independent estimates (Donner and Zou 2012); a pure number where the units are equal.
 
     None where the divisor may be 0: its interval holds 0, or it has no interval and is 0.
@@ -61,16 +61,16 @@ def ratio(first: Interval, second: Interval) -> Interval | None:
     value = first.value / second.value
     a = _bounds(first)
     if a is None or b is None:
-        return Interval(value)
+        return Estimate(value)
     if b[1] < 0:
         a, b = _opposite(a), _opposite(b)
     unit_a, unit_b = max(map(abs, a)) or 1.0, b[2]  # so that no square of the ends is too small for a float
     a, b = _divided(a, unit_a), _divided(b, unit_b)
     low, high = _low_ratio(a, b), -_low_ratio(_opposite(a), b)
-    return Interval(value, low * (unit_a / unit_b), high * (unit_a / unit_b))
+    return Estimate(value, low * (unit_a / unit_b), high * (unit_a / unit_b))
 
 
-def _bounds(interval: Interval) -> Bounds | None:
+def _bounds(interval: Estimate) -> Bounds | None:
     if interval.low is None or interval.high is None:
         return None
     return interval.low, interval.value, interval.high

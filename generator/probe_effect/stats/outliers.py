@@ -15,7 +15,7 @@ OUTER_FENCE = 3.0
 """In interquartile ranges beyond the quartiles: Tukey (1977), Exploratory Data Analysis, section 2D: "far out"."""
 
 
-def far_out(values: Floats) -> tuple[int, ...]:
+def outliers(values: Floats) -> tuple[int, ...]:
     """The indices, in ascending order, of the values beyond Tukey's outer fences.
 
     Of normal values about one in 400 000 lies there, and more of few: the quartiles vary. Below 5 values none can.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.errors import TooFewBlocks
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 from probe_effect.stats.signed_rank import estimate
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ragged(lists: Iterable[Sequence[float]]) -> Floats:
     return np.array(list(zip_longest(*lists, fillvalue=np.nan)), dtype=np.float64).T
 
 
-def paired_estimate(differences: Floats) -> Interval:
+def paired_estimate(differences: Floats) -> Estimate:
     """The mean of the signed-rank estimates against each baseline, and the mean of the ends of their intervals.
 
     The value lies within the interval, and a shift or another unit of the differences moves both alike. Where some of
@@ -51,6 +51,6 @@ def paired_estimate(differences: Floats) -> Interval:
         raise TooFewBlocks(msg)
     ends = [(one.value, one.low, one.high) for one in found if one.low is not None and one.high is not None]
     if not ends:
-        return Interval(float(np.mean([one.value for one in found])))
+        return Estimate(float(np.mean([one.value for one in found])))
     value, low, high = np.mean(ends, axis=0)
-    return Interval(float(value), float(low), float(high))
+    return Estimate(float(value), float(low), float(high))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.model import Interval
+    from probe_effect.model import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Rank:
     last: int
 
 
-def ranks(intervals: Sequence[Interval | None]) -> list[Rank]:
+def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     """The rank of each estimate, the least value first, in the order given.
 
     One is before another only where their 95 % intervals do not overlap; one without an interval may hold any place.
@@ -39,7 +39,7 @@ def ranks(intervals: Sequence[Interval | None]) -> list[Rank]:
     ]
 
 
-def _is_below(first: Interval | None, second: Interval | None) -> bool:
+def _is_below(first: Estimate | None, second: Estimate | None) -> bool:
     if first is None or second is None or first.high is None or second.low is None:
         return False
     return first.high < second.low

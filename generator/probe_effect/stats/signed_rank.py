@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.errors import TooFewBlocks
-from probe_effect.model import Interval
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
 
 CONFIDENCE = 0.95
 
@@ -31,8 +32,15 @@ def walsh_averages(differences: Floats) -> Floats:
     Args:
         differences: (n,) float64, any unit.
     """
-    first, second = np.triu_indices(len(differences))
+    first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
+
+
+@cache
+def _pairs(n: int) -> tuple[Places, Places]:
+    """The indices of every two of `n`, each with itself too."""
+    first, second = np.triu_indices(n)
+    return first, second
 
 
 @cache
@@ -59,22 +67,26 @@ def hodges_lehmann(differences: Floats) -> float:
     if len(differences) == 0:
         msg = "no block has both a traced run and a baseline"
         raise TooFewBlocks(msg)
-    return float(np.median(walsh_averages(differences)))
+    return _middle(walsh_averages(differences))
 
 
-def estimate(differences: Floats) -> Interval:
+def _middle(ascending: Floats) -> float:
+    half = len(ascending) // 2
+    return float(ascending[half] if len(ascending) % 2 else (ascending[half - 1] + ascending[half]) / 2)
+
+
+def estimate(differences: Floats) -> Estimate:
     """The Hodges-Lehmann estimate with its exact 95 % interval; without an interval below `MIN_BLOCKS`.
 
     Args:
         differences: (n,) float64, one per block.
     Raises: TooFewBlocks when there are no differences.
     """
-    value = hodges_lehmann(differences)
     if len(differences) < MIN_BLOCKS:
-        return Interval(value)
+        return Estimate(hodges_lehmann(differences))
     averages = walsh_averages(differences)
     rank = critical_rank(len(differences))
-    return Interval(value, float(averages[rank - 1]), float(averages[-rank]))
+    return Estimate(_middle(averages), float(averages[rank - 1]), float(averages[-rank]))
 
 
 def noise_floor(differences: Floats) -> float | None:

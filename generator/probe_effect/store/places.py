@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.errors import UsageError
+from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.tables import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -28,7 +29,7 @@ MAX_PATHS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class SubmissionFolder:
     """One folder `data/results/<machine>/<YYYY-MM-DD>-<suite>[-n]/`."""
 
     folder: Path
@@ -61,9 +62,10 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """A `data/` folder and what it holds, in a stable order."""
+    """A `data/` folder and what it holds, in a stable order; what is made from it is kept in `kept`."""
 
     root: Path
+    kept: Kept = NOWHERE
 
     def parts(self) -> list[Path]:
         """The folders in which suites, sources and submissions lie, those that hold anything."""
@@ -75,9 +77,9 @@ class DataFolder:
         """Where submissions lie, by machine."""
         return self.root / "results"
 
-    def submissions(self) -> list[Submission]:
+    def submissions(self) -> list[SubmissionFolder]:
         """Every submission, by machine and date."""
-        return [Submission(folder) for folder in sorted(self.results.glob("*/*")) if folder.is_dir()]
+        return [SubmissionFolder(folder) for folder in sorted(self.results.glob("*/*")) if folder.is_dir()]
 
     def sources(self) -> list[Path]:
         """The folder of every published source."""

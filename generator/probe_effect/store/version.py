@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.store.changes_file import read_changes
+from probe_effect.store.places import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from probe_effect.store.places import DataFolder
@@ -64,6 +65,16 @@ def data_files(data: DataFolder) -> Iterator[DataFile]:
         content = path.read_bytes()
         name = path.relative_to(data.root).as_posix()
         yield DataFile(name, len(content), hashlib.sha256(content).hexdigest())
+
+
+def folders_digest(folders: Iterable[Path]) -> str:
+    """A digest of every regular file of some folders, by their names and the files' paths in them."""
+    files = ((folder, path) for folder in folders for path in walk(folder) if path.is_file() and not path.is_symlink())
+    lines = (
+        f"{folder.name} {path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+        for folder, path in files
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def data_paths(data: DataFolder) -> list[Path]:

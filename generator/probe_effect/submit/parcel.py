@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import DataFolder, Submission
+    from probe_effect.store.places import DataFolder, SubmissionFolder
 
 IN_REPOSITORY = "data/results"
 
@@ -22,7 +22,7 @@ IN_REPOSITORY = "data/results"
 class Item:
     """One submission that could be read."""
 
-    submission: Submission
+    submission: SubmissionFolder
     document: MachineFile
     is_changed: bool = False
     """Whether the document is another than the one on disk."""
@@ -77,14 +77,14 @@ class Parcel:
         return f"Results of {self.machine}: {', '.join(suites)}"
 
 
-def unpublished(data: DataFolder, published: Iterable[str]) -> tuple[list[Submission], list[Submission]]:
+def unpublished(data: DataFolder, published: Iterable[str]) -> tuple[list[SubmissionFolder], list[SubmissionFolder]]:
     """Submissions under `data` that are complete, and those that are not, without the `published`, by their ids."""
     known = set(published)
     found = [one for one in data.submissions() if one.id not in known]
     return [one for one in found if not one.plan_file.exists()], [one for one in found if one.plan_file.exists()]
 
 
-def read_parcels(submissions: Iterable[Submission], data: DataFolder) -> list[Parcel]:
+def read_parcels(submissions: Iterable[SubmissionFolder], data: DataFolder) -> list[Parcel]:
     """A parcel for each machine, in the order in which they come. Raises: BadData, UsageError."""
     by_target: dict[str, Item] = {}
     for one in submissions:

@@ -1,9 +1,9 @@
-// An answer in words: the generator's guidance/sentences.py and beside.py for one probe. The words come with the data.
+// An answer in words: the generator's answer/sentences.py and beside.py for one probe. The words come with the data.
 (() => {
   const { scales, quantity, interval, stated, count, missing, gap } = probeEffect.units;
   const { predict, multiplied, expectedLoss } = probeEffect.prediction;
+  const { filled } = probeEffect.page;
 
-  const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const ends = ([value, low, high]) => ({ value, low, high });
   const percent = (ratio) => quantity(ratio, scales.SHARE);
   const events = (hz) => quantity(hz, scales.EVENTS);
@@ -15,27 +15,27 @@
   };
 
   const forecast = (entry, asked) => {
-    const dearer = nearest(entry.contention, asked.threads);
-    const cost = dearer ? multiplied(ends(entry.cost), ends(dearer[1])) : ends(entry.cost);
+    const several = nearest(entry.contention, asked.threads);
+    const cost = several ? multiplied(ends(entry.cost), ends(several[1])) : ends(entry.cost);
     const isClear = entry.clear && cost.value > 0 && (cost.low === null || cost.low > 0);
-    return { entry, asked, dearer, cost, isClear, ...predict(cost, asked) };
+    return { entry, asked, several, cost, isClear, ...predict(cost, asked) };
   };
 
   const whom = ({ asked }, words) => {
     const key = (asked.threads === 1 ? "one" : "each") + (asked.busy === 1 ? "" : "-waiting");
-    return fill(words[key], { threads: count(asked.threads), busy: stated(asked.busy, scales.SHARE) });
+    return filled(words[key], { threads: count(asked.threads), busy: stated(asked.busy, scales.SHARE) });
   };
 
-  const sentence = (found, { words, machines }) => {
+  const sentence = (found, { words }) => {
     const { entry, asked, slowdown, isClear } = found;
     const unclear = slowdown.high === null ? "unknown" : "unclear";
-    const running = (written) => (asked.busy === 1 ? written : fill(words.running, { slowdown: written }));
-    return fill(words[isClear ? "slows" : unclear], {
+    const running = (written) => (asked.busy === 1 ? written : filled(words.running, { slowdown: written }));
+    return filled(words[isClear ? "slows" : unclear], {
       rate: stated(asked.rate, scales.EVENTS),
       what: entry.case,
       tool: entry.tool,
       whom: whom(found, words),
-      where: machines[entry.machine].where,
+      where: entry.where,
       slowdown: running(interval(slowdown, scales.SHARE)),
       most: running(percent(slowdown.high)),
     });
@@ -50,42 +50,42 @@
   const slowdown = (found) => figure(found.slowdown, found, scales.SHARE);
 
   // The same probe on several machines of one kind: from the lowest end of all intervals to the highest.
-  const alike = (all, { words, machines }) => {
+  const alike = (all, { words, kinds, lacks }) => {
     const [{ entry, asked }] = all;
-    const { tier, architecture } = machines[entry.machine];
     const ranges = all.map((found) => found.slowdown);
     const least = percent(Math.min(...ranges.map(({ value, low }) => low ?? value)));
     const greatest = percent(Math.max(...ranges.map(({ value, high }) => high ?? value)));
-    const range = fill(words[all.every(({ isClear }) => isClear) ? "alike-range" : "alike-most"], { least, greatest });
-    return fill(words.alike, {
+    const range = filled(words[all.every(({ isClear }) => isClear) ? "alike-range" : "alike-most"], { least, greatest });
+    return filled(words[lacks(entry.kind) ? "some-alike" : "alike"], {
       rate: stated(asked.rate, scales.EVENTS),
       what: entry.case,
       tool: entry.tracer,
       whom: whom(all[0], words),
-      slowdown: asked.busy === 1 ? range : fill(words.running, { slowdown: range }),
+      slowdown: asked.busy === 1 ? range : filled(words.running, { slowdown: range }),
       count: all.length,
-      kind: `${tier}, ${architecture}`,
+      all: count(kinds[entry.kind]),
+      kind: entry.alike,
     });
   };
 
   const isBelow = (one, other) => one.cost.high !== null && other.cost.low !== null && one.cost.high < other.cost.low;
 
   // What answers the same question and costs less: entry, name, figures and remarks of each.
-  const ways = (found, { costs, words, notes }) => found.entry.ways
-    .map(([place, note, isPaired]) => ({ note, isPaired, other: forecast(costs[place], found.asked) }))
+  const ways = (found, { words, notes }) => found.entry.ways
+    .map(({ entry, note, isPaired }) => ({ note, isPaired, other: forecast(entry, found.asked) }))
     .filter(({ other }) => found.asked.threads === 1 || isBelow(other, found))
     .map(({ note, isPaired, other }) => {
       const said = loss(other, words);
       const loses = ["no-loss", "unknown-loss", "uncounted-loss"].every((key) => said !== words[key]);
       return {
         entry: other.entry,
-        name: fill(words.way, { what: other.entry.case, tool: other.entry.tracer }),
-        figures: fill(words["way-figures"],
+        name: filled(words.way, { what: other.entry.case, tool: other.entry.tracer }),
+        figures: filled(words["way-figures"],
           { slowdown: slowdown(other), cost: figure(other.cost, other, scales.DURATION) }),
         remarks: [
           notes[note] ?? words["way-tracer"],
           ...(isPaired ? [] : [words["way-run"]]),
-          ...(loses ? [fill(words["way-loss"], { loss: said })] : []),
+          ...(loses ? [filled(words["way-loss"], { loss: said })] : []),
         ].join(" "),
       };
     });
@@ -98,13 +98,13 @@
     if (entry.loss === null || entry.rate === null) return words["uncounted-loss"];
     const share = expectedLoss(found.events.value, entry.rate, entry.loss);
     if (share === null) return words["unknown-loss"];
-    return share ? fill(words["some-loss"], { loss: percent(share) }) : words["no-loss"];
+    return share ? filled(words["some-loss"], { loss: percent(share) }) : words["no-loss"];
   };
 
   const thresholds = (found, { words, thresholds: names }) =>
     [...found.thresholds].map(([limit, rate]) => [
       `${limit}${gap}% (${names[limit]})`,
-      found.isClear && rate ? fill(words.threshold, { rate: interval(rate, scales.RATE) }) : words["no-threshold"],
+      found.isClear && rate ? filled(words.threshold, { rate: interval(rate, scales.RATE) }) : words["no-threshold"],
     ]);
 
   const figures = (found, data) => [
@@ -115,18 +115,18 @@
     ["Grade", found.entry.grade],
   ];
 
-  const contending = ({ entry, asked, dearer }, words) => {
+  const contending = ({ entry, asked, several }, words) => {
     if (asked.threads === 1) return words.single;
     const threads = count(asked.threads);
-    if (!dearer) return fill(words.apart, { threads, what: entry.case });
-    const [level, factor] = dearer;
-    const said = fill(words.contend, { level, what: entry.case, factor: interval(ends(factor), scales.TIMES) });
-    return level === asked.threads ? said : `${said} ${fill(words.nearest, { level, threads })}`;
+    if (!several) return filled(words.apart, { threads, what: entry.case });
+    const [level, factor] = several;
+    const said = filled(words.contend, { level, what: entry.case, factor: interval(ends(factor), scales.TIMES) });
+    return level === asked.threads ? said : `${said} ${filled(words.nearest, { level, threads })}`;
   };
 
   const reach = ({ entry, events: happening }, words) => {
     const key = happening.value <= entry.rate ? "within" : "beyond";
-    return fill(words[key], { what: entry.case, highest: events(entry.rate) });
+    return filled(words[key], { what: entry.case, highest: events(entry.rate) });
   };
 
   const assumptions = (found, { words }) => [
@@ -139,5 +139,5 @@
     found.entry.line,
   ];
 
-  probeEffect.answer = { fill, forecast, sentence, alike, slowdown, ways, figures, assumptions };
+  probeEffect.answer = { forecast, sentence, alike, slowdown, ways, figures, assumptions };
 })();

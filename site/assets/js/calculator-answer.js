@@ -1,23 +1,10 @@
 // What the calculator's page shows as an answer: sentence, chart, figures, and what would cost less.
 (() => {
   const { scales, stated } = probeEffect.units;
-  const { fill, forecast, sentence, alike, slowdown, ways, figures, assumptions } = probeEffect.answer;
+  const { forecast, sentence, alike, slowdown, ways, figures, assumptions } = probeEffect.answer;
   const { draw } = probeEffect.calculatorChart;
-  const home = new URL("../", document.currentScript.src);
+  const { page, element, link, filled } = probeEffect.page;
   const shownWays = 3;
-
-  const element = (name, className, ...content) => {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    made.append(...content);
-    return made;
-  };
-
-  const link = (text, address) => {
-    const made = element("a", "", text);
-    made.href = address;
-    return made;
-  };
 
   const list = (items, className) => element("ul", className, ...items.map((one) => element("li", "", one)));
 
@@ -31,9 +18,8 @@
     return made;
   };
 
-  const origin = ({ entry }, { titles }) => element("p", "", `Measured on ${entry.date}: `,
-    link(titles.get(entry.case), new URL(`costs/${entry.case}/`, home)), ", ",
-    link(entry.machine, new URL(`machines/${entry.machine}/`, home)), ".");
+  const origin = ({ entry }) => element("p", "", `Measured on ${entry.date}: `,
+    link(entry.title, page(entry.caseHref)), ", ", link(entry.machine, page(entry.href)), ".");
 
   // The calculator's own address with another choice in it.
   const addressOf = ({ tracer, case: id, machine }) => {
@@ -45,12 +31,12 @@
   const way = ({ entry, name, figures: said, remarks }) =>
     element("span", "", link(name, addressOf(entry)), element("b", "", said), element("small", "", remarks));
 
-  const cheaper = (found, data) => {
+  const less = (found, data) => {
     const all = ways(found, data).map(way);
     const title = element("h3", "", "What would cost less");
     if (all.length === 0) return element("div", "calculator-ways", title, element("p", "", data.words["no-way"]));
     const rest = all.slice(shownWays);
-    const more = rest.length > 0 ? [section("more", fill(data.words["more-ways"], { count: rest.length }), list(rest))] : [];
+    const more = rest.length > 0 ? [section("more", filled(data.words["more-ways"], { count: rest.length }), list(rest))] : [];
     return element("div", "calculator-ways", title, list(all.slice(0, shownWays)), ...more);
   };
 
@@ -58,7 +44,7 @@
 
   // Each machine of a kind, and whose the figures after them are.
   const machines = (all, { words }) =>
-    [onEach(all), element("p", "", fill(words.greatest, { machine: all[0].entry.machine }))];
+    [onEach(all), element("p", "", filled(words.greatest, { machine: all[0].entry.machine }))];
 
   const comparable = ({ entry, asked }, data) => {
     const others = data.costs.filter((other) => other.machine !== entry.machine
@@ -68,7 +54,7 @@
   };
 
   const describe = (found, words) =>
-    fill(words.chart, { slowdown: slowdown(found), rate: stated(found.asked.rate, scales.EVENTS) });
+    filled(words.chart, { slowdown: slowdown(found), rate: stated(found.asked.rate, scales.EVENTS) });
 
   // Shows what `entries`, the same probe on one machine or on several of a kind, do under the load that was asked about.
   const show = (form, entries, asked, data) => {
@@ -79,8 +65,8 @@
     form.querySelector("output").textContent = all.length > 1 ? alike(all, data) : sentence(greatest, data);
     draw(form.querySelector(".calculator-chart"), all, data.thresholds, describe(greatest, data.words));
     form.querySelector(".calculator-figures").replaceChildren(...(all.length > 1 ? machines(all, data) : []),
-      definitions(figures(greatest, data)), origin(greatest, data));
-    details.replaceChildren(cheaper(greatest, data),
+      definitions(figures(greatest, data)), origin(greatest));
+    details.replaceChildren(less(greatest, data),
       section("assumed", "Assumed", list(assumptions(greatest, data))),
       ...(all.length > 1 ? [] : comparable(greatest, data)));
     details.querySelectorAll("details").forEach((one) => { one.open = open.includes(one.dataset.name); });

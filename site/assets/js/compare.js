@@ -1,54 +1,41 @@
 // /compare/: one machine with one tracer against another, case by case. The index is fetched at the reader's first act,
 // or at once where the address says what to compare; then the file of each side.
 (() => {
-  const { scales, interval, spread, quantity, count, missing } = probeEffect.units;
-  const { element, link, filled, csv, save, cite } = probeEffect.files;
-  const { compared, changed, summary, chance } = probeEffect.comparison;
+  const { scales, interval, quantity, count } = probeEffect.units;
+  const { page, once, fetched, element, link, row, filled } = probeEffect.page;
+  const { savers, cite } = probeEffect.files;
+  const { times, counts, summary, chance } = probeEffect.comparison;
   const state = probeEffect.state;
-  const home = new URL("../", document.currentScript.src);
   const form = document.getElementById("compare");
   const live = document.getElementById("compare-live");
   const message = form.querySelector(".view-message");
   const inputs = form.elements;
   const index = form.querySelector(".view-data").href;
-  const given = ([value, low, high]) => ({ value, low, high });
+  const sides = ["a", "b"];
 
-  const fetched = async (address) => {
-    const answer = await fetch(address);
-    if (!answer.ok) throw new Error(String(answer.status));
-    return answer.json();
-  };
+  const given = (ends) => ends && { value: ends[0], low: ends[1], high: ends[2] };
+  const shard = once(async (subject) => {
+    const file = await fetched(new URL(`${subject.replace(":", "--")}.json`, index).href);
+    return { ...file, numbers: file.numbers.map((one) => ({ ...one, cost: given(one.cost) })) };
+  });
 
-  const files = new Map();
-  const shard = (subject) => {
-    if (!files.has(subject)) {
-      const made = fetched(new URL(`${subject.replace(":", "--")}.json`, index));
-      made.catch(() => files.delete(subject));            // a later choice may try again
-      files.set(subject, made);
-    }
-    return files.get(subject);
-  };
-
-  // Pairs of numbers of the same case and level: those of common blocks, where the two are of one machine, with their
-  // difference; else the newest of each.
+  // Pairs of numbers of the same case and level: those of the file, where the two are of one machine, with their
+  // difference over common blocks; else the current one of each.
   const pairs = (a, b) => {
-    const key = ({ case: id, level }) => `${id} ${level}`;
     if (a.machine === b.machine) {
-      return (a.beside[b.tracer] ?? []).map(([first, second, paired]) => [a.numbers[first], b.numbers[second], paired && given(paired)]);
+      return (a.beside[b.tracer] ?? []).map(([first, second, paired]) => [a.numbers[first], b.numbers[second], given(paired)]);
     }
-    const newest = new Map(b.numbers.toReversed().map((one) => [key(one), one]));
-    const own = new Map(a.numbers.toReversed().map((one) => [key(one), one]));
-    return [...own].filter(([name]) => newest.has(name)).map(([name, one]) => [one, newest.get(name), null])
-      .sort(([first], [second]) => (first.case < second.case ? -1 : Number(first.case > second.case))
-        || Number(first.level) - Number(second.level));
+    const current = (file) => file.numbers.slice(0, file.current);
+    const others = new Map(current(b).map((one) => [one.of, one]));
+    return current(a).filter(({ of }) => others.has(of)).map((one) => [one, others.get(one.of), null]);
   };
 
   const connect = (data) => {
-    const subjects = new Map(data.machines.flatMap((machine) => machine.tracers.map(([tracer, tool]) =>
-      [`${machine.id}:${tracer}`, { machine, tracer, tool }])));
+    const subjects = new Map();
+    const know = (machine) => machine.tracers.forEach(([tracer, tool]) => subjects.set(`${machine.id}:${tracer}`, { machine, tracer, tool }));
+    data.machines.forEach(know);
     const isOf = (subject, q) => subjects.get(subject)?.machine.metric === q;
-    const groups = Object.fromEntries(["a", "b"].map((side) => [side, [...inputs[side].querySelectorAll("optgroup")]]));
-    const labels = new Map(data.machines.map(({ id, label }) => [id, label]));
+    const groups = Object.fromEntries(sides.map((side) => [side, [...inputs[side].querySelectorAll("optgroup")]]));
     let records = [];
     let turn = 0;
 
@@ -60,7 +47,7 @@
 
     const fill = (values) => {
       inputs.q.value = values.q;
-      ["a", "b"].forEach((side) => {
+      sides.forEach((side) => {
         inputs[side].replaceChildren(...groups[side].filter(({ dataset }) => dataset.metric === values.q));
         inputs[side].value = values[side];
       });
@@ -72,64 +59,50 @@
       return { q, a: own("a", 0), b: own("b", 1) };
     };
 
+    // A machine that the form did not offer gets its tracers into both lists.
+    const add = (machine) => {
+      if (subjects.has(`${machine.id}:${machine.tracers[0][0]}`)) return;
+      know(machine);
+      sides.forEach((side) => {
+        const group = Object.assign(element("optgroup", "", ...machine.tracers.map(([tracer, tool]) =>
+          new Option(`${tool}, ${machine.name}`, `${machine.id}:${tracer}`))), { label: machine.label });
+        group.dataset.metric = machine.metric;
+        groups[side].push(group);
+      });
+    };
+
     // How a sentence has the second side: by what is not the same on both.
-    const side = (a, b) => [
-      ...(a.tracer === b.tracer ? [] : [`with ${b.tracer}`]), ...(a.machine === b.machine ? [] : [`on ${labels.get(b.machine)}`]),
+    const side = (first, second) => [
+      ...(first.tracer === second.tracer ? [] : [`with ${second.tracer}`]),
+      ...(first.machine === second.machine ? [] : [`on ${second.machine.label}`]),
     ].join(" ");
-
-    const cost = (one, q) => {
-      if (q === "instructions") return spread(one.cost, scales.INSTRUCTIONS);
-      if (one.clear !== false) return interval(one.cost, scales.DURATION);
-      return filled(data.unclear, { floor: quantity(one.floor, { ...scales.DURATION, digits: 2 }) });
-    };
-
-    const numberLink = (one, file, q) => {
-      const parts = [file.runs[one.run].id, one.case, file.tracer, ...(one.level === null ? [] : [one.level])];
-      return link(cost(one, q), new URL(`results/${parts.join("/")}/#${q === "time" ? "cost" : "instructions"}`, home));
-    };
 
     const signed = (value, text) => (value > 0 ? `+${text}` : text);
 
     const differenceCells = ({ difference, ratio }, q) => {
       if (q === "time") return [interval(difference, scales.DURATION), interval(ratio, scales.TIMES)];
-      return [signed(difference, count(difference)), ratio === null ? missing : signed(ratio, quantity(ratio, scales.SHARE))];
-    };
-
-    const row = (cells, numeric) => {
-      const made = document.createElement("tr");
-      made.append(...cells.map((content, at) => {
-        const cell = element(at === 0 ? "th" : "td", "", numeric.includes(at) ? "align-right" : "");
-        if (at === 0) cell.scope = "row";
-        cell.append(content);
-        return cell;
-      }));
-      return made;
+      return [signed(difference, count(difference)), signed(ratio, quantity(ratio, scales.SHARE))];
     };
 
     const table = (place, titles, rows, numeric = []) => {
-      const head = titles.map((title, at) => {
-        const made = element("th", title, numeric.includes(at) ? "align-right" : "");
-        made.scope = "col";
-        return made;
-      });
-      const heads = document.createElement("tr");
-      heads.append(...head);
-      place.querySelector("thead").replaceChildren(heads);
-      place.querySelector("tbody").replaceChildren(...rows.map((cells) => row(cells, numeric)));
+      const classOf = (at) => (numeric.includes(at) ? "align-right" : "");
+      const heads = titles.map((title, at) => Object.assign(element("th", classOf(at), title), { scope: "col" }));
+      place.querySelector("thead").replaceChildren(element("tr", "", ...heads));
+      place.querySelector("tbody").replaceChildren(...rows.map((cells) => row(cells.map((content, at) => [content, classOf(at)]))));
       place.hidden = rows.length === 0;
     };
 
-    const showCases = (a, b, found, { q }) => {
+    const showCases = (found, { q }) => {
       const hasLevels = found.some(({ first }) => first.level !== null);
+      const caseLink = ([title, href]) => link(title, page(href));
       const rows = found.map((one) => [
-        link(data.titles[one.first.case] ?? one.first.case, new URL(`costs/${one.first.case}/`, home)),
-        ...(hasLevels ? [one.first.level ?? ""] : []),
-        numberLink(one.first, a, q), numberLink(one.second, b, q), ...differenceCells(one, q), one.outcome,
+        caseLink(data.cases[one.first.case]), ...(hasLevels ? [one.first.level ?? ""] : []),
+        ...[one.first, one.second].map(({ text, href }) => link(text, page(href))), ...differenceCells(one, q), one.outcome,
       ]);
       const titles = ["Case", ...(hasLevels ? ["Level"] : []), "A", "B", "Difference", q === "time" ? "Ratio" : "Change", "Outcome"];
       table(live.querySelector(".table-scroll"), titles, rows, titles.map((_, at) => at).slice(1, -1));
       live.querySelector(".view-reasons").replaceChildren(...found.filter(({ reason }) => reason !== null)
-        .map((one) => element("li", `${one.first.case}${one.first.level === null ? "" : ` at level ${one.first.level}`}: ${one.reason}.`)));
+        .map((one) => element("li", "", `${one.first.of}: ${one.reason}.`)));
     };
 
     // Each trait of the runs that were compared, with every value that it has.
@@ -148,11 +121,12 @@
     };
 
     const record = (one, a, b, q) => {
-      const ends = (name, found, unit) => ({ [`${name}_${unit}`]: found?.value ?? null, [`${name}_low_${unit}`]: found?.low ?? null, [`${name}_high_${unit}`]: found?.high ?? null });
-      const counts = (name, { value, low, high }) => ({ [`${name}_instructions`]: value, [`${name}_least_instructions`]: low, [`${name}_greatest_instructions`]: high });
+      const ends = (found, ...names) => Object.fromEntries(["value", "low", "high"].map((end, at) => [names[at], found?.[end] ?? null]));
+      const timed = (name, found, unit) => ends(found, `${name}_${unit}`, `${name}_low_${unit}`, `${name}_high_${unit}`);
+      const counted = (name, found) => ends(found, `${name}_instructions`, `${name}_least_instructions`, `${name}_greatest_instructions`);
       const values = q === "time"
-        ? { ...ends("first_cost", one.first.cost, "ns"), ...ends("second_cost", one.second.cost, "ns"), ...ends("difference", one.difference, "ns"), ...ends("cost", one.ratio, "ratio") }
-        : { ...counts("first", one.first.cost), ...counts("second", one.second.cost), difference_instructions: one.difference, change_ratio: one.ratio };
+        ? { ...timed("first_cost", one.first.cost, "ns"), ...timed("second_cost", one.second.cost, "ns"), ...timed("difference", one.difference, "ns"), ...timed("cost", one.ratio, "ratio") }
+        : { ...counted("first", one.first.cost), ...counted("second", one.second.cost), difference_instructions: one.difference, change_ratio: one.ratio };
       return {
         case: one.first.case, level: one.first.level, first_tracer: a.tracer, second_tracer: b.tracer,
         first_submission: a.runs[one.first.run].id, second_submission: b.runs[one.second.run].id,
@@ -162,63 +136,53 @@
 
     const say = (name, text) => { live.querySelector(`[data-of="${name}"]`).textContent = text; };
 
-    const showSentences = (a, b, found, words, values) => {
+    const showSentences = (found, words, [first, second]) => {
       const outcomes = found.map(({ outcome }) => outcome);
-      say("summary", found.length > 0 ? summary(outcomes, side(a, b), words) : "No case was measured with both.");
+      say("summary", found.length > 0 ? summary(outcomes, side(first, second), words) : "No case was measured with both.");
       say("chance", found.length > 0 ? chance(outcomes, words) : "");
-      const tiers = [values.a, values.b].map((one) => subjects.get(one).machine.tier);
-      say("tiers", words.tiers && tiers[0] !== tiers[1] ? filled(words.tiers, { first: tiers[0], second: tiers[1] }) : "");
+      const tiers = { first: first.machine.tier, second: second.machine.tier };
+      say("tiers", words.tiers && tiers.first !== tiers.second ? filled(words.tiers, tiers) : "");
     };
 
-    const against = (a, b, q) => {
-      const words = data.words[q];
-      const own = (one) => ({ ...one, cost: given(one.cost) });
-      return pairs(a, b).map(([one, other, paired]) => {
-        const [first, second] = [own(one), own(other)];
-        const found = q === "time" ? compared(first, second, paired, words) : changed(first, second, words);
-        return { first, second, isPaired: paired !== null, ...found };
-      });
-    };
-
-    const show = async (values, ignored = []) => {
+    const show = async (values, told = "") => {
       turn += 1;
       const own = turn;
-      const told = ignored.length > 0 ? `Ignored from the address, not known here: ${ignored.join(", ")}. ` : "";
       if (values.a === values.b) {
         live.hidden = true;
-        message.textContent = `${told}Both sides are the same; choose two.`;
+        message.textContent = `${told} Both sides are the same; choose two.`.trim();
         return;
       }
       const [a, b] = await Promise.all([shard(values.a), shard(values.b)]);
       if (own !== turn) return;                            // a later choice was faster
-      const found = against(a, b, values.q);
+      const words = data.words[values.q];
+      const found = pairs(a, b).map(([first, second, paired]) => ({
+        first, second, isPaired: paired !== null, ...(values.q === "time" ? times(first, second, paired, words) : counts(first, second, words)),
+      }));
       records = found.map((one) => record(one, a, b, values.q));
       live.hidden = false;
-      showSentences(a, b, found, data.words[values.q], values);
-      showCases(a, b, found, values);
+      const both = sides.map((one) => subjects.get(values[one]));
+      showSentences(found, words, both);
+      showCases(found, values);
       showTraits(a, b, found);
-      const [first, second] = [values.a, values.b].map((one) => `${subjects.get(one).tool}, ${subjects.get(one).machine.id}`);
-      message.textContent = `${told}${count(found.length)} case${found.length === 1 ? "" : "s"}. A: ${first}. B: ${second}.`;
+      const [first, second] = both.map(({ tool, machine }) => `${tool}, ${machine.id}`);
+      message.textContent = `${told} ${count(found.length)} case${found.length === 1 ? "" : "s"}. A: ${first}. B: ${second}.`.trim();
       cite(live, data.cite, `${second} against ${first}`);
       form.dataset.state = "ready";
     };
 
-    const failed = () => {
-      form.dataset.state = "failed";
-      message.textContent = "The numbers could not be loaded; the tables below compare tracers too.";
-    };
-
-    const restore = () => {
-      const { values, ignored } = state.read(fields);
+    const restore = async () => {
+      const named = sides.flatMap(state.given).filter((one) => !subjects.has(one));
+      (await others(named.map((one) => one.split(":")[0]))).forEach(add);
+      const { values, told } = state.read(fields);
       fill(values);
-      return show(values, ignored).catch(failed);
+      return show(values, told);
     };
 
     const act = () => {
       const values = chosen();
       fill(values);
       state.write(values, fields, false);
-      return show(values).catch(failed);
+      return show(values);
     };
 
     const swap = () => {
@@ -227,30 +191,21 @@
       return act();
     };
 
-    live.addEventListener("click", ({ target }) => {
-      if (target.dataset.save === "csv") save("probe-effect-comparison.csv", csv(records, data.formula), "text/csv");
-      if (target.dataset.save === "json") {
-        save("probe-effect-comparison.json", JSON.stringify({ version: data.version, address: location.href, comparisons: records }, null, 1), "application/json");
-      }
-    });
-    addEventListener("popstate", restore);
-    return { restore, act, swap };
+    // Another machine becomes the second side, with the tracer of the first where it has that.
+    const take = (machine) => {
+      add(machine);
+      const values = chosen();
+      const like = `${machine.id}:${subjects.get(values.a).tracer}`;
+      fill({ ...values, b: subjects.has(like) ? like : `${machine.id}:${machine.tracers[0][0]}` });
+      return act();
+    };
+
+    const saved = savers("probe-effect-comparison", "comparisons", () => records, data);
+    live.addEventListener("click", ({ target }) => saved[target.dataset.save]?.());
+    return { restore, act, swap, take };
   };
 
-  let connected;
-  const load = () => {
-    connected ??= fetched(index).then(connect).catch((error) => {
-      connected = undefined;
-      form.dataset.state = "failed";
-      message.textContent = "The numbers could not be loaded; the tables below compare tracers too.";
-      throw error;
-    });
-    return connected;
-  };
-
-  form.addEventListener("input", () => { load().then(({ act }) => act(), () => {}); });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.querySelector(".compare-now").addEventListener("click", () => { load().then(({ act }) => act(), () => {}); });
-  form.querySelector(".compare-swap").addEventListener("click", () => { load().then(({ swap }) => swap(), () => {}); });
-  if (state.isGiven(form)) load().then(({ restore }) => restore(), () => {});
+  const { run, others } = probeEffect.view.start(form, connect, ({ metric }) => metric === inputs.q.value);
+  form.querySelector(".compare-now").addEventListener("click", () => run(({ act }) => act()));
+  form.querySelector(".compare-swap").addEventListener("click", () => run(({ swap }) => swap()));
 })();

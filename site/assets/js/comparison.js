@@ -1,7 +1,8 @@
-// Two measurements of one case against each other: the arithmetic and the rules of the generator's stats/mover.py,
-// guidance/comparison.py and guidance/instruction_change.py, and the summary of pages/comparison.py. Shared examples
-// (tests/data/comparison.json) hold the two to each other. An interval is {value, low, high}; ends may be null.
+// Two measurements of one case against each other: the arithmetic and the rules of the generator's stats/mover.py and
+// compare/comparison.py, and the summary of pages/comparison.py. Shared examples (tests/data/comparison.json) hold the
+// two to each other. An interval is {value, low, high}; ends may be null.
 (() => {
+  const { filled } = probeEffect.page;
   const isBounded = ({ low, high }) => low !== null && high !== null;
   const opposite = ({ value, low, high }) => ({ value: -value, low: -high, high: -low });
   const divided = ({ value, low, high }, unit) => ({ value: value / unit, low: low / unit, high: high / unit });
@@ -39,47 +40,44 @@
 
   const reasons = (first, second) => [...new Set([...first.faults, ...second.faults])].sort().join("; ") || null;
 
-  // The second cost against the first; `paired` is the difference over the blocks of both, null where they have none.
-  const compared = (first, second, paired, words) => {
+  const outcomeOf = (by, reason, isClear) => {
+    if (reason !== null) return "not comparable";
+    if (!isClear) return "no difference";
+    return by > 0 ? "higher" : "lower";
+  };
+
+  // The second time against the first; `paired` is the difference over the blocks of both, null where they have none.
+  const times = (first, second, paired, words) => {
     const found = paired ?? difference(second.cost, first.cost);
     const reason = reasons(first, second) ?? (found.low === null ? words.too_few : null);
-    const [dearer, cheaper, none, incomparable] = Object.keys(words.outcomes);
-    const floor = Math.max(first.floor, second.floor);
-    const holdsZero = !((found.low ?? 0) > 0 || (found.high ?? 0) < 0);
-    let outcome = found.value > 0 ? dearer : cheaper;
-    if (holdsZero || Math.abs(found.value) <= floor) outcome = none;
-    if (reason !== null) outcome = incomparable;
-    return { difference: found, ratio: ratio(second.cost, first.cost), outcome, reason };
+    const isApart = (found.low ?? 0) > 0 || (found.high ?? 0) < 0;
+    const isClear = isApart && Math.abs(found.value) > Math.max(first.floor, second.floor);
+    return { difference: found, ratio: ratio(second.cost, first.cost), outcome: outcomeOf(found.value, reason, isClear), reason };
   };
 
   // The second count against the first: clear where the ranges are apart and the medians differ by enough. `ratio` is
   // the share of the first by which the second differs.
-  const changed = (first, second, words) => {
-    const [more, fewer, none, incomparable] = Object.keys(words.outcomes);
+  const counts = (first, second, words) => {
     const [before, after] = [first.cost, second.cost];
     const reason = reasons(first, second);
     const by = after.value - before.value;
-    if (reason !== null) return { difference: by, ratio: null, outcome: incomparable, reason };
     const least = Math.max(words.limit_ratio * Math.min(Math.abs(before.value), Math.abs(after.value)),
       words.untraced_limit_ratio * Math.max(first.untraced, second.untraced));
-    const isApart = before.high < after.low || after.high < before.low;
-    const isClear = isApart && Math.abs(by) > least;
-    const share = Math.min(before.value, after.value) > 0 ? after.value / before.value - 1 : null;
-    const side = by > 0 ? more : fewer;
-    return { difference: by, ratio: share, outcome: isClear ? side : none, reason };
+    const isClear = (before.high < after.low || after.high < before.low) && Math.abs(by) > least;
+    const isKnown = reason === null && Math.min(before.value, after.value) > 0;
+    return { difference: by, ratio: isKnown ? after.value / before.value - 1 : null, outcome: outcomeOf(by, reason, isClear), reason };
   };
 
-  const filled = (template, parts) => template.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
   const numbered = (number, forms) => `${probeEffect.units.count(number)} ${forms[number === 1 ? 0 : 1]}`;
 
-  // "Of 21 comparisons, 3 are dearer on B, 1 is cheaper and 17 show no difference."
+  // "Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference."
   const summary = (outcomes, side, words) => {
     let isSaid = false;
     const parts = Object.entries(words.outcomes).flatMap(([outcome, forms]) => {
-      const times = outcomes.filter((one) => one === outcome).length;
-      if (times === 0) return [];
+      const number = outcomes.filter((one) => one === outcome).length;
+      if (number === 0) return [];
       const takesSide = words.sided.includes(outcome);
-      const text = `${numbered(times, forms)}${takesSide && !isSaid ? ` ${side}` : ""}`;
+      const text = `${numbered(number, forms)}${takesSide && !isSaid ? ` ${side}` : ""}`;
       isSaid ||= takesSide;
       return [text];
     });
@@ -90,10 +88,10 @@
   // How many of so many would come out different by chance alone; nothing is said of counts, which hardly vary.
   const chance = (outcomes, words) => {
     if (!words.chance) return "";
-    const able = outcomes.filter((one) => one !== Object.keys(words.outcomes)[3]).length;
+    const able = outcomes.filter((one) => one !== "not comparable").length;
     const expected = probeEffect.units.significant(words.by_chance_ratio * able, 2);
     return filled(words.chance, { count: numbered(able, words.able), expected });
   };
 
-  probeEffect.comparison = { difference, ratio, compared, changed, summary, chance };
+  probeEffect.comparison = { difference, ratio, times, counts, summary, chance };
 })();

@@ -12,20 +12,26 @@
     instructions: ["cost_instructions", "cost_least_instructions", "cost_greatest_instructions"],
   };
 
+  const titles = { cost: "added ns per event", slowdown: "slowdown, %", instructions: "added instructions per event" };
+
   // The rows that the chart can show, each with the label of its line, and what is left out of it.
   const charted = (rows, values) => {
     const isLog = values.axis === "log";
-    const several = new Set(rows.map((one) => one.machine)).size > 1;
+    const several = new Set(rows.map((one) => one.machine.id)).size > 1;
     // Two suites may each have a case of one title.
     const ids = new Map(rows.map((one) => [one.title, new Set()]));
     rows.forEach((one) => ids.get(one.title).add(one.case));
     const named = (one) => (ids.get(one.title).size > 1 ? `${one.title} (${one.case})` : one.title);
-    const label = (one) => [named(one), ...(one.level === null ? [] : [one.level]), ...(several ? [one.label] : [])].join(", ");
-    const clear = rows.filter((one) => one.isClear);
+    const label = (one) => [named(one), ...(one.level === null ? [] : [one.level]), ...(several ? [one.machine.name] : [])].join(", ");
+    const clear = rows.filter((one) => one.clear);
     const above = clear.filter((one) => !isLog || one.shown.value > 0);
     const labels = [...new Set(above.map(label))].slice(0, mostRows);
     const kept = above.filter((one) => labels.includes(label(one)));
-    const lost = { unclear: rows.length - clear.length, zero: clear.length - above.length, many: above.length - kept.length };
+    const lost = {
+      "not distinguishable from 0": rows.length - clear.length,
+      "not above 0, which a logarithmic axis does not have": clear.length - above.length,
+      [`beyond the first ${mostRows} rows`]: above.length - kept.length,
+    };
     return { points: kept.map((one) => ({ ...one, label: label(one) })), lost };
   };
 
@@ -42,7 +48,7 @@
   }, []);
 
   // The look of the site's other charts (charts/dots.py).
-  const spec = (points, values, { chart: look, lists, words }) => {
+  const spec = (points, values, { chart: look }) => {
     const isWide = probeEffect.vega.wideScreen.matches;
     const isShare = values.q === "slowdown";
     const [value, low, high] = columns[values.q].map((name) => (isShare ? name.replace("ratio", "percent") : name));
@@ -50,12 +56,12 @@
     const lines = new Map(points.map((one) => [one.label, folded(one.label, isWide ? 52 : 24)]));
     const series = [...new Set(points.map((one) => one.tool))];
     const names = new Map(series.map((tool) => [tool, folded(tool, longName).join("\n")]));
-    const found = looks(series.map((tool) => look.looks[lists.tracer.indexOf(points.find((one) => one.tool === tool).tracer)]), look.shapes.length);
+    const found = looks(series.map((tool) => look.looks[points.find((one) => one.tool === tool).tracer]), look.shapes.length);
     const rows = points.map((one) => ({
-      label: lines.get(one.label).join("\n"), series: names.get(one.tool), text: one.text, sound: one.isSound,
+      label: lines.get(one.label).join("\n"), series: names.get(one.tool), text: one.text, sound: one.sound,
       [value]: times(one.shown.value), [low]: times(one.shown.low), [high]: times(one.shown.high),
     }));
-    const x = { type: "quantitative", title: words.axis[values.q], ...axis(rows, [value, low, high], values.axis, isWide) };
+    const x = { type: "quantitative", title: titles[values.q], ...axis(rows, [value, low, high], values.axis, isWide) };
     x.axis.orient = lines.size > manyRows ? "top" : "bottom";
     const split = "split(datum.label, '\\n')";
     const y = { field: "label", type: "nominal", sort: [...lines.values()].map((parts) => parts.join("\n")), title: null,
@@ -96,5 +102,5 @@
     return { scale: { type: "log", nice: false, domain, clamp: true }, axis: { format: ",~r", values: ticks } };
   };
 
-  probeEffect.exploreChart = { columns, mostRows, charted, spec };
+  probeEffect.exploreChart = { columns, charted, spec };
 })();

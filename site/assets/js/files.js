@@ -1,40 +1,29 @@
-// What a page makes of the reader's view: tables, files to keep, and a citation.
+// What a page makes of the reader's view: files to keep, and a citation.
 (() => {
-  const element = (name, text = "", className = "") => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (className) made.className = className;
-    return made;
-  };
+  const { link } = probeEffect.page;
 
-  const link = (text, address) => {
-    const made = element("a", text);
-    made.href = address;
-    return made;
-  };
-
-  const filled = (template, words) => template.replace(/\{(\w+)\}/g, (_, name) => words[name]);
-
-  // Text that a spreadsheet would run gets an apostrophe in front (OWASP, CSV injection).
+  // Text that a spreadsheet would run gets an apostrophe in front (OWASP, CSV injection), as in exports/table.py.
   const cell = (value, formula) => {
     const text = String(value ?? "");
     const safe = typeof value === "string" && new RegExp(`^(?:${formula})`).test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
 
-  const csv = (records, formula) => {
-    const names = Object.keys(records[0] ?? {});
-    return [names, ...records.map((record) => names.map((name) => record[name]))]
-      .map((row) => `${row.map((value) => cell(value, formula)).join(",")}\n`).join("");
-  };
+  const csv = (records, formula) => [Object.keys(records[0] ?? {}), ...records.map(Object.values)]
+    .map((row) => `${row.map((value) => cell(value, formula)).join(",")}\n`).join("");
 
   const save = (name, content, type) => {
     const file = content instanceof Blob ? content : new Blob([content], { type });
-    const made = link("", URL.createObjectURL(file));
-    made.download = name;
+    const made = Object.assign(link("", URL.createObjectURL(file)), { download: name });
     made.click();
     setTimeout(() => URL.revokeObjectURL(made.href), 60_000);
   };
+
+  // The reader's view as both of its files: `records` as CSV, and as JSON under `name` with its address.
+  const savers = (file, name, records, { version, formula }) => ({
+    csv: () => save(`${file}.csv`, csv(records(), formula), "text/csv"),
+    json: () => save(`${file}.json`, JSON.stringify({ version, address: location.href, [name]: records() }, null, 1), "application/json"),
+  });
 
   // A drawing on paper: without a ground of its own it would be lost on a dark one.
   const png = async (view, paper) => {
@@ -55,5 +44,5 @@
     });
   };
 
-  probeEffect.files = { element, link, filled, csv, save, png, cite };
+  probeEffect.files = { csv, save, savers, png, cite };
 })();

@@ -1,5 +1,5 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
-// guidance/prediction.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// answer/prediction.py. Shared examples (tests/data/prediction.json) hold the two to each other.
 // An interval is {value, low, high}; an end that is not known is null.
 (() => {
   const nsPerSecond = 1e9;
@@ -11,7 +11,6 @@
     high: high === null ? null : change(high),
   });
   const turned = ({ value, low, high }) => ({ value, low: high, high: low });
-  const sum = (values) => values.reduce((whole, value) => whole + value, 0);
 
   // The rate at which a busy thread slows by so many per cent; null for a cost that is not above 0.
   const threshold = ({ value, low, high }, percent) => {
@@ -37,17 +36,6 @@
     };
   };
 
-  // One probe that stands for several in a thread: the rate of all their events, and what one costs on average.
-  const together = (probes) => {
-    if (probes.length === 1) return probes[0];
-    const rate = sum(probes.map((probe) => probe.rate));
-    const shares = probes.map((probe) => (rate ? probe.rate / rate : 1 / probes.length));
-    const whole = (end) => sum(probes.map((probe, index) => probe.cost[end] * shares[index]));
-    const isBounded = probes.every(({ cost }) => cost.low !== null && cost.high !== null);
-    const [low, high] = isBounded ? [whole("low"), whole("high")] : [null, null];
-    return { rate, cost: { value: whole("value"), low, high } };
-  };
-
   // The product of two intervals, as wide as their ends make it.
   const multiplied = (first, second) => {
     const value = first.value * second.value;
@@ -64,5 +52,5 @@
     return loss > 0 ? 1 - kept / events : null;
   };
 
-  probeEffect.prediction = { predict, together, multiplied, expectedLoss };
+  probeEffect.prediction = { predict, multiplied, expectedLoss };
 })();

@@ -1,26 +1,16 @@
 // Search: words in, pages out. The index is fetched in pieces, only those that the words need.
 (() => {
-  const home = new URL("../", document.currentScript.src);
+  const { home, once, element, link } = probeEffect.page;
   const form = document.querySelector("form.search");
   const results = document.querySelector(".search-results");
   const shownAtOnce = 10;
   const pause = 150;               // ms without a key before a search begins
 
-  const element = (name, className, ...content) => {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    made.append(...content);
-    return made;
-  };
-
-  let index;
-  const load = () => {
-    index ??= import(new URL("pagefind/pagefind.js", home)).then(async (loaded) => {
-      await loaded.options({ baseUrl: home.pathname, excerptLength: 24 });
-      return loaded;
-    });
-    return index;
-  };
+  const load = once(async () => {
+    const loaded = await import(new URL("pagefind/pagefind.js", home));
+    await loaded.options({ baseUrl: home.pathname, excerptLength: 24 });
+    return loaded;
+  });
 
   // The excerpt is HTML in which only <mark> means something; everything else becomes text.
   const excerpt = (html) => {
@@ -31,11 +21,8 @@
     return made;
   };
 
-  const entry = ({ url, meta, excerpt: html }) => {
-    const link = element("a", "", meta.title);
-    link.href = url;
-    return element("li", "", link, ...(meta.section ? [" ", element("span", "search-section", meta.section)] : []), excerpt(html));
-  };
+  const entry = ({ url, meta, excerpt: html }) => element("li", "", link(meta.title, url),
+    ...(meta.section ? [" ", element("span", "search-section", meta.section)] : []), excerpt(html));
 
   const list = async (found, start) => {
     const pages = await Promise.all(found.slice(start, start + shownAtOnce).map((one) => one.data()));
@@ -72,7 +59,6 @@
       results.replaceChildren(element("p", "search-count", count), entries,
         ...(found.length > shownAtOnce ? [more(found, entries)] : []));
     } catch {
-      index = undefined;           // a later try may succeed
       results.replaceChildren(element("p", "search-count", "The index could not be loaded."));
     }
   };

@@ -4,7 +4,7 @@
 (() => {
   const fallbackOf = ({ fallback }, values) => (typeof fallback === "function" ? fallback(values) : fallback);
 
-  // The values that the address gives, and as `name=value` what of it is not known here.
+  // The values that the address gives, and a sentence on what of it is not known here.
   const read = (fields) => {
     const given = new URLSearchParams(location.search);
     const values = {};
@@ -17,8 +17,11 @@
       const found = field.many ? known : known[0];
       values[name] = known.length > 0 ? found : fallbackOf(field, values);
     });
-    return { values, ignored };
+    return { values, told: ignored.length > 0 ? `Ignored from the address, not known here: ${ignored.join(", ")}.` : "" };
   };
+
+  // What the address has under `name`, in parts.
+  const given = (name) => new URLSearchParams(location.search).get(name)?.split(",") ?? [];
 
   // Whether the address says anything of what the form asks.
   const isGiven = (form) => [...new URLSearchParams(location.search).keys()].some((name) => form.elements.namedItem(name));
@@ -42,5 +45,5 @@
     history[isTyping ? "replaceState" : "pushState"](null, "", wanted);
   };
 
-  probeEffect.state = { read, isGiven, address, write };
+  probeEffect.state = { read, given, isGiven, write };
 })();

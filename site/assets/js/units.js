@@ -1,13 +1,11 @@
-// How quantities are written and read: the rules of the generator's units.py and guidance/question.py.
+// How quantities are written and read: the rules of the generator's units.py and answer/question.py.
 // Shared examples (tests/data/units.json) hold the two to each other.
-globalThis.probeEffect ??= {};
 (() => {
   const missing = "—";
   const group = "\u202f";                       // between groups of three digits
   const gap = "\u00a0";                         // between a number and its unit
   const minus = "\u2212";
   const maxDigits = 5;
-  const minSpreadDigits = 3;
   const statedDigits = 4;
   const prefixes = { "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9 };
 
@@ -22,7 +20,6 @@ globalThis.probeEffect ??= {};
     SHARE: scale(2, [Infinity, 0.01, "%"]),
     TIMES: scale(3, [Infinity, 1, "times"]),
     CPUS: scale(2, [Infinity, 1, "CPUs"]),
-    INSTRUCTIONS: scale(4, [Infinity, 1, ""]),
     SIZE: scale(3, [2 ** 10, 1, "B"], [2 ** 20, 2 ** 10, "KiB"], [2 ** 30, 2 ** 20, "MiB"], [Infinity, 2 ** 30, "GiB"]),
   };
 
@@ -62,12 +59,10 @@ globalThis.probeEffect ??= {};
   const unitOf = (value, { units }, digits) =>
     units.find(({ below }) => Math.abs(value) < below * (1 - 0.5 * tenTo(-digits)));
 
-  const named = (text, { name }) => (name ? `${text}${gap}${name}` : text);
-
   const quantity = (value, chosen) => {
     if (value === null) return missing;
     const unit = unitOf(value, chosen, chosen.digits);
-    return named(significant(value / unit.size, chosen.digits), unit);
+    return `${significant(value / unit.size, chosen.digits)}${gap}${unit.name}`;
   };
 
   const stated = (value, chosen) => {
@@ -100,19 +95,6 @@ globalThis.probeEffect ??= {};
     return `${write(found.value)}${gap}${unit.name} (${within.replaceAll(" ", gap)})`;
   };
 
-  // The median of repeated runs with their range, which is left out where it does not show.
-  const spread = (found, chosen) => {
-    if (found === null) return missing;
-    const unit = unitOf(found.value, chosen, chosen.digits);
-    const [median, least, greatest] = [found.value, found.low, found.high].map((run) => run / unit.size);
-    if (least === greatest) return quantity(found.value, chosen);
-    const largest = Math.max(...[median, least, greatest].map(Math.abs));
-    const place = Math.min(placeFor(median, (greatest - least) / 2), exponent(largest) - minSpreadDigits + 1);
-    const [middle, low, high] = [median, least, greatest].map((run) => atPlace(run, place));
-    if (low === high) return quantity(found.value, chosen);
-    return `${named(middle, unit)} (${low}${gap}to${gap}${high})`;
-  };
-
   // Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000. Null for anything else.
   const readRate = (text) => {
     const found = /^([0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?) ?([kKMG]?)(?:\/s)?$/.exec(text.trim());
@@ -128,6 +110,6 @@ globalThis.probeEffect ??= {};
 
   const count = (value) => atPlace(value, 0);
   probeEffect.units = {
-    scales, quantity, interval, spread, stated, significant, count, readRate, readShare, missing, gap,
+    scales, quantity, interval, stated, significant, count, readRate, readShare, missing, gap,
   };
 })();

@@ -1,0 +1,109 @@
+"""Other ways to the same answer that cost less: other probes and actions, as suites name them, and other tracers.
+
+Only what a comparison finds lower on the same machine (`compare.comparison`), so an interval separates the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.answers import forecast
+from probe_effect.answer.parts import parts
+from probe_effect.answer.question import Asked, Question
+from probe_effect.compare.comparison import compare
+from probe_effect.numbers import names
+from probe_effect.reduce.submission import Number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.answer.answers import Forecast
+    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.reduce.submission import Number
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A measured cost that is lower than the one asked about.
+
+    `comparison`: it against the one asked about. `but`: what it needs or does not tell; None for the same probe and
+    action with another tracer.
+    """
+
+    measured: Number
+    comparison: Comparison
+    but: str | None
+
+    @property
+    def key(self) -> Key:
+        """Which of all costs it is."""
+        return self.measured.submission.machine, self.measured.tracer, self.measured.case
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An alternative, and what it does under the load that was asked about."""
+
+    alternative: Alternative
+    forecast: Forecast
+
+
+def alternatives(found: Evidence, key: Key) -> list[Alternative]:
+    """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
+    asked = found.costs[key]
+    if not asked.is_clear:
+        return []
+    pairs = ((one, but, compare(asked, one)) for one, but in _candidates(found, key))
+    lower = [Alternative(one, made, but) for one, but, made in pairs if made.outcome == "lower"]
+    tool = names.tool_of(key[1])
+    return sorted(lower, key=lambda one: (names.tool_of(one.key[1]) != tool, one.measured.known_cost.value))
+
+
+def ways(found: Evidence, one: Forecast) -> list[Way]:
+    """The alternatives to a forecast of one measured probe, under its load; empty for several probes.
+
+    With several threads costs change by contention, so there only those whose slowdown stays apart.
+    """
+    (first, *more) = one.parts
+    if more or first.is_composed:
+        return []
+    known = alternatives(found, (one.facts.machine, one.tracer, first.name))
+    made = [Way(other, _under_load(found, other, one)) for other in known]
+    return [way for way in made if one.load.threads == 1 or _is_below(way.forecast, one)]
+
+
+def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
+    machine, tracer, case = other.key
+    asked = (Asked(case, one.load.rate_hz),)
+    question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
+    return forecast(parts(found, question, machine, tracer), one.facts, tracer, question)
+
+
+def _is_below(one: Forecast, other: Forecast) -> bool:
+    high, low = one.cost.high, other.cost.low
+    return high is not None and low is not None and high < low
+
+
+def _candidates(found: Evidence, key: Key) -> Iterator[tuple[Number, str | None]]:
+    """What answers the same question on the same machine, with what is to be said of it.
+
+    Of the same case one with each other tool or version of the tool; of each other case one: with the tracer asked
+    about, or else another version of that tool, or else the tracer that costs least.
+    """
+    machine, tracer, case_id = key
+    same = [one for used, one in found.with_tracers(machine, case_id).items() if used != tracer]
+    for tool in dict.fromkeys(names.tool_of(one.tracer) for one in same):
+        of_tool = (one for one in same if names.tool_of(one.tracer) == tool)
+        yield min(of_tool, key=lambda one: one.known_cost.value), None
+    for other in found.case_of[case_id].instead:
+        with_tracers = found.with_tracers(machine, other.case)
+        measured = [one for used, one in with_tracers.items() if other.tracer in (None, names.tool_of(used))]
+        if measured:
+            yield min(measured, key=lambda one: _distance(one, tracer)), other.but
+
+
+def _distance(one: Number, tracer: str) -> tuple[bool, bool, float]:
+    used = one.tracer
+    return used != tracer, names.tool_of(used) != names.tool_of(tracer), one.known_cost.value

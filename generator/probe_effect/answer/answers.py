@@ -1,0 +1,191 @@
+"""From a question to its answer: which machine stands for the asker's, and what the probes do there.
+
+The figures of an answer are always those of one machine that has a name; those of comparable machines stand beside
+them, each with its own interval, and are never put together into one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.composition import agreement, checked
+from probe_effect.answer.levels import line
+from probe_effect.answer.parts import parts
+from probe_effect.answer.prediction import Load, Probe, expected_loss, predict, together
+from probe_effect.answer.refusal import refusal
+from probe_effect.errors import ProbeEffectError
+from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.answer.composition import Agreement, Kind
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.levels import Point
+    from probe_effect.answer.parts import Part
+    from probe_effect.answer.prediction import Prediction
+    from probe_effect.answer.question import Question
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.machine_file import MachineFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What the probes do on one machine. `load.rate_hz` is the rate of all their events in one thread."""
+
+    facts: Facts
+    tracer: str
+    parts: tuple[Part, ...]
+    load: Load
+    cost: Estimate
+    prediction: Prediction
+
+    @property
+    def document(self) -> MachineFile:
+        """What its machine was, at the first part's measurement."""
+        return self.parts[0].sources[0].submission.document
+
+    @property
+    def sources(self) -> list[Number]:
+        """Every measurement that it rests on."""
+        return [source for part in self.parts for source in part.sources]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it tells a slowdown from none."""
+        has_lead = self.cost.low is None or self.cost.low > 0
+        return has_lead and self.cost.value > 0 and any(part.is_clear for part in self.parts)
+
+    @property
+    def grade(self) -> tuple[str, tuple[str, ...]]:
+        """The worst grade among its measurements, and every reason once."""
+        grades = [source.trust for source in self.sources]
+        return max(letter for letter, _ in grades), tuple(dict.fromkeys(why for _, whys in grades for why in whys))
+
+    @property
+    def loss_ratio(self) -> float | None:
+        """The share of all events that will be lost; None where nothing tells for one of the parts."""
+        if self.load.rate_hz == 0:
+            return 0.0
+        losses = [(part.rate_hz / self.load.rate_hz, self._loss(part)) for part in self.parts]
+        known = [share * loss for share, loss in losses if loss is not None]
+        return sum(known) if len(known) == len(losses) else None
+
+    def event_hz(self, part: Part) -> float:
+        """Events per second of one part that happen while traced, over all threads."""
+        whole_hz = self.prediction.event_hz.value
+        return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
+
+    def _loss(self, part: Part) -> float | None:
+        found = [
+            expected_loss(self.event_hz(part), one.rate_hz, one.loss_ratio)
+            for one in part.sources
+            if one.rate_hz is not None and one.loss_ratio is not None
+        ]
+        known = [loss for loss in found if loss is not None]
+        return max(known) if known and len(known) == len(part.sources) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What happens on another machine, and what that machine has in common with the asker's."""
+
+    forecast: Forecast
+    likeness: Likeness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first.
+
+    `headline`: the nearest one that is comparable, which is the asker's own where that was measured; None without any.
+    """
+
+    asker: Facts
+    neighbours: tuple[Neighbour, ...]
+
+    @property
+    def headline(self) -> Neighbour | None:
+        """The one whose figures are the answer."""
+        return next(iter(self.comparable), None)
+
+    @property
+    def comparable(self) -> list[Neighbour]:
+        """Those of the asker's tier and instruction set."""
+        return [one for one in self.neighbours if one.likeness.comparable]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was measured on a forecast's machine of the model itself.
+
+    `line`: the slowdown of its only probe at other rates; empty where nobody measured it. `combinations`: for each way
+    in which its costs were put together, how well that agrees with measured combinations; None where nobody did.
+    """
+
+    line: tuple[Point, ...]
+    combinations: tuple[tuple[Kind, Agreement | None], ...]
+
+
+def answer(found: Evidence, question: Question, here: Facts) -> Answer:
+    """The answer for the machine that the question names, or else for `here`.
+
+    Raises: ProbeEffectError when there is no guidance, saying why and what has some; UsageError for a combination that
+        several cases measure.
+    """
+    tracer = question.tracer or _usual_tracer(found, question)
+    forecasts = {one.facts.machine: one for one in _forecasts(found, question, tracer)}
+    if not forecasts or (question.machine is not None and question.machine not in forecasts):
+        raise ProbeEffectError(refusal(found, question, tracer))
+    asker = here if question.machine is None else forecasts[question.machine].facts
+    ordered = by_likeness(asker, (one.facts for one in forecasts.values()))
+    return Answer(asker=asker, neighbours=tuple(Neighbour(forecasts[one.machine], one) for one in ordered))
+
+
+def forecast(known: Sequence[Part], facts: Facts, tracer: str, question: Question) -> Forecast:
+    """What these probes do together on the machine of `facts`."""
+    whole = together([Probe(part.cost, part.rate_hz) for part in known])
+    load = Load(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio)
+    return Forecast(
+        facts=facts,
+        tracer=tracer,
+        parts=tuple(known),
+        load=load,
+        cost=whole.cost,
+        prediction=predict(whole.cost, load),
+    )
+
+
+def tried(found: Evidence, one: Forecast) -> Tried:
+    """What measurements say of the ways in which `one` was worked out."""
+    (first, *more) = one.parts
+    is_single = not more and not first.is_composed
+    known = checked(found, one.facts.machine)
+    done: list[Kind] = ["several probes"] if more else []
+    done += ["probe and action"] if any(part.is_composed for part in one.parts) else []
+    return Tried(
+        line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),
+        combinations=tuple((kind, agreement(known, kind)) for kind in done),
+    )
+
+
+def _usual_tracer(found: Evidence, question: Question) -> str:
+    """Of the tracers that have guidance for the question, the one with most cases; without any, simply that one."""
+    tracers = found.tracers
+    if not tracers:
+        msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
+        raise ProbeEffectError(msg)
+    machines = found.machines if question.machine is None else [question.machine]
+    has_some = (one for one in tracers if any(parts(found, question, machine, one) for machine in machines))
+    return next(has_some, tracers[0])
+
+
+def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
+    """One for each machine that has every part."""
+    for machine in found.machines:
+        known = parts(found, question, machine, tracer)
+        if known:
+            yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question)

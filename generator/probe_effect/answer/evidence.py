@@ -1,0 +1,97 @@
+"""Which costs guidance may use: of each machine, tracer and case the current number, where it is sound."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case, Suite
+
+START_SUITES = "start"
+"""What suites measure whose runs are too short for a cost."""
+
+Key = tuple[str, str, str]
+"""Machine, tracer, case."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Every usable cost; those measured at levels apart, by level; and why others are not usable."""
+
+    suites: tuple[Suite, ...]
+    costs: dict[Key, Number] = field(default_factory=dict)
+    by_level: dict[Key, dict[str, Number]] = field(default_factory=dict)
+    refused: dict[Key, str] = field(default_factory=dict)
+
+    @cached_property
+    def cases(self) -> list[tuple[Suite, Case]]:
+        """Every case with its suite."""
+        return [(suite, case) for suite in self.suites for case in suite.cases]
+
+    @cached_property
+    def case_of(self) -> dict[str, Case]:
+        """Case id to the case."""
+        return {case.id: case for _, case in self.cases}
+
+    @cached_property
+    def machines(self) -> list[str]:
+        """Machines with a usable cost, those of the newest submissions first."""
+        return list(self._by_machine)
+
+    @cached_property
+    def tracers(self) -> list[str]:
+        """Tracers with a usable cost, the one with most cases first."""
+        cases: dict[str, set[str]] = {}
+        for _, tracer, case in self.costs:
+            cases.setdefault(tracer, set()).add(case)
+        return sorted(cases, key=lambda tracer: -len(cases[tracer]))
+
+    def with_tracers(self, machine: str, case: str) -> dict[str, Number]:
+        """Tracer to the cost of a case on a machine."""
+        return self._by_case.get((machine, case), {})
+
+    def by_tracer(self, machine: str) -> dict[str, dict[str, Number]]:
+        """Tracer to case to the cost on a machine."""
+        return self._by_machine.get(machine, {})
+
+    @cached_property
+    def _by_case(self) -> dict[tuple[str, str], dict[str, Number]]:
+        found: dict[tuple[str, str], dict[str, Number]] = defaultdict(dict)
+        for (machine, tracer, case), one in self.costs.items():
+            found[machine, case][tracer] = one
+        return dict(found)
+
+    @cached_property
+    def _by_machine(self) -> dict[str, dict[str, dict[str, Number]]]:
+        found: dict[str, dict[str, dict[str, Number]]] = {}
+        for (machine, tracer, case), one in self.costs.items():
+            found.setdefault(machine, {}).setdefault(tracer, {})[case] = one
+        return found
+
+
+def evidence(catalogue: Catalogue) -> Evidence:
+    """What the catalogue's numbers offer to guidance."""
+    found = Evidence(tuple(folder.suite for folder in catalogue.suites))
+    for suite, case in found.cases:
+        for number in catalogue.numbers.of_case(case.id):
+            _add(found, number, costs=suite.measures != START_SUITES)
+    return found
+
+
+def _add(found: Evidence, one: Number, *, costs: bool) -> None:
+    key = (one.submission.machine, one.tracer, one.case)
+    if not costs:
+        found.refused[key] = "its suite measures starting and stopping, not costs"
+    elif one.cost is None:
+        found.refused[key] = f"{one.status}: {one.note}"
+    elif one.faults:
+        found.refused[key] = "; ".join(one.faults)
+    elif one.level is None:
+        found.costs[key] = one
+    else:
+        found.by_level.setdefault(key, {})[one.level] = one

@@ -1,0 +1,100 @@
+"""What suites with a factor add to a cost: what it becomes when threads contend, and at which rates the line holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.composition import meet
+from probe_effect.reduce.thresholds import slowdown_at
+from probe_effect.stats import mover
+from probe_effect.units import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Factor
+
+WORK = "work"
+"""The factor of a suite that varies what a thread does between two events, and so their rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """With `threads` threads that fire the same probe an event costs `factor` times what it costs with one."""
+
+    threads: int
+    factor: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The slowdown measured at a rate of untraced running time, events/s, beside rate x cost; both as ratios.
+
+    `holds`: whether their intervals meet.
+    """
+
+    rate_hz: float
+    measured: Estimate
+    predicted: Estimate
+    holds: bool
+
+
+def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Contention]:
+    """By number of threads, ascending from 2: by what factor the event of `case` costs more.
+
+    Only factors that have an interval; empty where nobody measured the event of `case` with several threads.
+    """
+    levels = _levels(found, (machine, tracer, case), lambda factor: factor.occupies_cpus)
+    by_threads = {int(level): one.known_cost for level, one in levels.items() if level.isdigit()}
+    single = by_threads.pop(1, None)
+    if single is None:
+        return []
+    factors = {threads: mover.ratio(cost, single) for threads, cost in sorted(by_threads.items())}
+    return [Contention(threads, factor) for threads, factor in factors.items() if factor and factor.low is not None]
+
+
+def nearest(factors: list[Contention], threads: int) -> Contention | None:
+    """The factor for the fewest measured threads that are no fewer than `threads`, or else for the most measured.
+
+    None for one thread, and where nothing was measured.
+    """
+    if threads == 1 or not factors:
+        return None
+    return next((one for one in factors if one.threads >= threads), factors[-1])
+
+
+def line(found: Evidence, machine: str, tracer: str, case: str) -> list[Point]:
+    """Measured slowdown beside rate x cost, by rising rate, where both have intervals.
+
+    Empty where no suite varied the rate of the event of `case`.
+    """
+    known = found.costs.get((machine, tracer, case))
+    if known is None:
+        return []
+    levels = _levels(found, (machine, tracer, case), lambda factor: factor.name == WORK).values()
+    points = (_point(one, known.known_cost) for one in levels)
+    return sorted((one for one in points if one is not None), key=lambda one: one.rate_hz)
+
+
+def _point(measured: Number, cost: Estimate) -> Point | None:
+    baseline, slowdown = measured.baseline, measured.slowdown
+    if baseline is None or not baseline.value or slowdown is None:
+        return None
+    rate_hz = NS_PER_SECOND / baseline.value
+    predicted = slowdown_at(cost, rate_hz)
+    holds = meet(slowdown, predicted)
+    return None if holds is None else Point(rate_hz, slowdown, predicted, holds)
+
+
+def _levels(found: Evidence, key: Key, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
+    """Level to what was measured there for the event of a case, in the suites whose factor is wanted."""
+    machine, tracer, case_id = key
+    levels: dict[str, Number] = {}
+    for suite, case in found.cases:
+        if case.like == case_id and suite.factor is not None and is_wanted(suite.factor):
+            levels |= found.by_level.get((machine, tracer, case.id), {})
+    return levels

@@ -1,0 +1,150 @@
+"""What a probe will do to a thread: from its cost and the rate of its events to slowdown, CPU time and loss.
+
+One busy thread slows by rate x cost. A thread that waits part of the time pays from its idle time first, so its work
+takes longer only when that is used up; the CPU time is spent all the same. The page's script has the same arithmetic
+(site/assets/js/prediction.js), held to it by shared examples.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import UsageError
+from probe_effect.model import Estimate
+from probe_effect.reduce.thresholds import THRESHOLDS, threshold
+from probe_effect.stats import mover
+from probe_effect.units import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MIN_RATE_HZ = 1e-6
+MAX_RATE_HZ = 1e12
+MAX_THREADS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What the traced program does while nobody looks.
+
+    `rate_hz`: events per second of elapsed time, in each thread. `busy_ratio`: the share of its time that a thread
+    uses a CPU. Raises: UsageError for a value that no program has.
+    """
+
+    rate_hz: float
+    threads: int = 1
+    busy_ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.rate_hz != 0 and not MIN_RATE_HZ <= self.rate_hz <= MAX_RATE_HZ:
+            msg = f"rate {self.rate_hz}: expected events per second, 0 or from {MIN_RATE_HZ:.0e} to {MAX_RATE_HZ:.0e}"
+            raise UsageError(msg)
+        if not 1 <= self.threads <= MAX_THREADS:
+            msg = f"threads {self.threads}: expected a whole number from 1 to {MAX_THREADS}"
+            raise UsageError(msg)
+        if not 0 < self.busy_ratio <= 1:
+            msg = f"busy share {self.busy_ratio}: expected a share above 0 and at most 1, such as 0.4"
+            raise UsageError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A probe in each thread: its `cost` in ns an event, and its events per second."""
+
+    cost: Estimate
+    rate_hz: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What the probes do to the program.
+
+    `slowdown`: added running time over untraced running time, as a ratio (0.05 = 5 % slower while it runs).
+    `delay`: added elapsed time over untraced elapsed time, as a ratio: 0 while idle time can pay.
+    `cpu_s_per_s`: CPU seconds that the probes use per second, over all threads: CPUs of the machine.
+    `event_hz`: events per second that then happen, over all threads; `thresholds`: per cent to the rate of each thread
+    at which `slowdown` reaches it, events/s, None for a cost that is not above 0.
+    """
+
+    slowdown: Estimate
+    delay: Estimate
+    cpu_s_per_s: Estimate
+    event_hz: Estimate
+    thresholds: dict[int, Estimate | None]
+
+
+def predict(cost: Estimate, load: Load) -> Prediction:
+    """What probes of `cost` ns an event do under `load`; with ends where the cost has them.
+
+    Every figure rises or falls with the cost alone, so the ends of the cost give its ends.
+    """
+    idle_ratio = 1 - load.busy_ratio
+    used = _mapped(cost, lambda cost_ns: load.rate_hz * cost_ns / NS_PER_SECOND)
+    delay = _mapped(used, lambda ratio: max(0.0, ratio - idle_ratio))
+    return Prediction(
+        slowdown=_mapped(used, lambda ratio: ratio / load.busy_ratio),
+        delay=delay,
+        cpu_s_per_s=_mapped(used, lambda ratio: load.threads * ratio / (1 + max(0.0, ratio - idle_ratio))),
+        event_hz=_turned(_mapped(delay, lambda ratio: load.threads * load.rate_hz / (1 + ratio))),
+        thresholds={
+            percent: None if rate is None else _mapped(rate, lambda rate_hz: rate_hz * load.busy_ratio)
+            for percent in THRESHOLDS
+            for rate in [threshold(cost, percent)]
+        },
+    )
+
+
+def together(probes: Sequence[Probe]) -> Probe:
+    """One probe that stands for several in a thread: the rate of all their events, and what one costs on average.
+
+    The CPU time that they use adds, and so do its ends (`stats.mover.total`). Without any event all weigh the same.
+    """
+    if len(probes) == 1:
+        return probes[0]
+    rate_hz = math.fsum(probe.rate_hz for probe in probes)
+    shares = [probe.rate_hz / rate_hz if rate_hz else 1 / len(probes) for probe in probes]
+    parts = [weighted(probe.cost, share) for probe, share in zip(probes, shares, strict=True)]
+    return Probe(mover.total(parts), rate_hz)
+
+
+def weighted(found: Estimate, weight: float) -> Estimate:
+    """`found` times a number that is known and not below 0."""
+    return _mapped(found, lambda value: value * weight)
+
+
+def multiplied(first: Estimate, second: Estimate) -> Estimate:
+    """The product of two estimates, as wide as their ends make it; without ends where either has none."""
+    value = first.value * second.value
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return Estimate(value)
+    corners = [one * other for one in (first.low, first.high) for other in (second.low, second.high)]
+    return Estimate(value, min(corners), max(corners))
+
+
+def expected_loss(event_hz: float, highest_hz: float, loss_ratio: float) -> float | None:
+    """The share of events that will be lost; None where nothing was measured that tells.
+
+    A tracer that lost events kept as many a second as it can, so at another rate it keeps as many. One that lost none
+    can keep at least the highest rate measured; beyond it nobody knows.
+
+    Args:
+        event_hz: events per second that will happen, over all threads.
+        highest_hz: the highest rate of events that was measured.
+        loss_ratio: the share that was lost at that rate.
+    """
+    kept_hz = (1 - loss_ratio) * highest_hz
+    if event_hz <= kept_hz:
+        return 0.0
+    return 1 - kept_hz / event_hz if loss_ratio > 0 else None
+
+
+def _mapped(found: Estimate, change: Callable[[float], float]) -> Estimate:
+    low, high = (None if end is None else change(end) for end in (found.low, found.high))
+    return Estimate(change(found.value), low, high)
+
+
+def _turned(found: Estimate) -> Estimate:
+    """The ends in ascending order, after a change that falls where the other rises."""
+    return Estimate(found.value, found.high, found.low)

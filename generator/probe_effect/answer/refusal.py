@@ -1,0 +1,63 @@
+"""Why there is no guidance, and what has some: said instead of a number that nobody measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.parts import PLAIN_ACTION
+
+if TYPE_CHECKING:
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.question import Combination, Question
+
+
+def refusal(found: Evidence, question: Question, tracer: str) -> str:
+    """Why `question` has no answer with `tracer`, a line for each of its probes that has none."""
+    if question.combination is not None:
+        return _of_combination(question.combination, tracer, question.machine)
+    missing = [one.case for one in question.probes if not _is_known(found, one.case, tracer, question.machine)]
+    if not missing:
+        names = " and ".join(one.case for one in question.probes)
+        return f"{names} with {tracer}: no guidance: no machine has all of them. Ask for one at a time."
+    return "\n".join(_of_case(found, case, tracer, question.machine) for case in missing)
+
+
+def _of_combination(wanted: Combination, tracer: str, machine: str | None) -> str:
+    place = f" on {machine}" if machine else ""
+    return (
+        f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it, and composing it "
+        f"takes a measured case of {wanted.probe} with the action {PLAIN_ACTION}, and two of one suite with another "
+        f"probe, with {wanted.action} and with {PLAIN_ACTION}. `probe-effect suites` lists the cases."
+    )
+
+
+def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> str:
+    place = f" on {machine}" if machine else ""
+    others = "; ".join(f"{used} on {', '.join(owners)}" for used, owners in _owners(found, case).items())
+    why = _why(found, case, tracer, machine)
+    return f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
+
+
+def _why(found: Evidence, case: str, tracer: str, machine: str | None) -> str:
+    reasons = {
+        why
+        for (owner, used, one), why in found.refused.items()
+        if (used, one) == (tracer, case) and machine in {None, owner}
+    }
+    if reasons:
+        return "; ".join(sorted(reasons))
+    like = next((one.like for _, one in found.cases if one.id == case), None)
+    return f"it is {like} at the levels of a factor, so ask for that" if like else "nobody measured it"
+
+
+def _owners(found: Evidence, case: str) -> dict[str, list[str]]:
+    """Tracer to the machines where the case has guidance with it."""
+    owners: dict[str, list[str]] = {}
+    for owner, used, one in found.costs:
+        if one == case:
+            owners.setdefault(used, []).append(owner)
+    return owners
+
+
+def _is_known(found: Evidence, case: str, tracer: str, machine: str | None) -> bool:
+    return any((used, one) == (tracer, case) and machine in {None, owner} for owner, used, one in found.costs)

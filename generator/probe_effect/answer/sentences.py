@@ -1,0 +1,238 @@
+"""An answer in sentences, for the terminal and for pages; the script of the calculator makes the same ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.answer.words import WORDS
+from probe_effect.numbers import names
+from probe_effect.reduce.thresholds import THRESHOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.answers import Answer, Forecast, Tried
+    from probe_effect.answer.composition import Agreement, Kind
+    from probe_effect.answer.levels import Point
+    from probe_effect.answer.parts import Part
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.likeness import Facts
+    from probe_effect.store.machine_file import MachineFile
+
+
+def headline(found: Forecast) -> str:
+    """The sentence that matters: what the probes do to a thread at this rate, on a machine that has a name."""
+    values = {
+        "rate": rate(found),
+        "what": WORDS["with"].join(part.name for part in found.parts),
+        "tool": tool(found),
+        "whom": whom(found),
+        "where": where(found),
+        "slowdown": while_running(found, units.interval(found.prediction.slowdown, units.SHARE)),
+        "most": while_running(found, units.percent(found.prediction.slowdown.high)),
+    }
+    if found.is_clear:
+        return WORDS["slows"].format(**values)
+    return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
+
+
+def while_running(found: Forecast, written: str) -> str:
+    """A thread that waits is slowed only in the time that it runs."""
+    return written if found.load.busy_ratio == 1 else WORDS["running"].format(slowdown=written)
+
+
+def rate(found: Forecast) -> str:
+    """The rate asked for, with those of the parts where they are several."""
+    whole = units.stated(found.load.rate_hz, units.EVENTS)
+    if len(found.parts) == 1:
+        return whole
+    parts = ", ".join(
+        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.name) for part in found.parts
+    )
+    return WORDS["whole"].format(rate=whole, parts=parts)
+
+
+def whom(found: Forecast) -> str:
+    """The threads that pay."""
+    load = found.load
+    key = ("one" if load.threads == 1 else "each") + ("" if load.busy_ratio == 1 else "-waiting")
+    return WORDS[key].format(threads=units.count(load.threads), busy=units.stated(load.busy_ratio, units.SHARE))
+
+
+def tool(found: Forecast) -> str:
+    """The tracer with its version."""
+    return names.tool(found.tracer, found.parts[0].sources[0].tool_version)
+
+
+def where(found: Forecast) -> str:
+    """The machine by its id, with what it is and its tier."""
+    return place(found.facts, found.document)
+
+
+def place(facts: Facts, document: MachineFile) -> str:
+    """A machine by its id, because two may be alike in all that its name says."""
+    return f"{facts.machine} ({names.machine_name(document)}, {facts.tier})"
+
+
+def slowdown(found: Forecast) -> str:
+    """The slowdown alone, for a list of machines."""
+    return _figure(found, found.prediction.slowdown, units.SHARE)
+
+
+def cost(found: Forecast) -> str:
+    """What an event costs, with contention in it."""
+    return _figure(found, found.cost, units.DURATION)
+
+
+def cpu(found: Forecast) -> str:
+    """CPU time that the probes use, over all threads."""
+    return _figure(found, found.prediction.cpu_s_per_s, units.CPUS)
+
+
+def _figure(found: Forecast, figure: Estimate, scale: units.Scale) -> str:
+    """A figure with its interval; of a forecast that is not clear, how large it may be."""
+    if found.is_clear:
+        return units.interval(figure, scale)
+    return units.MISSING if figure.high is None else f"at most {units.quantity(figure.high, scale)}"
+
+
+def delay(found: Forecast) -> str:
+    """How much longer the work of a thread that waits takes."""
+    late = found.prediction.delay
+    if max(late.value, late.high or 0.0) <= 0:
+        return WORDS["no-delay"]
+    return units.interval(late, units.SHARE) if found.is_clear else f"at most {units.percent(late.high)}"
+
+
+def thresholds(found: Forecast) -> list[tuple[str, str]]:
+    """`5 % (significant)` and the rate at which slowdown reaches it."""
+    rates = found.prediction.thresholds if found.is_clear else {}
+    return [
+        (
+            f"{percent}{units.GAP}% ({word})",
+            _at(rates.get(percent)),
+        )
+        for percent, word in THRESHOLDS.items()
+    ]
+
+
+def _at(rate_hz: Estimate | None) -> str:
+    if rate_hz is None:
+        return WORDS["no-threshold"]
+    return WORDS["threshold"].format(rate=units.interval(rate_hz, units.RATE))
+
+
+def loss(found: Forecast) -> str:
+    """The share of events that the tracer will not report."""
+    if found.loss_ratio is None:
+        is_counted = all(source.loss_ratio is not None for source in found.sources)
+        return WORDS["unknown-loss" if is_counted else "uncounted-loss"]
+    return WORDS["some-loss"].format(loss=units.percent(found.loss_ratio)) if found.loss_ratio else WORDS["no-loss"]
+
+
+def grade(found: Forecast) -> str:
+    """`C: the machine is nested; fewer than 20 blocks`."""
+    return graded(*found.grade)
+
+
+def graded(letter: str, reasons: Sequence[str]) -> str:
+    """A grade with what kept it from a better one."""
+    return f"{letter}: {'; '.join(reasons)}" if reasons else letter
+
+
+def dates(found: Forecast) -> str:
+    """The days of the runs."""
+    return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in found.sources}))
+
+
+def no_machine(found: Answer) -> str:
+    """Said where no measured machine is comparable with the asker's."""
+    asker = found.asker
+    return f"No machine like this one ({asker.tier}, {asker.architecture}) was measured for it; these were:"
+
+
+def span(found: Answer) -> str | None:
+    """Over how far the comparable machines differ; None for fewer than two that tell a slowdown."""
+    clear = [one.forecast.prediction.slowdown.value for one in found.comparable if one.forecast.is_clear]
+    if len(clear) < 2:
+        return None
+    least, greatest = units.percent(min(clear)), units.percent(max(clear))
+    return least if least == greatest else f"{least} to {greatest}"
+
+
+def assumptions(found: Forecast, known: Tried) -> list[str]:
+    """What the answer takes for granted, and what measurements say of that, one sentence or more each."""
+    few = [WORDS["no-interval"]] if found.cost.low is None else []
+    return [
+        *few,
+        *dict.fromkeys(contending(found, part) for part in found.parts),
+        *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),
+        WORDS["counted"],
+        WORDS["hot"],
+        *(reach(found, part) for part in found.parts if part.highest_hz is not None and not part.is_composed),
+        line_words(known.line),
+        *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
+    ]
+
+
+def contending(found: Forecast, part: Part) -> str:
+    """What is assumed of threads that fire the probe of a part at once."""
+    threads = found.load.threads
+    if threads == 1:
+        return WORDS["single"]
+    if part.contention is None:
+        return WORDS["apart"].format(threads=units.count(threads), what=part.name)
+    level, factor = part.contention.threads, units.interval(part.contention.factor, units.TIMES)
+    said = WORDS["contend"].format(level=level, what=part.name, factor=factor)
+    return said if level == threads else f"{said} {WORDS['nearest'].format(level=level, threads=units.count(threads))}"
+
+
+def reach(found: Forecast, part: Part) -> str:
+    """How far the measured rates reach, against the one asked for."""
+    highest_hz = part.highest_hz or 0.0
+    key = "within" if found.event_hz(part) <= highest_hz else "beyond"
+    return WORDS[key].format(what=part.name, highest=units.quantity(highest_hz, units.EVENTS))
+
+
+def line_words(line: Sequence[Point]) -> str:
+    """At which rates the measured slowdown is rate x cost, and what it is where it is not."""
+    if not line:
+        return WORDS["no-line"]
+    said = WORDS["line"].format(
+        lowest=units.quantity(line[0].rate_hz, units.EVENTS),
+        highest=units.quantity(line[-1].rate_hz, units.EVENTS),
+        holding=sum(point.holds for point in line),
+        count=len(line),
+    )
+    departing = [
+        WORDS["departs"].format(
+            rate=units.quantity(point.rate_hz, units.EVENTS),
+            measured=units.interval(point.measured, units.SHARE),
+            predicted=units.interval(point.predicted, units.SHARE),
+        )
+        for point in line
+        if not point.holds
+    ]
+    return " ".join([said, *departing])
+
+
+def _put_together(found: Forecast, kind: Kind) -> str:
+    """How costs were put together."""
+    if kind == "several probes":
+        return WORDS["add"]
+    part = next(one for one in found.parts if one.is_composed)
+    probe, action, plain = (source.case for source in part.sources)
+    return WORDS["composed"].format(what=part.name, probe=probe, action=action, plain=plain)
+
+
+def _agreement(known: Agreement | None) -> str:
+    if known is None:
+        return WORDS["unchecked"]
+    return WORDS["checked"].format(
+        median=units.quantity(known.median_ratio, units.TIMES),
+        least=units.quantity(known.least_ratio, units.TIMES),
+        greatest=units.quantity(known.greatest_ratio, units.TIMES),
+        holding=known.holding,
+        count=known.count,
+    )

@@ -1,0 +1,85 @@
+"""What `probe-effect build` and `serve` do: data to site, once or again with each change."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from probe_effect.cli import output
+from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
+from probe_effect.exports import shard
+from probe_effect.exports.assemble import FOLDERS
+from probe_effect.exports.build import Places, assemble_work, build_site, fitted
+from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
+from probe_effect.exports.mirror import mirror
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from probe_effect.store.places import DataFolder
+
+
+def build(places: Places, options: SiteOptions) -> None:
+    """Build the site and print its folder. Raises: BadData, ProbeEffectError."""
+    _tell(build_site(places, options))
+    pages = sum(1 for _ in places.out.rglob("index.html"))
+    output.say(f"{pages} pages. To look at them: make serve")
+    output.product(str(places.out))
+
+
+def make_shard(data: DataFolder, number: int, of: int) -> None:
+    """Keep what a shard has and print where. Raises: HostNotReady where nothing can be kept."""
+    folder = data.kept.folder
+    if folder is None:
+        msg = "nothing is kept under sudo or without a home, so a shard of a build would be lost. Run this as yourself."
+        raise HostNotReady(msg)
+    output.say(f"{shard.make_shard(data, shard.Shard(number, of))} submissions of shard {number}/{of}")
+    output.product(str(folder))
+
+
+def serve(places: Places, options: SiteOptions, port: int) -> None:
+    """Show the site on `port` of this machine until somebody stops it."""
+    from watchfiles import watch
+
+    watched = places.out.with_name("watched")
+    _refresh(places, watched, options)
+    configuration = write_configuration(places.project, watched, fitted(options, places))
+    command = [
+        *hugo_command(places.project, configuration),
+        "server",
+        "--port",
+        str(port),
+        "--renderToMemory",
+        "--noBuildLock",
+    ]
+    with subprocess.Popen(command, env=environment()) as server:
+        try:
+            for _ in watch(places.data.root, stop_event=None, raise_interrupt=False):
+                _rebuild(places, watched, options)
+        finally:
+            with suppress(ProcessLookupError):
+                server.terminate()
+
+
+def _refresh(places: Places, watched: Path, options: SiteOptions) -> None:
+    """Assemble the pages and bring the folder that Hugo watches up to date with them."""
+    _tell(assemble_work(places, options))
+    for part in FOLDERS:
+        mirror(places.work / part, watched / part)
+
+
+def _rebuild(places: Places, watched: Path, options: SiteOptions) -> None:
+    """Refresh after a change in the data; a fault is told and the last good pages stay."""
+    try:
+        _refresh(places, watched, options)
+    except BadData as error:
+        output.show_problems(error.problems)
+    except ProbeEffectError as error:
+        output.say(f"error: {error}")
+
+
+def _tell(steps: Iterable[str]) -> None:
+    for step in steps:
+        output.say(f"  {step}")

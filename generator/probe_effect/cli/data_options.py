@@ -1,0 +1,65 @@
+"""Which `data/` a command works on: the one given, else the checkout's; and where it keeps what it made of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from probe_effect.errors import UsageError
+from probe_effect.store.kept import Kept
+from probe_effect.store.places import OWN_FOLDER, DataFolder, find_project, project_or_error
+
+data_option = click.option(
+    "--data",
+    "data_path",
+    type=click.Path(path_type=Path),
+    help=f"The data folder. [default: data/ of the checkout around the working folder, else {OWN_FOLDER}/data]",
+)
+
+
+def data_folder(given: Path | None, *, may_be_new: bool = False) -> DataFolder:
+    """The data folder. Raises: UsageError when there is none.
+
+    Args:
+        given: by the user.
+        may_be_new: outside a checkout, whether a command can do without one, because it makes what it needs.
+    """
+    root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new)
+    if not root.is_dir() and (given or not may_be_new):
+        msg = f"{root}: is not a folder. Give a data folder with --data."
+        raise UsageError(msg)
+    return DataFolder(root, kept())
+
+
+def _around(working: Path, *, may_be_new: bool) -> Path:
+    """`data/` of the checkout, or outside of one our own, which then has the suites of the package."""
+    own = working / OWN_FOLDER / "data"
+    is_ours = find_project(working) is None and (may_be_new or own.is_dir())
+    return own if is_ours else project_or_error(working) / "data"
+
+
+def kept() -> Kept:
+    """What commands keep between runs: in `build/` of the checkout around the working folder, else in the user's cache.
+
+    Nothing is kept without a home; nor under sudo, where the files would be root's in a folder of the user's.
+    """
+    from probe_effect.compilers import cache_folder
+
+    if os.geteuid() == 0 and "SUDO_UID" in os.environ:
+        return Kept()
+    project = find_project(Path.cwd().resolve())
+    try:
+        return Kept(cache_folder() if project is None else project / "build" / "kept")
+    except RuntimeError:  # pathlib finds no home
+        return Kept()
+
+
+def given_folders(paths: tuple[Path, ...]) -> list[Path]:
+    """The folders named on the command line. Raises: UsageError for one that is not there."""
+    for path in paths:
+        if not path.is_dir():
+            msg = f"{path}: is not a folder. Expected a folder of data, such as data/results/<machine>/<date>-<suite>."
+            raise UsageError(msg)
+    return list(paths)

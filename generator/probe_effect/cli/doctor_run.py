@@ -1,0 +1,152 @@
+"""What `probe-effect doctor` finds, in sections for people or as JSON.
+
+The JSON has these keys, null where there is no value; further ones may follow. `measure/diagnosis.py` says more.
+`can_measure`; `machine` and `system`, as in `machine.json`; `is_root`; `compiler` and `tracefs`: `found`, `reason`;
+`aslr`; `workload_cpu`; `tracer_cpu`; `load`; `steal_ratio`; `kernel`: facility to null or why it is missing; `tracers`:
+`tracer`, `version`, `unavailable`, `lacks`; `suites`: `suite`, `cases`, `scripts`, `measurable`, `unbuildable`;
+`packages`; `install`; `warnings`: `id`, `found`, `why`, `advice`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from probe_effect import units
+from probe_effect.cli import output
+from probe_effect.cli.sections import show_commands, show_section
+from probe_effect.emulated.assembly import HOST_PROGRAMS
+from probe_effect.emulated.debian import check_programs
+from probe_effect.emulated.qemu import version
+from probe_effect.errors import HostNotReady
+from probe_effect.measure.diagnosis import CLOSED, NEEDS, diagnose
+from probe_effect.measure.request import choose_suites
+from probe_effect.numbers import names
+from probe_effect.tracers.packages import install_line
+from probe_effect.tracers.registry import known_tracers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.measure.diagnosis import Answer, Diagnosis, SuiteState, TracerState
+    from probe_effect.store.places import DataFolder
+
+
+def run(data: DataFolder, output_format: str) -> bool:
+    """Print what was found; whether anything can be measured."""
+    found = diagnose(choose_suites(data, []), known_tracers())
+    if output_format == "json":
+        output.product_json(_json(found))
+    else:
+        _print(found)
+    return found.can_measure
+
+
+def _json(found: Diagnosis) -> dict[str, Any]:
+    values: dict[str, Any] = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    for name in ("tracers", "suites", "warnings"):
+        values[name] = [dataclasses.asdict(one) for one in values[name]]
+    return {
+        "can_measure": found.can_measure,
+        **values,
+        "machine": found.machine.model_dump(),
+        "system": found.system.model_dump(),
+        "compiler": dataclasses.asdict(found.compiler),
+        "tracefs": dataclasses.asdict(found.tracefs),
+        "emulator": version(),
+        "install": install_line(found.packages),
+    }
+
+
+def _print(found: Diagnosis) -> None:
+    show_section("This machine", _facts(found))
+    show_section("Tracers", (_tracer(one) for one in found.tracers))
+    show_section("What this kernel lacks", _lacking(found))
+    show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
+    show_section("What makes it noisy", _noise(found))
+    show_commands("What to do", _advice(found))
+
+
+def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    machine, system = found.machine, found.system
+    yield "CPU", f"{machine.cpu_model or machine.architecture}, {machine.threads} CPUs"
+    if machine.virtualization:
+        yield "virtual", f"{machine.virtualization}{', in a virtual machine itself' if machine.nested else ''}"
+    yield "system", ", ".join(filter(None, (system.os, names.kernel_name(system, exact=True))))
+    yield "user", "root" if found.is_root else "not root"
+    yield "C compiler", _answer(found.compiler)
+    yield "tracefs", _answer(found.tracefs)
+    tracers = "the same" if found.tracer_cpu is None else f"CPU {found.tracer_cpu}"
+    yield "pinning", f"workload to CPU {found.workload_cpu}, tracers to {tracers}"
+    yield "clock", f"{system.clocksource or 'not known'}, a read takes {units.duration(system.clock_read_ns)}"
+    yield "load", f"{units.MISSING if found.load is None else found.load} (average of a minute)"
+    yield "steal", f"{units.percent(found.steal_ratio)} of CPU {found.workload_cpu}'s time since the machine started"
+    yield "ASLR", found.aslr or "not known"
+    yield "any kernel", _any_kernel()
+
+
+def _any_kernel() -> str:
+    """Whether machines can be emulated here, which need neither root nor anything of this kernel."""
+    try:
+        check_programs(HOST_PROGRAMS)
+    except HostNotReady as missing:
+        return f"no: {missing}"
+    return f"instructions can be counted in an emulated machine ({version()}): probe-effect measure --vm bookworm"
+
+
+def _answer(answer: Answer) -> str:
+    """What was found, a compiler without its flags."""
+    return f"no: {_gist(answer.reason or '')}" if answer.found is None else answer.found.partition(" -")[0]
+
+
+def _tracer(state: TracerState) -> tuple[str, str, str]:
+    if state.unavailable:
+        return state.tracer, "no", state.unavailable
+    if len(state.lacks) == len(NEEDS):
+        lacks = "; uses no probes of the kernel"
+    else:
+        lacks = f"; without {', '.join(state.lacks)}" if state.lacks else ""
+    return state.tracer, "yes", f"{state.version or 'version not known'}{lacks}"
+
+
+def _lacking(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    if found.tracefs.reason != CLOSED:  # else every line would say so
+        yield from ((need, reason) for need, reason in found.kernel.items() if reason)
+
+
+def _suite(state: SuiteState) -> tuple[str, str, str]:
+    numbers = (f"{name} {number} of {state.scripts[name]}" for name, number in state.measurable.items() if number)
+    if state.unbuildable:
+        return state.suite, f"{state.cases} cases", f"none: {_gist(state.unbuildable)}"
+    return state.suite, f"{state.cases} cases", ", ".join(numbers) or "none"
+
+
+def _gist(complaint: str) -> str:
+    """The line of a compiler's words that says what is wrong."""
+    return next((line for line in complaint.splitlines() if "error: " in line), complaint.partition("\n")[0])
+
+
+def _noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    for warning in found.warnings:
+        yield warning.id, f"{warning.found[0].upper()}{warning.found[1:]}. {warning.why}\nTo do: {warning.advice}."
+
+
+def _advice(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    """Purpose and command."""
+    if install := install_line(found.packages):
+        yield "install what is missing", install
+    elif found.packages:
+        yield "install what is missing; by Debian's names it is", " ".join(found.packages)
+    if not found.is_root:
+        yield "see what root can measure", f"sudo {shlex.quote(sys.argv[0])} doctor"
+    if not found.can_measure:
+        yield "nothing can be measured as it is; when the reasons above are mended", "probe-effect doctor"
+        return
+    ready = [state.tracer for state in found.tracers if state.unavailable is None]
+    # A user other than root names the tracers, so that nobody takes a part for the whole.
+    words = "" if found.is_root else "".join(f" --tracer {name}" for name in ready)
+    yield "measure all that can be measured", f"probe-effect measure{words}"
+    yield "have a first look at one suite", f"probe-effect measure SUITE --quick{words}"
+    yield "see the plan without measuring", f"probe-effect measure --dry-run{words}"

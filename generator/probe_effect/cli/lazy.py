@@ -1,0 +1,96 @@
+"""Commands that are imported when they are called, so that help and complaints are there at once."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from probe_effect.errors import HostNotReady
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+SITE_PART = ("hugo", "pagefind", "pyarrow", "vl_convert", "watchfiles")
+"""What the part `site` of the package brings: Hugo, charts, Parquet. Measuring does without it."""
+
+
+NOT_HERE = "Not here: needs the part `site` of the package."
+
+
+class Unread(click.Command):
+    """A command that is not imported yet: the first sentence of its help, and its module and name in this package."""
+
+    def __init__(self, sentence: str, module: str, function: str | None = None) -> None:
+        super().__init__(None, help=sentence)
+        self.module, self.function = module, function or module
+
+    def read(self) -> click.Command:
+        """The command itself."""
+        found: click.Command = getattr(import_module(f"{__package__}.{self.module}"), self.function)
+        return found
+
+
+class UnreadOfSite(Unread):
+    """One that needs the part `site`; where that is not installed, it says so, and is one that refuses."""
+
+    def read(self) -> click.Command:
+        """The command itself, or the one that refuses."""
+        missing = _missing()
+        return _refusing(self.function, missing) if missing else super().read()
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """What it does, or that it is not here."""
+        return NOT_HERE if _missing() else super().get_short_help_str(limit)
+
+
+class Commands(UserDict[str, click.Command]):
+    """Commands by name, each imported the first time that it is looked up."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = self.data[name]
+        if isinstance(command, Unread):
+            command = self.data[name] = command.read()
+        return command
+
+
+class LazyGroup(click.Group):
+    """A group that imports the command that is called, and none for the list of all."""
+
+    def __init__(self, unread: Mapping[str, Unread], **options: Any) -> None:  # noqa: ANN401 (click's)
+        super().__init__(commands=Commands(unread), **options)
+        self.unread = unread
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list as click does, from the sentences that are known."""
+        limit = formatter.width - 6 - max(map(len, self.unread))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.unread[name].get_short_help_str(limit)) for name in self.list_commands(ctx)]
+            )
+
+
+def _missing() -> str | None:
+    """The first of what the part `site` brings that is not installed."""
+    return next((name for name in SITE_PART if find_spec(name) is None), None)
+
+
+def _refusing(name: str, missing: str) -> click.Command:
+    def refuse(**_: object) -> NoReturn:
+        msg = (
+            f"{name}: {missing} is not installed. Expected the part `site` of probe-effect: "
+            "run this in a clone of the repository, after `make setup`."
+        )
+        raise HostNotReady(msg)
+
+    return click.Command(
+        name,
+        callback=refuse,
+        params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
+        context_settings={"ignore_unknown_options": True},
+        help=NOT_HERE,
+    )

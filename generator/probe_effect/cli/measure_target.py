@@ -1,0 +1,119 @@
+"""Where `probe-effect measure` measures: on this machine, or in an emulated one that is put together first."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from probe_effect.cli import output
+from probe_effect.cli.measure_display import progress
+from probe_effect.cli.measure_settings import kernel_word
+from probe_effect.compilers import cache_folder
+from probe_effect.emulated.assembly import assemble
+from probe_effect.emulated.debian import locked
+from probe_effect.emulated.kernel import find_kernel
+from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
+from probe_effect.emulated.tracers import offered, wanted
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.measure.request import Work
+from probe_effect.measure.resume import cut_short, read_unfinished
+from probe_effect.measure.testbed import ThisMachine
+from probe_effect.tracers.registry import known_tracers, with_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from probe_effect.emulated.qemu import Accelerator
+    from probe_effect.measure.testbed import Testbed
+    from probe_effect.store.suite_file import Suite
+    from probe_effect.tracers.protocol import Tracer
+
+CACHE = "emulated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What was asked for."""
+
+    suites: Sequence[tuple[Path, Suite]]
+    named: Sequence[str]
+    """The suites that were named; none: all."""
+    tracers: Sequence[str]
+    vm: str | None
+    accelerator: Accelerator
+    quick: bool
+    results: Path
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementTarget:
+    """The testbed, and what can be asked of it."""
+
+    testbed: Testbed
+    suites: Sequence[tuple[Path, Suite]]
+    known: Mapping[str, Tracer]
+    names: Sequence[str]
+    """Ids of the tracers to measure with, where any was named; none: all that can run."""
+    cpus: int | None = None
+    """How many it has; None: as many as we may use."""
+
+
+@contextmanager
+def target(request: Request, *, resume: bool) -> Iterator[MeasurementTarget]:
+    """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady."""
+    if request.vm is None:
+        yield MeasurementTarget(ThisMachine(), request.suites, *with_paths(known_tracers(), request.tracers))
+        return
+    words = _words_of_unfinished(request) if resume else request.tracers
+    suites = _able(request)
+    tracers = wanted(words) or offered([folder for folder, _ in suites], quick=request.quick)
+    if not tracers:
+        names = ", ".join(suite.id for _, suite in suites) or "none"
+        msg = f"no tracer that an emulated machine can have, or that this one can compile for, has scripts for: {names}"
+        raise HostNotReady(msg)
+    cache = cache_folder() / CACHE
+    output.say(f"putting together a machine with the kernel {request.vm}")
+    with locked(cache):
+        kernel = find_kernel(request.vm, cache)
+        assembly = assemble(kernel, tracers, [Work(folder, suite, {}, (), {}) for folder, suite in suites], cache)
+    patience = PATIENCE[request.accelerator]
+    with EmulatedMachine(assembly, tracers, _say_beside_progress, request.accelerator, patience) as machine:
+        output.say(f"booting {kernel.origin}")
+        known = machine.tracers()
+        yield MeasurementTarget(machine, suites, known, list(known) if words else [], machine.cpu_count)
+
+
+def _say_beside_progress(text: str) -> None:
+    progress.print(text, markup=False)
+
+
+def _able(request: Request) -> list[tuple[Path, Suite]]:
+    """The suites whose workload needs no library, because the emulated machine has none but C's.
+
+    Raises: HostNotReady where a suite that was named does.
+    """
+    able = []
+    for folder, suite in request.suites:
+        if not suite.workload.libraries:
+            able.append((folder, suite))
+            continue
+        reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(suite.workload.libraries)}"
+        if request.named:
+            raise HostNotReady(reason)
+        output.say(f"left out: {reason}")
+    return able
+
+
+def _words_of_unfinished(request: Request) -> list[str]:
+    """The tracers of the runs with this kernel that were cut short. Raises: UsageError when there is none."""
+    commands = [read_unfinished(place).document.run.command for place in cut_short(request.results)]
+    kernel = kernel_word(str(request.vm))
+    ours = [command for command in commands if ("--vm", kernel) in pairwise(command)]
+    if not ours:
+        msg = f"{request.results}: no run with --vm {request.vm} was cut short; leave out --resume to start one"
+        raise UsageError(msg)
+    pairs = (pair for command in ours for pair in pairwise(command))
+    return list(dict.fromkeys(word for option, word in pairs if option == "--tracer"))

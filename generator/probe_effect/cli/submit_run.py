@@ -1,0 +1,130 @@
+"""What `probe-effect submit` does: show what becomes public, look for names in it, check it, and send it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from probe_effect.checks import run as checks
+from probe_effect.cli import output
+from probe_effect.cli.credit import credited
+from probe_effect.cli.submit_display import show_parcel, show_persons
+from probe_effect.cli.submit_send import send, tell_dry_run
+from probe_effect.errors import BadData, UsageError
+from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.submit import branch as branches
+from probe_effect.submit.parcel import read_parcels, unpublished
+from probe_effect.submit.private import find_private, marks_of_host
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probe_effect.submit.parcel import Parcel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How it is to be done, as the command line has it."""
+
+    name: str | None
+    nameless: bool
+    remote: str | None
+    dry_run: bool
+    yes: bool
+    allowed: Sequence[str]
+
+
+def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
+    """Propose the submissions in `folders`, or all that are not published yet. Raises: BadData, UsageError."""
+    credited(options.name, None)
+    checkout = branches.checkout_of(data.root)
+    if options.remote and checkout is None:
+        msg = f"{data.root}: is in no clone, so nothing can be pushed. Clone the repository, or leave out --remote."
+        raise UsageError(msg)
+    asks = sys.stdin.isatty() and not options.dry_run
+    parcels = _parcels(folders, data, checkout)
+    if not parcels:
+        output.say(f"{data.results}: all in it is published already")
+        return
+    for parcel in parcels:
+        show_parcel(parcel)
+    looked_for = _look_for_private(parcels, (*options.allowed, options.name or ""), data)
+    parcels = _with_credits(parcels, options, asks=asks)
+    credits_ = [item.credit for one in parcels for item in one.items]
+    show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
+    if options.dry_run:
+        tell_dry_run(parcels, checkout)
+        return
+    if asks and not options.yes:
+        click.confirm("Go on?", default=True, abort=True, err=True)
+    send(parcels, checkout, options.remote)
+
+
+def _with_credits(parcels: list[Parcel], options: Options, *, asks: bool) -> list[Parcel]:
+    """The parcels with the name that is given, on the command line or at the terminal."""
+    if options.name is not None or options.nameless:
+        return [one.credited(options.name) for one in parcels]
+    if asks and not any(item.credit for one in parcels for item in one.items):
+        return [one.credited(_asked_name()) for one in parcels]
+    return parcels
+
+
+def _parcels(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -> list[Parcel]:
+    """What is to be submitted, checked. Raises: BadData, UsageError."""
+    chosen = _named(folders) if folders else _found(data, checkout)
+    problems = [problem for one in chosen for problem in checks.check([one.folder], _beside(one, data, checkout))]
+    if any(problem.severity == "error" for problem in problems):
+        raise BadData(problems)
+    output.show_problems(problems)
+    return read_parcels(chosen, data)
+
+
+def _beside(one: SubmissionFolder, data: DataFolder, checkout: Path | None) -> DataFolder:
+    """The data with which a submission is compared: outside a clone those around it, for ours may have its copy."""
+    return data if checkout or one.folder.is_relative_to(data.root) else DataFolder(one.folder.parents[2], data.kept)
+
+
+def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
+    """The submissions at or below the folders that were named."""
+    found = [
+        SubmissionFolder(path.parent)
+        for folder in folders
+        for path in sorted(folder.resolve().rglob(SubmissionFolder(folder).machine_file.name))
+    ]
+    if not found:
+        msg = (
+            f"{folders[0]}: holds no submission. Expected a folder such as the one that `probe-effect measure` prints."
+        )
+        raise UsageError(msg)
+    return list(dict.fromkeys(found))
+
+
+def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
+    """What is complete and not published yet."""
+    base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
+    complete, unfinished = unpublished(data, base)
+    for one in unfinished:
+        output.say(f"left out: {one.folder} is not complete; probe-effect measure --resume goes on with it")
+    if not complete and (unfinished or not base):
+        msg = f"{data.results}: holds nothing that is complete. Measure first: probe-effect measure"
+        raise UsageError(msg)
+    return complete
+
+
+def _look_for_private(parcels: Sequence[Parcel], allowed: Sequence[str], data: DataFolder) -> int:
+    """How many names of this machine were looked for. Raises: BadData when one is there."""
+    marks = marks_of_host()
+    problems = find_private([item for one in parcels for item in one.items], marks, allowed, data)
+    if problems:
+        raise BadData(problems)
+    return len(marks)
+
+
+def _asked_name() -> str | None:
+    """The name that is given at the terminal."""
+    answer = click.prompt("Name to credit (none: leave it empty)", default="", show_default=False, err=True)
+    return credited(answer.strip() or None, None).name

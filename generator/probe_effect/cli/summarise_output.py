@@ -1,0 +1,124 @@
+"""What `probe-effect summarise` prints of a submission: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probe_effect import units
+from probe_effect.cli import output
+from probe_effect.cli.output import interval_json, spread_json
+from probe_effect.numbers import names
+from probe_effect.pages import wording
+from probe_effect.reduce.thresholds import THRESHOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.reduce.submission import Number, Submission
+
+TIMES = ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost", "grade")
+COUNTS = ("instructions per event (range)", "untraced", "share added", "lost", "kprobes made by", "blocks")
+
+
+def as_json(submission: Submission) -> dict[str, Any]:
+    """What one submission says; one of counts has null for each time, and keys of its own."""
+    is_time = submission.metric == "time"
+    return {
+        "id": submission.id,
+        "machine": submission.machine,
+        "suite": submission.suite,
+        "metric": submission.metric,
+        "grade": submission.grade,
+        "grade_reasons": list(submission.grade_reasons),
+        "noise_floor_ns": submission.noise_floor_ns,
+        "baseline_ns": submission.baseline.value if submission.baseline and is_time else None,
+        **({} if is_time else spread_json(submission.baseline, "baseline")),
+        "cases": [_number_json(one) for one in submission.numbers],
+    }
+
+
+def _number_json(one: Number) -> dict[str, Any]:
+    cost_ns, baseline_ns = (one.cost, one.baseline) if one.is_time else (None, None)
+    rates = (interval_json(one.threshold(percent), f"threshold_{percent}", "hz") for percent in THRESHOLDS)
+    return {
+        "case": one.case,
+        "tracer": one.tracer,
+        "level": one.level,
+        "status": one.status,
+        "blocks": one.blocks,
+        "baseline_ns": baseline_ns.value if baseline_ns else None,
+        **interval_json(cost_ns, "cost", "ns"),
+        "fastest_ns": one.fastest_ns,
+        "noise_floor_ns": one.noise_floor_ns,
+        **interval_json(one.slowdown, "slowdown", "ratio"),
+        **{name: rate_hz for rate in rates for name, rate_hz in rate.items()},
+        **interval_json(one.attach, "attach", "ns"),
+        **interval_json(one.detach, "detach", "ns"),
+        "loss_ratio": one.loss_ratio,
+        "reconciled": one.reconciled,
+        "distinguishable": one.distinguishable,
+        "grade": one.grade,
+        "grade_reasons": list(one.grade_reasons),
+        "rate_hz": one.rate_hz,
+        "far_out_blocks": list(one.outlier_blocks),
+        "note": one.note,
+        **({} if one.is_time else _count_json(one)),
+    }
+
+
+def _count_json(one: Number) -> dict[str, Any]:
+    return {
+        **spread_json(one.baseline, "baseline"),
+        **spread_json(one.cost, "cost"),
+        "mechanism": one.mechanism,
+        "faults": list(one.faults),
+    }
+
+
+def show(submission: Submission) -> None:
+    """The table on stdout, then what must be known before a number is used, and why a case has none."""
+    from probe_effect.cli.tables import show_table
+
+    output.product(f"{submission.id}: {names.machine_name(submission.document)}")
+    output.product(f"{_head(submission)}\n")
+    has_levels = any(one.level for one in submission.numbers)
+    rows = (
+        [one.case, one.tracer, *([one.level or ""] if has_levels else []), *_cells(one)]
+        for one in submission.numbers
+        if one.cost is not None
+    )
+    values = TIMES if submission.metric == "time" else COUNTS
+    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *values], rows)
+    for one in submission.numbers:
+        level = "" if one.level is None else f" at level {one.level}"
+        for remark in _remarks(one):
+            output.product(f"{one.case} {one.tracer}{level}: {remark}")
+
+
+def _head(submission: Submission) -> str:
+    if submission.metric == "instructions":
+        untraced = units.spread(submission.baseline, units.INSTRUCTIONS)
+        kernel = submission.document.system.kernel_release
+        return f"instructions counted under Linux {kernel}, no times; untraced operation {untraced}"
+    reasons = f" ({'; '.join(submission.grade_reasons)})" if submission.grade_reasons else ""
+    untraced = units.duration(submission.baseline.value if submission.baseline else None)
+    floor = units.duration(submission.noise_floor_ns, 2)
+    return f"grade {submission.grade}{reasons}; untraced operation {untraced}, noise floor {floor}"
+
+
+def _cells(one: Number) -> list[str]:
+    lost = units.percent(one.loss_ratio)
+    if one.is_time:
+        times = [wording.cost(one), wording.slowdown(one), *wording.thresholds(one)]
+        return [*times, lost, one.grade or units.MISSING]
+    counts = [units.spread(one.cost, units.INSTRUCTIONS), units.spread(one.baseline, units.INSTRUCTIONS)]
+    share = units.percent(one.added_ratio)
+    return [*counts, share, lost, one.mechanism or units.MISSING, units.count(one.blocks)]
+
+
+def _remarks(one: Number) -> Iterator[str]:
+    """What keeps a count from being compared, which the note of a time says already; and the note."""
+    if not one.is_time:
+        yield from (f"not to be compared: {fault}" for fault in one.faults)
+    if one.note:
+        yield f"{one.status}: {one.note}"

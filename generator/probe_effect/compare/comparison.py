@@ -1,0 +1,305 @@
+"""Two numbers of one case against each other: whether the second has higher overhead, and by how much.
+
+Times are told apart by intervals and the noise floor, counts of instructions by ranges and the repeatability limit;
+a time and a count are never compared. Swapping the two turns `higher` into `lower`, negates the difference and inverts
+the ratio; nothing else changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from probe_effect.model import Estimate
+from probe_effect.numbers.index import current, newest_first
+from probe_effect.stats import mover
+from probe_effect.stats.ranking import ranks
+from probe_effect.stats.signed_rank import CONFIDENCE, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.model import Key
+    from probe_effect.reduce.blocks import BlockTable
+    from probe_effect.reduce.submission import Number, Submission
+
+Outcome = Literal["higher", "lower", "no difference", "not comparable"]
+OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
+
+TOO_FEW_COMMON = "too few blocks that both have for an interval"
+"""What keeps two from being compared that share a submission, and that nothing else keeps."""
+
+BY_CHANCE_RATIO = 1 - CONFIDENCE
+"""The share of comparisons of equal costs that come out different."""
+
+REPEATABILITY_LIMIT_RATIO = 0.01
+"""A smaller change of a count is none. Our choice: no finer than what somebody would act on."""
+
+UNTRACED_LIMIT_RATIO = 0.001
+"""A smaller change of a count, as a share of the untraced operation, is none.
+
+Counts of one and the same operation spread by about 0.05 % of it, which each of the two sides may be off by. That is
+much of a small cost: 1.5 % of one that adds 100 instructions to 1 500.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The second number against the first.
+
+    `difference`: cost of the second less that of the first, ns or instructions per event; `ratio`: the second over the
+    first, None where the first may be 0. Both have ends for times alone. `is_paired`: whether both were measured in the
+    same blocks. `reason`: what keeps them from being compared, None where nothing does.
+    """
+
+    first: Number
+    second: Number
+    outcome: Outcome
+    difference: Estimate
+    ratio: Estimate | None
+    is_paired: bool = False
+    reason: str | None = None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the two differ."""
+        return self.outcome in {"higher", "lower"}
+
+    @property
+    def change_ratio(self) -> float | None:
+        """The ratio less 1, so that 0.02 reads "2 % more"; None where there is none, or the two do not compare."""
+        return None if self.ratio is None or self.reason else self.ratio.value - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A number and the places, from 1 for the least, that it may hold among others: `first` to `last`."""
+
+    number: Number
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Side:
+    """What stands on one side: a submission, or several of a machine."""
+
+    name: str
+    submissions: tuple[Submission, ...]
+
+    @cached_property
+    def current(self) -> dict[Key, Number]:
+        """What it says of each case, tracer and level, whatever its status (`numbers.index`)."""
+        return current(newest_first(self.submissions))
+
+    @cached_property
+    def numbers(self) -> dict[Key, Number]:
+        """The same, of what has a cost."""
+        return {key: one for key, one in self.current.items() if one.cost is not None}
+
+    @cached_property
+    def apart(self) -> list[dict[Key, Number]]:
+        """The same for each submission by itself, newest first; then for all together."""
+        own = [Side(self.name, (one,)).numbers for one in newest_first(self.submissions)]
+        return [*own, self.numbers] if len(own) > 1 else own
+
+
+def compare(first: Number, second: Number, limit_ratio: float = REPEATABILITY_LIMIT_RATIO) -> Comparison:
+    """The second against the first; both must have a cost.
+
+    Args:
+        limit_ratio: what of the smaller cost two counts must differ by.
+    Raises: ValueError for a time and a count, or where one has no cost.
+    """
+    if first.is_time != second.is_time:
+        msg = f"{first.id} and {second.id}: a time and a count are never compared"
+        raise ValueError(msg)
+    return _compare_times(first, second) if first.is_time else _compare_counts(first, second, limit_ratio)
+
+
+def between(first: Side, second: Side, limit_ratio: float = REPEATABILITY_LIMIT_RATIO) -> list[Comparison]:
+    """Every case, tracer and level that both have a cost of, by case; a number is never set against itself."""
+    ours, others = first.numbers, second.numbers
+    pairs = ((one, others[key]) for key, one in ours.items() if key in others)
+    return [compare(one, other, limit_ratio) for one, other in pairs if one is not other]
+
+
+def between_tracers(
+    side: Side, first: str, second: str, limit_ratio: float = REPEATABILITY_LIMIT_RATIO
+) -> list[Comparison]:
+    """Every case and level that `side` has with both tracers; from one submission where one has both."""
+    pairs: dict[tuple[str, str | None], tuple[Number, Number]] = {}
+    for known in side.apart:
+        for key, one in known.items():
+            other = known.get(key._replace(tracer=second))
+            if key.tracer == first and other is not None:
+                pairs.setdefault((key.case, key.level), (one, other))
+    ordered = sorted(pairs.values(), key=lambda pair: pair[0].key.order)
+    return [compare(one, other, limit_ratio) for one, other in ordered]
+
+
+def since(submission: Submission, others: Iterable[Submission]) -> list[Comparison]:
+    """Each cost of `submission` against the newest earlier one of the same machine and suite, by case."""
+    earlier = [
+        Side(one.id, (one,)).numbers
+        for one in newest_first(others)
+        if (one.machine, one.suite, one.metric) == (submission.machine, submission.suite, submission.metric)
+        and one.started < submission.started
+    ]
+    pairs = (
+        (next((found[key] for found in earlier if key in found), None), one)
+        for key, one in Side(submission.id, (submission,)).numbers.items()
+    )
+    return [compare(old, new) for old, new in pairs if old is not None]
+
+
+def ranked(numbers: Iterable[Number]) -> list[Ranked]:
+    """The times that can be ranked, the least first.
+
+    Left out are costs that are no difference from 0, and those that are not sound. The caller gives only what may be
+    ranked together: one tier, one metric, one case.
+    """
+    clear = [one for one in numbers if one.distinguishable and one.is_sound]
+    places = ranks([one.cost for one in clear])
+    found = [Ranked(one, rank.first, rank.last) for one, rank in zip(clear, places, strict=True)]
+    return sorted(found, key=lambda one: one.number.known_cost.value)
+
+
+def outcomes(comparisons: Iterable[Comparison]) -> dict[Outcome, int]:
+    """How often each outcome came out."""
+    found = [one.outcome for one in comparisons]
+    return {outcome: found.count(outcome) for outcome in OUTCOMES}
+
+
+def expected_by_chance(comparisons: Iterable[Comparison]) -> float:
+    """How many times would come out different on average if nothing differed and all were independent.
+
+    At most: below the noise floor none does, however narrow its interval.
+    """
+    return BY_CHANCE_RATIO * sum(one.outcome != "not comparable" for one in comparisons)
+
+
+def largest(found: Iterable[Comparison], most: int) -> list[Comparison]:
+    """Up to `most` clear changes, the largest first: growth and shrinkage by the same factor are as large."""
+    factors = {id(one): one.ratio.value for one in found if one.is_clear and one.ratio and one.ratio.value > 0}
+    clear = [one for one in found if id(one) in factors]
+    return sorted(clear, key=lambda one: max(factors[id(one)], 1 / factors[id(one)]), reverse=True)[:most]
+
+
+def grown(found: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
+    """The clear changes to more by more than `limit_ratio` of the first; all from a cost not above 0."""
+    more = (one for one in found if one.outcome == "higher")
+    return [one for one in more if one.difference.value > limit_ratio * one.first.known_cost.value]
+
+
+def faults(one: Number) -> list[str]:
+    """What keeps a number from being compared, each after the name of its submission and tracer."""
+    return [f"{one.submission.id}, {one.tracer}: {fault}" for fault in _faults(one)]
+
+
+def _compare_times(first: Number, second: Number) -> Comparison:
+    """The interval of the difference is that of its blocks where both lie in the same ones (`stats.signed_rank`).
+
+    Otherwise it is that of two independent estimates (`stats.mover`). The ratio always takes them for independent,
+    which is wider than need be where they share their baselines.
+    """
+    paired = _block_difference(first, second)
+    difference = paired or mover.difference(second.known_cost, first.known_cost)
+    reason = _obstacle(first, second)
+    if reason is None and difference.low is None:
+        reason = TOO_FEW_COMMON
+    holds_zero = not ((difference.low or 0) > 0 or (difference.high or 0) < 0)
+    floor_ns = max(one.noise_floor_ns or 0.0 for one in (first, second))
+    is_clear = not holds_zero and abs(difference.value) > floor_ns
+    return Comparison(
+        first=first,
+        second=second,
+        outcome=_outcome(difference.value, reason, is_clear=is_clear),
+        difference=difference,
+        ratio=mover.ratio(second.known_cost, first.known_cost),
+        is_paired=paired is not None,
+        reason=reason,
+    )
+
+
+def _compare_counts(first: Number, second: Number, limit_ratio: float) -> Comparison:
+    """Counts differ where their ranges have no count in common, and their medians differ by more than both limits.
+
+    The limits are `limit_ratio` of the smaller cost and `UNTRACED_LIMIT_RATIO` of the larger untraced operation. The
+    last decides for small costs: one of 100 instructions on top of 1 500 has to change by 1.5, not by 1. The ranges
+    alone would say too much, because those of one block have no width, and those of one boot do not hold what the next
+    does.
+    """
+    before, after = first.known_cost, second.known_cost
+    reason = _obstacle(first, second)
+    are_apart = _end(before.high) < _end(after.low) or _end(after.high) < _end(before.low)
+    untraced = max(one.baseline.value for one in (first, second) if one.baseline is not None)
+    least = max(limit_ratio * min(abs(before.value), abs(after.value)), UNTRACED_LIMIT_RATIO * untraced)
+    difference = after.value - before.value
+    return Comparison(
+        first=first,
+        second=second,
+        outcome=_outcome(difference, reason, is_clear=are_apart and abs(difference) > least),
+        difference=Estimate(difference),
+        ratio=Estimate(after.value / before.value) if min(before.value, after.value) > 0 else None,
+        reason=reason,
+    )
+
+
+def _end(end: float | None) -> float:
+    assert end is not None, "a count has a range"
+    return end
+
+
+def _outcome(difference: float, reason: str | None, *, is_clear: bool) -> Outcome:
+    if reason is not None:
+        return "not comparable"
+    if not is_clear:
+        return "no difference"
+    return "higher" if difference > 0 else "lower"
+
+
+def _block_difference(first: Number, second: Number) -> Estimate | None:
+    """The second's cost less the first's over the blocks of their one submission, ns per event; else None.
+
+    A block's baselines cancel, so their noise does not widen the interval. Events must be as many for both.
+    """
+    if first.submission is not second.submission:
+        return None
+    tables = _tables(first.submission)
+    one, other = tables[first.key], tables[second.key]
+    if one.events != other.events:
+        return None
+    one_ns, other_ns = one.traced(), other.traced()
+    blocks = sorted(one_ns.keys() & other_ns.keys())
+    return estimate(np.array([other_ns[block] - one_ns[block] for block in blocks])) if blocks else None
+
+
+@lru_cache(maxsize=64)
+def _tables(submission: Submission) -> Mapping[Key, BlockTable]:
+    """The blocks of a submission, read once however many pairs of it are compared."""
+    return submission.blocks
+
+
+def _obstacle(first: Number, second: Number) -> str | None:
+    """What keeps the two from being compared, in the same words whichever comes first."""
+    return "; ".join(sorted({*faults(first), *faults(second)})) or None
+
+
+def _faults(one: Number) -> Iterator[str]:
+    yield from one.faults
+    if not one.is_time:
+        return
+    if one.cost is None or one.cost.low is None or one.cost.high is None:
+        yield "too few blocks for an interval"
+    elif one.noise_floor_ns is None:
+        yield "no noise floor"
+
+
+def without_counterpart(side: Side, compared: Sequence[Number]) -> list[Number]:
+    """What `side` has a cost of, and the other side has not."""
+    taken = {one.key for one in compared}
+    return [one for key, one in side.numbers.items() if key not in taken]

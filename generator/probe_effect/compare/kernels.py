@@ -1,0 +1,161 @@
+"""Instructions per event by kernel release and tracer version: the matrix of each suite, and what changed in it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.compare.comparison import compare
+from probe_effect.model import level_order
+from probe_effect.numbers.index import best, newest_first
+from probe_effect.numbers.names import release_series, tool, tool_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Suite
+
+NUMBER = re.compile(r"[0-9]{1,9}")
+"""Longer ones are read in parts: no release has any, and a hostile one must not take long."""
+
+
+class Row(NamedTuple):
+    """What is counted: a case, at a level of the suite's factor where it has one."""
+
+    case: str
+    level: str | None
+
+
+class Column(NamedTuple):
+    """Where it is counted: a kernel release, and a tracer with its version as prose calls it."""
+
+    kernel: str
+    tracer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The counts of one suite: rows in the suite's order, kernels and versions in the order of their numbers."""
+
+    suite: Suite
+    rows: tuple[Row, ...]
+    kernels: tuple[str, ...]
+    tracers: tuple[str, ...]
+    cells: Mapping[tuple[Row, Column], Number]
+
+    def cell(self, row: Row, kernel: str, tracer: str) -> Number | None:
+        """What the newest submission says of it there; None where nobody ran it."""
+        return self.cells.get((row, Column(kernel, tracer)))
+
+    def along_kernels(self, row: Row, tracer: str) -> list[Number]:
+        """The cells of a row and tracer from kernel to kernel."""
+        return [cell for kernel in self.kernels if (cell := self.cell(row, kernel, tracer))]
+
+    def along_tracers(self, row: Row, kernel: str) -> list[Number]:
+        """The cells of a row and kernel from tracer to tracer."""
+        return [cell for tracer in self.tracers if (cell := self.cell(row, kernel, tracer))]
+
+    def events(self) -> tuple[Row, ...]:
+        """The rows of cases that have events at all, so that there is a count for each of them."""
+        silent = {case.id for case in self.suite.cases if case.counted_by == "nothing"}
+        return tuple(row for row in self.rows if row.case not in silent)
+
+    def all(self) -> Iterator[Number]:
+        """Every cell, row by row."""
+        return (cell for row in self.rows for tracer in self.tracers for cell in self.along_kernels(row, tracer))
+
+
+def matrices(catalogue: Catalogue) -> list[Matrix]:
+    """The matrix of each suite of which anything was counted; starts and stops of tracers are not counted."""
+    suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "cost"]
+    return [found for suite in suites if (found := matrix(catalogue, suite)).cells]
+
+
+def matrix(catalogue: Catalogue, suite: Suite, case_id: str | None = None) -> Matrix:
+    """What was counted of a suite, or of one of its cases; each cell is the current number there.
+
+    Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
+    """
+    runs: dict[tuple[Row, Column], list[Number]] = defaultdict(list)
+    for submission in newest_first(catalogue.counted):
+        if submission.suite == suite.id:
+            for one in (one for one in submission.numbers if case_id in {None, one.case}):
+                runs[row_of(one), column_of(one)].append(one)
+    cells = {place: best(numbers) for place, numbers in runs.items()}
+    return Matrix(suite, _rows(suite, cells), _kernels(cells), _tracers(cells), cells)
+
+
+def row_of(one: Number) -> Row:
+    """The row of a count."""
+    return Row(one.case, one.level)
+
+
+def column_of(one: Number) -> Column:
+    """The column of a count. What is part of the kernel, such as ftrace, has no version beside the kernel's."""
+    tracer, document = one.tracer, one.submission.document
+    kernel, version = document.system.kernel_release, document.tools.get(tracer)
+    is_the_kernels = version is not None and kernel in version
+    return Column(kernel, tool_of(tracer) if is_the_kernels else tool(tracer, version))
+
+
+def between_kernels(found: Matrix) -> list[Comparison]:
+    """Each sound count against that of the kernel before, of the same case, tracer and version."""
+    lines = (found.along_kernels(row, tracer) for row in found.events() for tracer in found.tracers)
+    return [one for line in lines for one in _changes(line)]
+
+
+def between_versions(found: Matrix) -> list[Comparison]:
+    """Each sound count against that of the older version of the same tool, of the same case and kernel."""
+    lines = (found.along_tracers(row, kernel) for row in found.events() for kernel in found.kernels)
+    return [one for line in lines for versions in _by_tool(line) for one in _changes(versions)]
+
+
+def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
+    """How prose calls each release: `Linux 6.1`, or the whole release where another of the series stands beside it."""
+    releases = list(dict.fromkeys(kernels))
+    series = [release_series(release) for release in releases]
+    return {
+        release: f"Linux {short if series.count(short) == 1 and short else release}"
+        for release, short in zip(releases, series, strict=True)
+    }
+
+
+def release_order(release: str) -> tuple[tuple[int, ...], str]:
+    """The numbers of a release or version, by which 5.10 comes after 5.9; text decides between equals."""
+    return tuple(int(number) for number in NUMBER.findall(release)), release
+
+
+def _changes(line: Iterable[Number]) -> list[Comparison]:
+    return [compare(first, second) for first, second in pairwise(one for one in line if one.is_sound)]
+
+
+def _by_tool(line: Iterable[Number]) -> list[list[Number]]:
+    tools: dict[str, list[Number]] = {}
+    for one in line:
+        tools.setdefault(tool_of(one.tracer), []).append(one)
+    return list(tools.values())
+
+
+def _rows(suite: Suite, cells: Iterable[tuple[Row, Column]]) -> tuple[Row, ...]:
+    rows = {row for row, _ in cells}
+    order = {case.id: place for place, case in enumerate(suite.cases)}
+    return tuple(sorted(rows, key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level))))
+
+
+def _kernels(cells: Iterable[tuple[Row, Column]]) -> tuple[str, ...]:
+    return tuple(sorted({column.kernel for _, column in cells}, key=release_order))
+
+
+def _tracers(cells: Mapping[tuple[Row, Column], Number]) -> tuple[str, ...]:
+    """The tool with most rows first, and its versions in the order of their numbers."""
+    tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
+    rows: dict[str, set[Row]] = {}
+    for row, column in cells:
+        rows.setdefault(tools[column.tracer], set()).add(row)
+    return tuple(sorted(tools, key=lambda one: (-len(rows[tools[one]]), tools[one], release_order(one))))

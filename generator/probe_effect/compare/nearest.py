@@ -1,0 +1,57 @@
+"""The published machine that is most like that of a new submission, and the new numbers against its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.compare.comparison import Side, between
+from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.numbers.likeness import Likeness
+    from probe_effect.reduce.submission import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A machine, what it shares with the given one, and each case that both have: the given against it."""
+
+    likeness: Likeness
+    newest: Submission
+    """The machine's newest submission, which has its facts."""
+    comparisons: tuple[Comparison, ...] = ()
+
+
+def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
+    """The most alike of the machines of `known`; None where none holds what `new` holds, times or instructions.
+
+    One that may be compared and has a case in common comes before one that is more alike and has not.
+    """
+    machines = of_kind(new, known)
+    order = by_likeness(
+        facts_of_submission(new), [facts_of_submission(submissions[0]) for submissions in machines.values()]
+    )
+    first = None
+    for likeness in order:
+        found = _against(new, likeness, machines[likeness.machine])
+        if found.comparisons:
+            return found
+        first = first or found
+    return first
+
+
+def of_kind(new: Submission, known: Iterable[Submission]) -> dict[str, list[Submission]]:
+    """Machine to its submissions that hold what `new` holds, newest first; `new` itself left out."""
+    return Numbers(one for one in known if one.id != new.id).machines(new.metric)
+
+
+def _against(new: Submission, likeness: Likeness, known: Sequence[Submission]) -> Nearest:
+    if not likeness.comparable:
+        return Nearest(likeness, known[0])
+    sides = Side(likeness.machine, tuple(known)), Side(new.id, (new,))
+    return Nearest(likeness, known[0], tuple(between(*sides)))

@@ -1,0 +1,82 @@
+"""The machines that readers compare: each with its costs, of times or of counted instructions, and how it is called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from probe_effect.compare.comparison import Side
+from probe_effect.compare.kernels import release_order
+from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
+from probe_effect.numbers.names import machine_label, release_series, tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.model import Metric
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number, Submission
+
+
+@dataclass(frozen=True)
+class Machine(Side):
+    """A machine with a cost, by its id; `label` is what sentences call it. Its submissions stand newest first."""
+
+    metric: Metric
+    label: str
+
+    @cached_property
+    def every(self) -> list[Number]:
+        """Its current costs, by case, then those of every submission, newest first; each once."""
+        older = (one for run in self.submissions for one in run.numbers if one.cost is not None)
+        return list(dict.fromkeys((*self.numbers.values(), *older)))
+
+    @cached_property
+    def tools(self) -> dict[str, str]:
+        """Tracer to its name with its newest version here; the tracer with most costs first."""
+        tracers = [tracer for tracer, _ in Counter(one.tracer for one in self.every).most_common()]
+        versions = {one.tracer: one.tool_version for one in reversed(self.every) if one.tool_version}
+        return {tracer: tool(tracer, versions.get(tracer)) for tracer in tracers}
+
+
+def subjects(catalogue: Catalogue) -> list[Machine]:
+    """Those whose times were measured, as they ran last, then those that count, the oldest kernel first."""
+    machines = sorted(_machines(catalogue), key=_kernel_order)
+    times = Counter(one.label for one in machines)
+    return [
+        replace(one, label=f"{one.label} ({one.name.rpartition('-')[2]})") if times[one.label] > 1 else one
+        for one in machines
+    ]
+
+
+def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
+    """Those that a form offers from the start: of times what other pages show, of counts the newest kernels."""
+    shown = set(shown_machines(catalogue.numbers))
+    counting = [one for one in machines if one.metric == "instructions"][-MOST_MACHINES:]
+    return [*(one for one in machines if one.metric == "time" and one.name in shown), *counting]
+
+
+def _machines(catalogue: Catalogue) -> Iterator[Machine]:
+    starts = {folder.suite.id for folder in catalogue.suites if folder.suite.measures == "start"}
+    metrics: tuple[Metric, ...] = ("time", "instructions")
+    for metric in metrics:
+        for name, runs in catalogue.numbers.machines(metric).items():
+            costs = tuple(one for one in runs if one.suite not in starts)
+            if costs and (found := Machine(name, costs, metric, _label(costs[0]))).numbers:
+                yield found
+
+
+def _label(newest: Submission) -> str:
+    """What sentences call a machine; one that counts by its kernel alone."""
+    if newest.metric == "time":
+        return machine_label(newest)
+    return f"Linux {release_series(newest.document.system.kernel_release)}"
+
+
+def _kernel_order(one: Machine) -> tuple[object, ...]:
+    """Those that count last, by kernel; the others stay as they are."""
+    if one.metric == "time":
+        return (0,)
+    return 1, release_order(one.submissions[0].document.system.kernel_release)

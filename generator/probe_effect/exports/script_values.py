@@ -1,0 +1,75 @@
+"""What scripts of pages get of numbers and machines, as JSON that is as short as it can be."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from probe_effect.compare.subjects import offered
+from probe_effect.numbers.citation import Edition, Subject, cite
+from probe_effect.numbers.names import tier
+from probe_effect.pages import addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.compare.subjects import Machine
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
+
+DIGITS = 9
+"""Of each number: more than any interval supports, so that it is written as on every other page."""
+
+CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"
+"""What the page puts into a citation of the reader's view."""
+
+
+def script_json(found: object) -> str:
+    """The text of a file."""
+    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def ends(found: Estimate | None) -> list[float | None] | None:
+    """A value with its ends."""
+    return None if found is None else [short(end) for end in found]
+
+
+def short(value: float | None) -> float | None:
+    """A number with as many digits as scripts get."""
+    return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def number_values(one: Number) -> dict[str, Any]:
+    """What `/explore/` and `/compare/` have of a number; ns per event, or instructions per event."""
+    return {
+        "case": one.case,
+        "level": one.level,
+        "cost": ends(one.cost),
+        "href": addresses.number(one, "cost" if one.is_time else "instructions"),
+    }
+
+
+def machine_values(one: Machine) -> dict[str, Any]:
+    """What they have of a machine: what it is called in a list and in a sentence, its page, its tracers."""
+    newest = one.submissions[0]
+    return {
+        "id": one.name,
+        "metric": one.metric,
+        "name": one.name if one.metric == "time" else one.label,
+        "label": one.label,
+        "tier": tier(newest.document.machine, one.metric),
+        "href": addresses.machine_of(newest),
+        "tracers": list(one.tools.items()),
+    }
+
+
+def choice(machines: Sequence[Machine], catalogue: Catalogue) -> dict[str, Any]:
+    """The machines that a form offers, and of how many."""
+    return {"machines": [machine_values(one) for one in offered(machines, catalogue)], "all": len(machines)}
+
+
+def view_citation(path: Literal["explore", "compare"], edition: Edition) -> dict[str, str]:
+    """A citation of one view of a page, with places for its title and its whole address."""
+    made = cite(Subject(path, CITED_TITLE, CITED_ADDRESS), Edition(edition.version, ""))
+    return {"text": made.text, "bibtex": made.bibtex}

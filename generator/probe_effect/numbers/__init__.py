@@ -1,0 +1,1 @@
+"""All numbers and what they are of: the index, what is current, names, likeness, citations."""

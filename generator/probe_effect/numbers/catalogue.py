@@ -1,0 +1,211 @@
+"""Everything under `data/`, read and understood once: suites, submissions with their numbers, published sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import BadData
+from probe_effect.numbers.changes import withdrawn_ids
+from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
+from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.published import figure_values, fill, recompute
+from probe_effect.reduce.reading import read_submissions
+from probe_effect.store.changes_file import read_changes
+from probe_effect.store.kept import NOWHERE
+from probe_effect.store.release_file import read_releases
+from probe_effect.store.source_file import read_figures, read_source
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite
+from probe_effect.store.version import data_version, folders_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from probe_effect.model import Problem
+    from probe_effect.numbers.published import Recomputed
+    from probe_effect.reduce.submission import Submission
+    from probe_effect.store.changes_file import Change
+    from probe_effect.store.kept import Kept
+    from probe_effect.store.places import DataFolder, SubmissionFolder
+    from probe_effect.store.release_file import Release
+    from probe_effect.store.source_file import Figure, SourceFile
+    from probe_effect.store.suite_file import Case, Suite
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSource:
+    """A source, its figures in the order given, and each recomputation by figure id."""
+
+    folder: Path
+    document: SourceFile
+    figures: tuple[Figure, ...]
+    recomputed: dict[str, Recomputed]
+
+    @property
+    def id(self) -> str:
+        """Its folder's name, which is also its page's."""
+        return self.folder.name
+
+    @property
+    def from_excerpt(self) -> bool:
+        """Whether only an excerpt was seen, which has to be said wherever its figures are shown."""
+        return self.document.read == "excerpt"
+
+    def sentence(self, template: str) -> str:
+        """`template` with its `{figure}` placeholders filled."""
+        return fill(template, {figure.figure: figure for figure in self.figures})
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFolder:
+    """A suite and where its scripts lie."""
+
+    folder: Path
+    suite: Suite
+
+    def scripts(self) -> list[Path]:
+        """The scripts of all its cases, counting twins too."""
+        endings = tuple(SCRIPT_SUFFIXES.values())
+        return sorted(path for path in self.folder.iterdir() if path.name.endswith(endings) and path.is_file())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """All data, each list in a stable order."""
+
+    suites: tuple[SuiteFolder, ...] = ()
+    active: tuple[Submission, ...] = ()
+    """The submissions in force, of times and of instructions."""
+    withdrawn: tuple[Submission, ...] = ()
+    """Submissions that have pages and raw rows still, and are in no table, chart or guidance."""
+    sources: tuple[PublishedSource, ...] = ()
+    edition: Edition = UNKNOWN_EDITION
+    changes: tuple[Change, ...] = ()
+    """The change log as it was written, oldest first."""
+    releases: tuple[Release, ...] = ()
+    """Oldest first."""
+    kept: Kept = NOWHERE
+    """Where what is made from it is kept."""
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The numbers in force, and which of them are current."""
+        return Numbers(self.active)
+
+    @cached_property
+    def suites_digest(self) -> str:
+        """A digest of every file of the suites."""
+        return folders_digest(folder.folder for folder in self.suites)
+
+    @cached_property
+    def timed(self) -> tuple[Submission, ...]:
+        """The submissions of times in force."""
+        return tuple(one for one in self.active if one.metric == "time")
+
+    @cached_property
+    def counted(self) -> tuple[Submission, ...]:
+        """The submissions of instructions in force."""
+        return tuple(one for one in self.active if one.metric == "instructions")
+
+    @property
+    def version(self) -> str:
+        """The version of the data, `2026-11-21.3f2a9c1e`."""
+        return self.edition.version
+
+    @cached_property
+    def everything(self) -> tuple[Submission, ...]:
+        """Every submission by id, also those withdrawn: what has a page."""
+        return tuple(sorted((*self.active, *self.withdrawn), key=lambda one: one.id))
+
+    def cases(self) -> list[Case]:
+        """Every case, in the order of its suite."""
+        return [case for folder in self.suites for case in folder.suite.cases]
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Case id to its title."""
+        return {case.id: case.title for case in self.cases()}
+
+    @cached_property
+    def by_suite(self) -> dict[str, SuiteFolder]:
+        """Suite id to the suite."""
+        return {one.suite.id: one for one in self.suites}
+
+    def published(self, case_id: str) -> Iterator[tuple[PublishedSource, Figure]]:
+        """Published costs that are mapped to a case."""
+        for source in self.sources:
+            for figure in source.figures:
+                if figure.case == case_id and figure.cost_ns is not None:
+                    yield source, figure
+
+
+def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
+    """All that lies under `data`. Raises: BadData with every problem when a file cannot be read.
+
+    Args:
+        site: where this data is published, for citations; `/` where that is not known.
+    """
+    problems: list[Problem] = []
+    found = _read_numbers(data, problems)
+    sources = [read_published(folder, data, problems) for folder in data.sources()]
+    releases, more = read_releases(data)
+    problems += more
+    if problems:
+        raise BadData(problems)
+    return replace(
+        found,
+        sources=tuple(filter(None, sources)),
+        edition=Edition(data_version(data).text, site),
+        releases=tuple(releases),
+    )
+
+
+def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
+    """Suites and submissions alone, for commands that ask for nothing else. Raises: BadData.
+
+    Args:
+        folders: some of the submissions; all of them where none are given.
+    """
+    problems: list[Problem] = []
+    found = _read_numbers(data, problems, folders)
+    if problems:
+        raise BadData(problems)
+    return found
+
+
+def _read_numbers(
+    data: DataFolder, problems: list[Problem], folders: Sequence[SubmissionFolder] | None = None
+) -> Catalogue:
+    suites = [_suite(folder, data, problems) for folder in data.suites()]
+    submissions = read_submissions(data.submissions() if folders is None else folders, data, problems)
+    document, faults = read_changes(data)
+    problems += faults
+    changes = document.changes if document else ()
+    gone = withdrawn_ids(changes)
+    return Catalogue(
+        suites=tuple(filter(None, suites)),
+        active=tuple(one for one in submissions if one.id not in gone),
+        withdrawn=tuple(one for one in submissions if one.id in gone),
+        changes=changes,
+        kept=data.kept,
+    )
+
+
+def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFolder | None:
+    suite, faults = read_suite(folder, data.relative(folder / "suite.toml"))
+    problems += faults
+    return SuiteFolder(folder, suite) if suite else None
+
+
+def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:
+    """One published source; None, with its problems added to `problems`, when its files are unsound."""
+    document, faults = read_source(folder / "source.toml", data.relative(folder / "source.toml"))
+    figures, more = read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
+    problems += [*faults, *more]
+    if document is None or more:
+        return None
+    values = figure_values(figures)
+    recomputed = {figure.figure: found for figure in figures if (found := recompute(figure, values))}
+    return PublishedSource(folder, document, tuple(figures), recomputed)

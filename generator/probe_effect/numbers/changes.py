@@ -1,0 +1,54 @@
+"""What was added to the data, corrected in it and withdrawn from it: the newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Submission
+    from probe_effect.store.changes_file import Change, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change on one day. `submission` is set where one was added by being there."""
+
+    date: str
+    kind: Kind
+    what: tuple[str, ...]
+    why: str = ""
+    old: str | None = None
+    new: str | None = None
+    submission: Submission | None = None
+
+    @property
+    def id(self) -> str:
+        """A name that stays: day, kind and the first thing that changed."""
+        return f"{self.date}/{self.kind}/{self.what[0]}"
+
+
+def entries(catalogue: Catalogue) -> list[Entry]:
+    """All changes, newest day first; on one day those of the log before the submissions, by id."""
+    written = [Entry(one.date, one.kind, one.what, one.why, one.old, one.new) for one in reversed(catalogue.changes)]
+    added = [_added(one) for one in catalogue.everything]
+    found = [*written, *sorted(added, key=lambda entry: entry.id)]
+    return sorted(found, key=lambda entry: entry.date, reverse=True)  # stable, so the order within a day holds
+
+
+def withdrawn_ids(changes: Sequence[Change]) -> frozenset[str]:
+    """The submissions that are withdrawn."""
+    return frozenset(one for change in changes if change.kind == "withdrawn" for one in change.what)
+
+
+def withdrawal(catalogue: Catalogue, submission_id: str) -> Change | None:
+    """Why and when a submission was withdrawn, or None."""
+    found = (one for one in catalogue.changes if one.kind == "withdrawn" and submission_id in one.what)
+    return next(found, None)
+
+
+def _added(one: Submission) -> Entry:
+    return Entry(one.date, "added", (one.id,), submission=one)

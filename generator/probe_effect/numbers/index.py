@@ -1,0 +1,91 @@
+"""All numbers in force, and which of them is *current*: the one that stands for its machine, case, tracer and level.
+
+Of the runs of one machine, the current number is the newest that is sound: one with a cost whose events add up. A newer
+run that failed, or whose number is flagged, does not take its place, because it says something of that run and nothing
+of the probe. Where no run is sound, it is the newest that has a cost, with its flags; where none has a cost, the newest
+run at all, which then says why there is no number. Withdrawn submissions are never asked. Every table, chart, export,
+script and command of this project means this by *current* (METHOD.md, "Which number is current").
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from probe_effect.model import Key, Metric
+    from probe_effect.reduce.submission import Number, Submission
+
+
+class Numbers:
+    """The numbers of some submissions, none of them withdrawn; the newest submission first, of all or of a machine."""
+
+    def __init__(self, submissions: Iterable[Submission]) -> None:
+        self.submissions = newest_first(submissions)
+
+    @cached_property
+    def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
+        found: dict[tuple[Metric, str], list[Submission]] = defaultdict(list)
+        for one in self.submissions:
+            found[one.metric, one.machine].append(one)
+        return dict(found)
+
+    @cached_property
+    def _by_machine(self) -> dict[tuple[Metric, str], dict[Key, Number]]:
+        return {place: current(submissions) for place, submissions in self._machines.items()}
+
+    @cached_property
+    def _by_case(self) -> dict[tuple[Metric, str], list[Number]]:
+        found: dict[tuple[Metric, str], list[Number]] = defaultdict(list)
+        for (metric, _), numbers in self._by_machine.items():
+            for number in numbers.values():
+                found[metric, number.case].append(number)
+        return dict(found)
+
+    def machines(self, metric: Metric = "time") -> dict[str, list[Submission]]:
+        """Machine id to its submissions of times, or of counts; the machine that ran last comes first."""
+        return {machine: found for (kind, machine), found in self._machines.items() if kind == metric}
+
+    def of_case(self, case: str, metric: Metric = "time") -> list[Number]:
+        """The current numbers of a case, machine by machine, whatever their status."""
+        return self._by_case.get((metric, case), [])
+
+    def of_machine(self, machine: str, metric: Metric = "time") -> dict[Key, Number]:
+        """The current numbers of a machine, by case, whatever their status."""
+        return self._by_machine.get((metric, machine), {})
+
+    def current(self, metric: Metric = "time") -> list[Number]:
+        """Every current number, machine by machine."""
+        return [one for (kind, _), found in self._by_machine.items() if kind == metric for one in found.values()]
+
+    def is_current(self, number: Number) -> bool:
+        """Whether it stands for its machine, case, tracer and level."""
+        return self.of_machine(number.submission.machine, number.submission.metric).get(number.key) is number
+
+
+def current(submissions: Sequence[Submission]) -> dict[Key, Number]:
+    """The current number of each case, tracer and level that `submissions` of one machine have, by case.
+
+    Args:
+        submissions: newest first.
+    """
+    runs: dict[Key, list[Number]] = defaultdict(list)
+    for submission in submissions:
+        for number in submission.numbers:
+            runs[number.key].append(number)
+    return {key: best(runs[key]) for key in sorted(runs, key=lambda key: key.order)}
+
+
+def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
+    """Submissions by the moment at which they began; of one moment by id."""
+    return tuple(sorted(submissions, key=lambda one: (one.started, one.id), reverse=True))
+
+
+def best(newest_first: Sequence[Number]) -> Number:
+    """Of several numbers of one thing, the one that is current: sound, else with a cost, else simply the newest."""
+    sound = (one for one in newest_first if one.is_sound)
+    with_cost = (one for one in newest_first if one.cost is not None)
+    return next(sound, None) or next(with_cost, None) or newest_first[0]

@@ -1,0 +1,68 @@
+"""Which machines a page shows, however many there are: the home machine, the best graded of each kind, the newest.
+
+A kind is what times depend on most and readers look for: the tier, the instruction set and the family of the CPU.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.likeness import cpu_family, facts_of_submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probe_effect.numbers.index import Numbers
+    from probe_effect.reduce.submission import Number, Submission
+
+MOST_MACHINES = 12
+"""On one page: as many as a table can hold that somebody still reads from end to end."""
+
+Kind = tuple[str, str, str]
+
+
+def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
+    """Of all machines whose times were measured, those that a page shows."""
+    reference = reference_submission(numbers)
+    return select(numbers.machines(), reference.machine if reference else None, most)
+
+
+def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
+    """Of numbers of one case those that its page shows, machine by machine, and how many machines it leaves out."""
+    machines: dict[str, list[Submission]] = {}
+    for one in found:
+        machines.setdefault(one.submission.machine, []).append(one.submission)
+    if len(machines) <= most:
+        return list(found), 0
+    reference = reference_submission(numbers)
+    chosen = set(select(machines, reference.machine if reference else None, most))
+    return [one for one in found if one.submission.machine in chosen], len(machines) - len(chosen)
+
+
+def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most: int = MOST_MACHINES) -> list[str]:
+    """Up to `most` machines: `home`, then the best graded of each kind, then of the rest the best graded.
+
+    Of equals the one that ran last comes first.
+
+    Args:
+        machines: to some of their submissions.
+    """
+    if len(machines) <= most:
+        return list(machines)
+    best = {machine: _best(submissions) for machine, submissions in machines.items()}
+    ordered = sorted(best, key=lambda machine: best[machine].started, reverse=True)
+    ordered.sort(key=lambda machine: (machine != home, best[machine].grade or ""))
+    first_of_kind = {_kind(best[machine]): machine for machine in reversed(ordered)}
+    firsts = set(first_of_kind.values())
+    return sorted(ordered, key=lambda machine: (machine != home, machine not in firsts))[:most]
+
+
+def _best(submissions: Iterable[Submission]) -> Submission:
+    newest_first = sorted(submissions, key=lambda one: one.started, reverse=True)
+    return min(newest_first, key=lambda one: one.grade or "")
+
+
+def _kind(one: Submission) -> Kind:
+    facts = facts_of_submission(one)
+    return facts.tier, facts.architecture, cpu_family(facts.cpu_model or "")

@@ -1,0 +1,133 @@
+"""Which measured machines are like a given one, and in what.
+
+Times of different tiers or instruction sets are never compared (METHOD.md, tiers and grades). Among machines that are
+of one tier and one instruction set, the CPU decides before the kernel: what a trap or an interrupt costs is the CPU's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.numbers.names import release_series, tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probe_effect.model import Metric
+    from probe_effect.reduce.submission import Submission
+    from probe_effect.store.machine_file import Machine
+
+TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\b(?:cpu|processor)\b", re.IGNORECASE)
+
+TOO = {
+    "physical": "physical too",
+    "virtual machine": "virtual too",
+    "nested virtual machine": "nested too",
+    "emulated": "emulated too",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What likeness looks at. `tier` is as `names.tier` calls it."""
+
+    machine: str
+    tier: str
+    architecture: str
+    cpu_model: str | None
+    kernel_release: str
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A machine, what it has in common with the given one, and whether their times may be compared."""
+
+    machine: str
+    reasons: tuple[str, ...]
+    comparable: bool
+
+
+def facts_of(machine: Machine, kernel_release: str, metric: Metric = "time") -> Facts:
+    """The facts of a machine as `machine.json` has them."""
+    return Facts(
+        machine=machine.id,
+        tier=tier(machine, metric),
+        architecture=machine.architecture,
+        cpu_model=machine.cpu_model,
+        kernel_release=kernel_release,
+    )
+
+
+def facts_of_submission(submission: Submission) -> Facts:
+    """The facts of the machine of a submission."""
+    document = submission.document
+    return facts_of(document.machine, document.system.kernel_release, submission.metric)
+
+
+def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
+    """`others`, the most like `given` first; those that may not be compared come last."""
+    return [likeness(given, one) for one in sorted(others, key=lambda one: _distance(given, one))]
+
+
+def likeness(given: Facts, other: Facts) -> Likeness:
+    """What `other` has in common with `given`, in words, and what keeps the two apart."""
+    if given.machine == other.machine:
+        return Likeness(other.machine, ("the same machine",), comparable=True)
+    apart = _apart(given, other)
+    if apart:
+        return Likeness(other.machine, apart, comparable=False)
+    return Likeness(other.machine, (_cpu(given, other), _kernel(given, other), TOO[other.tier]), comparable=True)
+
+
+def cpu_family(model: str) -> str:
+    """A CPU's name without what tells it from others of its family: `AMD EPYC` of `AMD EPYC 7763 64-Core Processor`."""
+    words = TRADE_WORDS.sub(" ", model).split()
+    return " ".join(word for word in words if not re.search(r"\d", word)) or model
+
+
+def _apart(given: Facts, other: Facts) -> tuple[str, ...]:
+    """Why the times of two machines may not be compared."""
+    pairs = ((other.tier, given.tier), (other.architecture, given.architecture))
+    return tuple(f"{its}, not {own}" for its, own in pairs if its != own)
+
+
+def _cpu(given: Facts, other: Facts) -> str:
+    if other.cpu_model is None or given.cpu_model is None:
+        return "CPU not known"
+    if other.cpu_model == given.cpu_model:
+        return f"same CPU, {other.cpu_model}"
+    family = cpu_family(other.cpu_model)
+    return f"same CPU family, {family}" if family == cpu_family(given.cpu_model) else f"another CPU, {other.cpu_model}"
+
+
+def _kernel(given: Facts, other: Facts) -> str:
+    if other.kernel_release == given.kernel_release:
+        return f"same kernel, {other.kernel_release}"
+    series = release_series(other.kernel_release)
+    return f"same kernel {series}" if series == release_series(given.kernel_release) else f"another kernel, {series}"
+
+
+def _distance(given: Facts, other: Facts) -> tuple[object, ...]:
+    """Smaller is nearer; the id decides between equals, so that the order is stable."""
+    family, own_family = (cpu_family(one.cpu_model or "") for one in (other, given))
+    return (
+        other.machine != given.machine,
+        bool(_apart(given, other)),
+        other.cpu_model != given.cpu_model,
+        family != own_family,
+        _release_distance(given.kernel_release, other.kernel_release),
+        other.machine,
+    )
+
+
+def _release_distance(given: str, other: str) -> tuple[bool, int, int]:
+    """Another release, then how far apart the first two numbers of two kernel releases are."""
+    (own_major, own_minor), (major, minor) = _numbers(given), _numbers(other)
+    return given != other, abs(major - own_major), abs(minor - own_minor)
+
+
+def _numbers(release: str) -> tuple[int, int]:
+    major, minor, *_ = [*(int(number) for number in re.findall(r"\d+", release)), 0, 0]
+    return major, minor

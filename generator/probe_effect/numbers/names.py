@@ -1,0 +1,97 @@
+"""How machines, tools and dates are called in prose: one name for each, in the terminal and on every page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+
+if TYPE_CHECKING:
+    from probe_effect.model import Metric
+    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.store.machine_file import Machine, MachineFile, System
+
+VERSION_IN_ID = re.compile(r"(-\d+)+$")
+"""What a second version has at the end of its id: `bpftrace-0-23-2`."""
+
+NUMBER = re.compile(r"\d+(\.\d+)+")
+"""The number in what a tool prints as its version."""
+
+MONTHS = "January February March April May June July August September October November December".split()
+
+
+def tool_of(tracer: str) -> str:
+    """The tool that a tracer is a version of: `bpftrace` for `bpftrace-0-23-2`."""
+    return VERSION_IN_ID.sub("", tracer)
+
+
+def tool(name: str, version: str | None) -> str:
+    """A tracer with the number of its version: `bpftrace 0.17.0`, `perf-stat 6.1`; what is part of the kernel has none.
+
+    A version without a number stands as the tool prints it.
+    """
+    own_name = tool_of(name)
+    if version is None or version.startswith("Linux "):
+        return own_name
+    number = NUMBER.search(version)
+    return f"{own_name} {number[0]}" if number else version
+
+
+def tier(machine: Machine, metric: Metric = "time") -> str:
+    """What kind of machine it is, because times of different kinds never share a ranking."""
+    if metric == "instructions":
+        return "emulated"
+    if machine.virtualization is None:
+        return "physical"
+    return "nested virtual machine" if machine.nested else "virtual machine"
+
+
+def release_series(kernel_release: str) -> str:
+    """The first two numbers of a kernel release: `6.18` of `6.18.44-amd64`."""
+    return ".".join(kernel_release.partition("-")[0].split(".")[:2])
+
+
+def kernel_name(system: System, *, exact: bool = False) -> str:
+    """The kernel as prose calls it: `Linux 6.18`, `FreeBSD 14.4`; `exact` has the whole release.
+
+    FreeBSD is one system with its kernel, and its name is in that of the system.
+    """
+    own = "FreeBSD" if (system.os or "").startswith("FreeBSD") else "Linux"
+    return f"{own} {system.kernel_release if exact else release_series(system.kernel_release)}"
+
+
+def machine_name(document: MachineFile) -> str:
+    """A machine as prose calls it: `AMD EPYC, 2 CPUs, KVM, Linux 6.18`."""
+    machine, system = document.machine, document.system
+    parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
+    if machine.virtualization:
+        parts.append(machine.virtualization)
+    return ", ".join([*parts, kernel_name(system)])
+
+
+def machine_title(document: MachineFile) -> str:
+    """A machine as titles call it: an emulated one by its kernel, which is what tells it from others."""
+    if document.run.metric == "instructions":
+        return f"Linux {document.system.kernel_release}, emulated"
+    return machine_name(document)
+
+
+def machine_label(submission: Submission) -> str:
+    """A machine in a sentence, told apart from others of its name by the end of its id; emulated ones by kernel."""
+    title = machine_title(submission.document)
+    return f"{title} ({submission.machine.rpartition('-')[2]})" if submission.metric == "time" else title
+
+
+def tool_with_version(number: Number) -> str:
+    """The tracer of a number with the number of its version."""
+    return tool(number.tracer, number.tool_version)
+
+
+def date_words(date: str) -> str:
+    """An ISO date as prose has it: `19 May 2023`, `May 2023`, `2023`; anything else as it is."""
+    parts = date.split("-")
+    if not all(part.isdigit() for part in parts):
+        return date
+    words = [parts[0], *(MONTHS[int(month) - 1] for month in parts[1:2]), *(str(int(day)) for day in parts[2:3])]
+    return units.GAP.join(reversed(words))

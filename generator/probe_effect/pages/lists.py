@@ -1,0 +1,83 @@
+"""Lists that grow with the data: the first hundred on the page of their section, the others on pages of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.numbers.changes import entries
+from probe_effect.numbers.home import representative
+from probe_effect.pages import changes_page, wording
+from probe_effect.pages.markdown import page, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.numbers.catalogue import Catalogue
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list by the fragment that prints a part of it, the page where it begins, and what that page is called."""
+
+    fragment: str
+    section: str
+    title: str
+    items: Sequence[Any]
+    values: dict[str, object]
+
+    @property
+    def count(self) -> int:
+        """On how many pages it stands; an empty one is one page that says so."""
+        return max(1, -(-len(self.items) // PER_PAGE))
+
+    def part(self, number: int) -> str:
+        """What stands on a page of it, counted from 1."""
+        items = self.items[(number - 1) * PER_PAGE : number * PER_PAGE]
+        place = {"section": self.section, "number": number, "count": self.count}
+        return render(f"fragments/{self.fragment}.j2", items=items, place=place, **self.values)
+
+
+def write_first(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to the beginning of each list."""
+    return {one.fragment: one.part(1) for one in _lists(catalogue)}
+
+
+def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """The pages of what does not stand on the pages of sections, by path."""
+    for one in _lists(catalogue):
+        for number in range(2, one.count + 1):
+            front = {"title": f"{one.title}, page {number}", "kind": "list", "weight": PER_PAGE * 1000 + number}
+            yield f"{one.section}/page/{number}.md", page("list.md.j2", front, part=one.part(number))
+
+
+def _lists(catalogue: Catalogue) -> list[Listing]:
+    newest_first = catalogue.numbers.submissions
+    by_metric = sorted(newest_first, key=lambda one: one.metric != "time")
+    shared: dict[str, object] = {"wording": wording}
+    return [
+        Listing(
+            "machines.md",
+            "machines",
+            "Machines",
+            list(catalogue.numbers.machines().items()),
+            shared | {"representative": representative},
+        ),
+        Listing("results.md", "results", "Results", by_metric, shared),
+        Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], shared),
+        Listing(
+            "data-changes.md",
+            "data/changes",
+            "Changes of the data",
+            entries(catalogue),
+            {
+                "by_day": lambda some: groupby(some, key=lambda entry: entry.date),
+                "titles": changes_page.titles(catalogue),
+                "heading": changes_page.heading,
+                "address": changes_page.address,
+            },
+        ),
+    ]

@@ -1,0 +1,69 @@
+"""Submissions as JSON and back, for what is kept between runs. Its form may change with any version of the code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.model import Estimate, Key
+from probe_effect.reduce.blocks import Block, BlockTable
+from probe_effect.reduce.submission import Number, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from probe_effect.store.places import SubmissionFolder
+
+NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submission")
+SUBMISSION_FIELDS = tuple(
+    one.name for one in fields(Submission) if one.name not in {"files", "numbers", "read_blocks", "digest"}
+)
+
+ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach"})
+LISTS = frozenset({"faults", "grade_reasons", "outlier_blocks"})
+
+
+def packed(submission: Submission) -> dict[str, Any]:
+    """A submission without its blocks, for JSON."""
+    numbers = [[getattr(one, name) for name in NUMBER_FIELDS] for one in submission.numbers]
+    return {name: getattr(submission, name) for name in SUBMISSION_FIELDS} | {"numbers": numbers}
+
+
+def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
+    """A submission from what `packed` made of it, read from JSON."""
+    values = {name: _value(name, kept[name]) for name in SUBMISSION_FIELDS}
+    submission = Submission(files=files, **values)
+    submission.numbers = tuple(_number(submission, one) for one in kept["numbers"])
+    return submission
+
+
+def blocks_text(blocks: Mapping[Key, BlockTable]) -> str:
+    """Block tables as JSON."""
+    return json.dumps([[key, table] for key, table in blocks.items()], ensure_ascii=False)
+
+
+def blocks_from(text: bytes) -> dict[Key, BlockTable]:
+    """Block tables from what `blocks_text` made of them."""
+    return {
+        Key(*key): BlockTable(events, tuple(_block(*block) for block in blocks))
+        for key, (events, blocks) in json.loads(text)
+    }
+
+
+def _block(number: int, untraced: list[float], traced: float | None, *rest: Any) -> Block:  # noqa: ANN401  JSON
+    expected, seen, lost, lines, problem = rest
+    return Block(number, tuple(untraced), traced, expected, seen, lost, tuple(lines), problem)
+
+
+def _number(submission: Submission, values: list[Any]) -> Number:
+    named = {name: _value(name, value) for name, value in zip(NUMBER_FIELDS, values, strict=True) if value is not None}
+    return Number(submission=submission, **{"level": None, **named})
+
+
+def _value(name: str, value: Any) -> Any:  # noqa: ANN401  JSON
+    if value is None:
+        return None
+    if name in ESTIMATES:
+        return Estimate(*value)
+    return tuple(value) if name in LISTS else value

@@ -1,0 +1,74 @@
+"""From the blocks of a submission that counts instructions to its numbers: instructions per event, and their range.
+
+Counts of an emulated machine hardly vary, so that the median of the blocks and their range say more than an interval
+would (METHOD.md, "Instructions"). Times and instructions never share a table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect import units
+from probe_effect.model import Estimate
+from probe_effect.reduce.events import ADD_UP, reconcile_events
+from probe_effect.reduce.submission import Number, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from probe_effect.model import Key, Sample
+    from probe_effect.reduce.blocks import BlockTable
+
+MAX_LOSS_RATIO = 0.001
+"""Above this share of lost events a count is that of a tracer that drops: a dropped event takes fewer instructions.
+
+The same 0.1 % within which events must add up (METHOD.md, "Do the events add up?").
+"""
+
+
+def count_number(
+    submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable, mechanism: str | None
+) -> Number:
+    """Instructions of one case, tracer and level, and what is known of them.
+
+    Args:
+        rows: its traced and check rows.
+        table: its blocks, of which one at least is usable.
+        mechanism: how the kernel made its kprobes.
+    """
+    counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
+    reconciled, loss_ratio = reconcile_events(rows)
+    return Number(
+        submission=submission,
+        **key._asdict(),
+        status="ok",
+        blocks=len(counts),
+        baseline=median_and_range(untraced / table.events for _, untraced in counts),
+        cost=median_and_range((traced - untraced) / table.events for traced, untraced in counts),
+        loss_ratio=loss_ratio,
+        reconciled=reconciled,
+        mechanism=mechanism,
+        faults=tuple(_faults(loss_ratio, reconciled=reconciled)),
+        note=_note(rows),
+    )
+
+
+def median_and_range(counts: Iterable[float]) -> Estimate | None:
+    """The middle of repeated counts with the least and the greatest of them; None of nothing."""
+    known = list(counts)
+    return Estimate(float(np.median(known)), min(known), max(known)) if known else None
+
+
+def _faults(loss_ratio: float | None, *, reconciled: bool | None) -> Iterator[str]:
+    if loss_ratio is not None and loss_ratio > MAX_LOSS_RATIO:
+        yield f"it lost {units.percent(loss_ratio)} of its events, and a lost event takes fewer instructions"
+    if reconciled is False:
+        yield ADD_UP
+
+
+def _note(rows: Sequence[Sample]) -> str | None:
+    """How many runs did not end well, and why the first did not; None where all did."""
+    bad = [row for row in rows if row.status != "ok"]
+    return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None

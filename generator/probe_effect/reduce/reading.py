@@ -1,0 +1,143 @@
+"""Submissions with their numbers, as they lie under `data/`: made from their rows once, and kept by what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.errors import BadData
+from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
+from probe_effect.reduce.reduce import reduce
+from probe_effect.store.kept import code_version
+from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.samples import read_samples
+from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from probe_effect.model import Key, Problem, Sample
+    from probe_effect.reduce.blocks import BlockTable
+    from probe_effect.reduce.submission import Submission
+    from probe_effect.store.kept import Kept
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.places import DataFolder, SubmissionFolder
+
+
+def read_submissions(
+    folders: Sequence[SubmissionFolder], data: DataFolder, problems: list[Problem]
+) -> list[Submission]:
+    """Those of `folders` that are sound, in that order; what is wrong with the others is added to `problems`.
+
+    All of them together are kept as one entry, so that a command need not open one for each.
+    """
+    known = [(files, content_digest(files)) for files in folders]
+    whole = [code(), *(f"{files.id} {digest}" for files, digest in known)]
+    if text := data.kept.get("submissions", *whole):
+        return [
+            _kept(files, data.kept, digest or "", one)
+            for (files, digest), one in zip(known, json.loads(text), strict=True)
+        ]
+    read = [_read_submission(files, data, problems, digest) for files, digest in known]
+    sound = [one for one in read if one is not None]
+    if len(sound) == len(folders):
+        data.kept.put(_json([packed(one) for one in sound]), "submissions", *whole)
+    return sound
+
+
+def read_submission(files: SubmissionFolder, data: DataFolder, problems: list[Problem]) -> Submission | None:
+    """One submission; None, with its problems added to `problems`, when its files are unsound."""
+    return _read_submission(files, data, problems, content_digest(files))
+
+
+def is_kept(files: SubmissionFolder, kept: Kept) -> bool:
+    """Whether the numbers of a submission need not be made again."""
+    digest = content_digest(files)
+    return digest is not None and kept.get("submission", code(), files.id, digest) is not None
+
+
+def keep(submission: Submission, kept: Kept, digest: str | None) -> None:
+    """Keep a submission that was made from the files with that digest, and let go of its blocks, which are kept too.
+
+    One whose files have changed since they had it is not kept: nobody knows which of both it was made from.
+    """
+    if digest is None or content_digest(submission.files) != digest:
+        return
+    submission.digest = digest
+    if kept.folder is None:
+        return
+    kept.put(_json(packed(submission)), "submission", code(), submission.id, digest)
+    kept.put(blocks_text(submission.blocks).encode(), "blocks", code(), submission.id, digest)
+    submission.read_blocks = partial(_read_blocks, submission.files, kept, digest)
+
+
+def content_digest(files: SubmissionFolder) -> str | None:
+    """A digest of what a submission's numbers are made from; None where its files cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        for path in (files.machine_file, files.samples):
+            if regular_size(path) > MAX_FILE_BYTES:
+                return None
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def code() -> str:
+    """What decides, beside the files, what the numbers are."""
+    return f"{code_version('model', 'units', 'errors', 'stats', 'store', 'reduce')} numpy {version('numpy')}"
+
+
+def _read_submission(
+    files: SubmissionFolder, data: DataFolder, problems: list[Problem], digest: str | None
+) -> Submission | None:
+    if digest and (text := data.kept.get("submission", code(), files.id, digest)):
+        return _kept(files, data.kept, digest, json.loads(text))
+    read = _read(files, data.relative, problems)
+    if read is None:
+        return None
+    made = reduce(files, *read)
+    keep(made, data.kept, digest)
+    return made
+
+
+def _kept(files: SubmissionFolder, kept: Kept, digest: str, values: Mapping[str, Any]) -> Submission:
+    found = unpacked(files, values)
+    found.digest = digest
+    found.read_blocks = partial(_read_blocks, files, kept, digest)
+    return found
+
+
+def _read(
+    files: SubmissionFolder, shown: Callable[[Path], str], problems: list[Problem]
+) -> tuple[MachineFile, list[Sample]] | None:
+    document, faults = read_machine_file(files.machine_file, shown(files.machine_file))
+    samples, more = read_samples(files.samples, shown(files.samples))
+    problems += [*faults, *more]
+    return None if document is None or more else (document, samples)
+
+
+def _read_blocks(files: SubmissionFolder, kept: Kept, digest: str) -> Mapping[Key, BlockTable]:
+    """The blocks of a submission whose files were sound when they had that digest. Raises: BadData where they are not.
+
+    Files that have changed since are not taken for those that they were.
+    """
+    if text := kept.get("blocks", code(), files.id, digest):
+        return blocks_from(text)
+    problems: list[Problem] = []
+    read = _read(files, lambda _: files.id, problems)
+    if read is None:
+        raise BadData(problems)
+    made = reduce(files, *read)
+    blocks = made.blocks
+    keep(made, kept, digest)
+    return blocks
+
+
+def _json(found: Iterable[object]) -> bytes:
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()

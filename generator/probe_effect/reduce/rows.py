@@ -1,0 +1,118 @@
+"""The rows of a submission, sorted for the statistics: baselines by level, other runs by what they measure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.model import Key, level_order
+from probe_effect.stats.drift import Trend, trend, within_blocks
+from probe_effect.stats.signed_rank import noise_floor
+from probe_effect.units import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from probe_effect.model import Metric, Sample
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The untraced runs of a submission at one level: ns or instructions per operation, by block, in the order run."""
+
+    by_block: Mapping[int, list[float]]
+    threads: float = 1.0
+    """How many threads perform the operations at once: the events of all over the operations of one."""
+
+    @property
+    def all(self) -> list[float]:
+        """Every baseline run."""
+        return [value for values in self.by_block.values() for value in values]
+
+    @property
+    def median(self) -> float | None:
+        """The middle of every baseline run; None without any."""
+        return float(np.median(self.all)) if self.by_block else None
+
+    def means(self, blocks: Iterable[int]) -> Floats:
+        """The mean of the baselines of each of `blocks`."""
+        return np.array([np.mean(self.by_block[block]) for block in blocks], dtype=np.float64)
+
+    def floor(self) -> float | None:
+        """Noise floor from the first two baselines of each block (see `stats.signed_rank.noise_floor`)."""
+        first, second = self._pairs()
+        return noise_floor(first - second)
+
+    def drift(self) -> Trend | None:
+        """How much slower the machine became from the first block to the last."""
+        return trend(self.means(sorted(self.by_block)))
+
+    def drift_within(self) -> Trend | None:
+        """How much slower the machine became from the first baseline of a block to its second."""
+        return within_blocks(*self._pairs())
+
+    def _pairs(self) -> tuple[Floats, Floats]:
+        pairs = [values[:2] for values in self.by_block.values() if len(values) > 1]
+        first, second = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+        return first, second
+
+
+NO_RUNS = Baseline({})
+
+
+def baselines(samples: Iterable[Sample], metric: Metric = "time") -> dict[str | None, Baseline]:
+    """Level, None where the suite has no factor, to its untraced runs; in the order of levels."""
+    levels: dict[str | None, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        if sample.arm == "baseline":
+            levels[sample.level].append(sample)
+    return {level: _baseline(levels[level], metric) for level in sorted(levels, key=level_order)}
+
+
+def _baseline(rows: Sequence[Sample], metric: Metric) -> Baseline:
+    by_block: dict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        if (value := per_operation(row, metric)) is not None:
+            by_block[row.block].append(value)
+    return Baseline(dict(by_block), events_per_operation(rows))
+
+
+def by_case(samples: Iterable[Sample]) -> dict[Key, list[Sample]]:
+    """Traced and check rows by what they measure, in the order of case ids."""
+    groups: dict[Key, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        if sample.arm != "baseline":
+            groups[Key(sample.case, sample.tracer, sample.level)].append(sample)
+    return dict(sorted(groups.items(), key=lambda item: item[0].order))
+
+
+def per_operation(sample: Sample, metric: Metric = "time") -> float | None:
+    """ns or instructions per operation of one run; None for a run that did not end well.
+
+    Per operation, because runs of different cases may be of different lengths; the timed loop has no fixed part.
+    """
+    operations = sample.operations or sample.events
+    measured = sample.wall_ns if metric == "time" else sample.instructions
+    return measured / operations if sample.status == "ok" and operations and measured else None
+
+
+def events_per_operation(rows: Iterable[Sample]) -> float:
+    """How many events one operation makes for the probe of a case: 2 for a probe on every system call of dd."""
+    return next((row.events / row.operations for row in rows if row.events and row.operations), 1.0)
+
+
+def highest_rate_hz(rows: Iterable[Sample]) -> float | None:
+    """Events per second in the middle one of the timed runs; None without any that ended well."""
+    rates = [
+        row.events / row.wall_ns * NS_PER_SECOND
+        for row in rows
+        if row.arm == "traced" and row.events and per_operation(row) and row.wall_ns
+    ]
+    return float(np.median(rates)) if rates else None

@@ -1,0 +1,182 @@
+"""A submission and its numbers: what one run of a suite on one machine says, of times or of counted instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import BadData
+from probe_effect.model import Estimate, Key
+from probe_effect.reduce.thresholds import threshold
+from probe_effect.store.machine_file import read_machine_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from probe_effect.model import Metric, Status
+    from probe_effect.reduce.blocks import BlockTable
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.places import SubmissionFolder
+
+
+@dataclass(kw_only=True, eq=False)
+class Submission:
+    """One suite, run once on one machine.
+
+    `baseline` is one untraced operation, of the first level where there are several. Only times have a grade and a
+    noise floor. Two submissions are the same only if they are one object. Set once, where it is made (`reduce.reduce`).
+    """
+
+    files: SubmissionFolder
+    machine: str
+    suite: str
+    metric: Metric
+    started: str
+    """When it began, ISO 8601, UTC."""
+    rows: int
+    digest: str | None = None
+    """Of the files that it was made from; None where it was made from something else."""
+    grade: str | None = None
+    grade_reasons: tuple[str, ...] = ()
+    noise_floor_ns: float | None = None
+    baseline: Estimate | None = None
+    numbers: tuple[Number, ...] = field(default=(), repr=False)
+    read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        """`<machine>/<date>-<suite>`."""
+        return self.files.id
+
+    @property
+    def date(self) -> str:
+        """The day of the run, as ISO has it."""
+        return self.started[:10]
+
+    @cached_property
+    def document(self) -> MachineFile:
+        """What its machine was. Raises: BadData where the file has become unsound."""
+        document, problems = read_machine_file(self.files.machine_file, self.id)
+        if document is None:
+            raise BadData(problems)
+        return document
+
+    @property
+    def blocks(self) -> Mapping[Key, BlockTable]:
+        """The blocks that each of its numbers is made of: for each call read anew, unless they were just made."""
+        assert self.read_blocks is not None
+        return self.read_blocks()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Number:
+    """What one submission says about one case, tracer and level; in ns or in instructions, as its submission has it.
+
+    `cost`: what an event adds; None where no block has both a traced run and a baseline. `baseline`: the untraced work
+    for an event. `faults`: why it is neither ranked nor compared nor used for guidance. Further down what only times
+    have: `attach` and `detach` are ns per run, `rate_hz` is the highest rate of events while traced, `outlier_blocks`
+    are those whose difference lies far from the others', which are kept all the same. `mechanism`: how the kernel made
+    the kprobes of a count.
+    """
+
+    submission: Submission = field(repr=False)
+    case: str
+    tracer: str
+    level: str | None
+    status: Status
+    blocks: int
+    cost: Estimate | None = None
+    baseline: Estimate | None = None
+    loss_ratio: float | None = None
+    reconciled: bool | None = None
+    faults: tuple[str, ...] = ()
+    note: str | None = None
+    grade: str | None = None
+    grade_reasons: tuple[str, ...] = ()
+    noise_floor_ns: float | None = None
+    fastest_ns: float | None = None
+    slowdown: Estimate | None = None
+    attach: Estimate | None = None
+    detach: Estimate | None = None
+    rate_hz: float | None = None
+    outlier_blocks: tuple[int, ...] = ()
+    mechanism: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """Which case, tracer and level it is of."""
+        return Key(self.case, self.tracer, self.level)
+
+    @property
+    def id(self) -> str:
+        """`<machine>/<folder>/<case>/<tracer>[/<level>]`, which is the end of its address too."""
+        return "/".join([self.submission.id, self.case, self.tracer, *([] if self.level is None else [self.level])])
+
+    @property
+    def name(self) -> str:
+        """`<tracer>.<case>`, with `@<level>` where it has one."""
+        return f"{self.tracer}.{self.case}" + (f"@{self.level}" if self.level is not None else "")
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is in ns, and not in instructions."""
+        return self.submission.metric == "time"
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is a number that may stand for its case: there is one, and nothing is wrong with it."""
+        return self.cost is not None and not self.faults
+
+    @property
+    def known_cost(self) -> Estimate:
+        """Its cost. Raises: ValueError where it has none."""
+        if self.cost is None:
+            msg = f"{self.id} has no cost"
+            raise ValueError(msg)
+        return self.cost
+
+    @property
+    def distinguishable(self) -> bool | None:
+        """Whether a time is a difference at all: its interval leaves out 0, and it exceeds the noise floor.
+
+        None where that cannot be told, and for counts, which hardly vary.
+        """
+        cost, floor_ns = self.cost, self.noise_floor_ns
+        if cost is None or cost.low is None or cost.high is None or floor_ns is None:
+            return None
+        return (cost.low > 0 or cost.high < 0) and abs(cost.value) > floor_ns
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is a cost at all, and not noise."""
+        return self.distinguishable is not False and self.known_cost.value > 0
+
+    @property
+    def bounded_cost(self) -> Estimate:
+        """The cost; where it is not clear, with its high end raised to the noise floor: it may be as much."""
+        cost, floor_ns = self.known_cost, self.noise_floor_ns
+        if self.is_clear or floor_ns is None or cost.high is None:
+            return cost
+        return Estimate(cost.value, cost.low, max(cost.high, floor_ns))
+
+    @property
+    def added_ratio(self) -> float | None:
+        """What an event adds over the untraced work for it; None where either is not known."""
+        return None if self.cost is None or self.baseline is None else self.cost.value / self.baseline.value
+
+    @property
+    def trust(self) -> tuple[str, tuple[str, ...]]:
+        """(A to D, the reasons that kept it from a better grade): its own, or else its submission's."""
+        if self.grade is None:
+            return self.submission.grade or "", self.submission.grade_reasons
+        return self.grade, self.grade_reasons
+
+    @property
+    def tool_version(self) -> str | None:
+        """What the tracer printed as its version."""
+        return self.submission.document.tools.get(self.tracer)
+
+    def threshold(self, percent: int) -> Estimate | None:
+        """The rate, events/s, at which a busy thread is `percent` slower; None where it is no clear, sound cost."""
+        return threshold(self.cost, percent) if self.cost and self.distinguishable and not self.faults else None

@@ -1,0 +1,154 @@
+"""From the blocks of a submission of times to its numbers: cost with interval, slowdown, loss, grade."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.model import Estimate
+from probe_effect.reduce.events import ADD_UP, reconcile_events
+from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, Facts, grade, worst
+from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.stats.fastest import fastest
+from probe_effect.stats.outliers import outliers
+from probe_effect.stats.paired import paired_estimate, ragged
+from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.model import Key, Sample
+    from probe_effect.reduce.blocks import BlockTable
+    from probe_effect.reduce.rows import Baseline
+    from probe_effect.stats.drift import Trend
+    from probe_effect.store.machine_file import MachineFile
+
+
+def judge(
+    submission: Submission, document: MachineFile, levels: Mapping[str | None, Baseline], numbers: Sequence[Number]
+) -> None:
+    """Give a submission of times its noise floor, its grade and its numbers, none of them graded better than it."""
+    first = next(iter(levels.values()), NO_RUNS)
+    submission.noise_floor_ns = first.floor()
+    submission.baseline = None if first.median is None else Estimate(first.median)
+    letter, reasons = grade(OF_SUBMISSION, _submission_facts(document, levels, numbers))
+    submission.grade, submission.grade_reasons = letter, reasons
+    submission.numbers = tuple(
+        one
+        if one.grade is None
+        else replace(
+            one,
+            grade=worst([one.grade, letter]),
+            grade_reasons=tuple(dict.fromkeys([*one.grade_reasons, *reasons])),
+        )
+        for one in numbers
+    )
+
+
+def time_number(
+    submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable, baseline: Baseline
+) -> Number:
+    """The cost of one case, tracer and level, and what is known of it.
+
+    Args:
+        rows: its traced and check rows.
+        table: its blocks, of which one at least is usable.
+        baseline: every untraced run of its level.
+    """
+    usable = table.usable()
+    traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
+    baseline_event_ns = ragged(block.untraced for block in usable) / table.events
+    floor_ns = baseline.floor()
+    timed = [row for row in rows if row.arm == "traced"]
+    reconciled, loss_ratio = reconcile_events(rows)
+    middle_ns = baseline.means(block.number for block in usable) / table.events
+    number = Number(
+        submission=submission,
+        **key._asdict(),
+        status="ok",
+        blocks=len(usable),
+        baseline=Estimate(float(np.median(baseline.all)) / table.events),
+        noise_floor_ns=None if floor_ns is None else floor_ns / table.events,
+        cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
+        fastest_ns=fastest(traced_event_ns, np.array(baseline.all) / table.events),
+        slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
+        attach=_own_time([row.attach_ns for row in timed]),
+        detach=_own_time([row.detach_ns for row in timed]),
+        rate_hz=highest_rate_hz(timed),
+        loss_ratio=loss_ratio,
+        reconciled=reconciled,
+        faults=(ADD_UP,) if reconciled is False else (),
+        outlier_blocks=tuple(usable[place].number for place in outliers(traced_event_ns - middle_ns)),
+    )
+    letter, reasons = grade(OF_CASE, _case_facts(number, rows))
+    return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(_notes(number, rows)) or None)
+
+
+def _submission_facts(document: MachineFile, levels: Mapping[str | None, Baseline], numbers: Sequence[Number]) -> Facts:
+    first = next(iter(levels.values()), NO_RUNS)
+    machine, run = document.machine, document.run
+    counted = [number.reconciled for number in numbers if number.reconciled is not None]
+    floors = [_ratio(level.floor(), level.median) for level in levels.values()]
+    return {
+        "blocks": len(first.by_block),
+        "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
+        "virtual": float(machine.virtualization is not None),
+        "nested": None if machine.nested is None else float(machine.nested),
+        "floor_ratio": max((floor for floor in floors if floor is not None), default=None),
+        "drift_ratio": _drift_ratio(first.drift()),
+        "drift_within_ratio": _drift_ratio(first.drift_within()),
+        "steal_ratio": run.steal_ratio,
+        "load_ratio": None if run.load_before is None or not machine.threads else run.load_before / machine.threads,
+    }
+
+
+def _drift_ratio(found: Trend | None) -> float | None:
+    """How far the speed drifted, up or down; 0 where it may not have at all."""
+    return None if found is None else abs(found.ratio) if found.significant else 0.0
+
+
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _case_facts(number: Number, rows: Sequence[Sample]) -> Facts:
+    """What the rules look at; the width of an interval says nothing of a cost that is none."""
+    cost_ns = abs(number.cost.value) if number.cost and number.distinguishable else None
+    return {
+        "blocks": number.blocks,
+        "unreconciled": float(number.reconciled is False),
+        "uncounted": float(number.reconciled is None and bool(number.distinguishable)),
+        "loss_ratio": number.loss_ratio,
+        "width_ratio": _ratio(_half_width(number.cost), cost_ns),
+        "floor_to_cost_ratio": _ratio(number.noise_floor_ns, cost_ns),
+        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
+        "far_out_ratio": len(number.outlier_blocks) / number.blocks,
+    }
+
+
+def _half_width(found: Estimate | None) -> float | None:
+    return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
+
+
+def _own_time(times_ns: Iterable[int | None]) -> Estimate | None:
+    """The tracer's own start or stop over the runs, ns; None when no run has it."""
+    known_ns = [time_ns for time_ns in times_ns if time_ns is not None]
+    return estimate(np.array(known_ns, dtype=np.float64)) if known_ns else None
+
+
+def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
+    """What a reader must know before using the number."""
+    if number.blocks < MIN_BLOCKS:
+        yield f"too few blocks: an interval needs {MIN_BLOCKS}"
+    elif number.noise_floor_ns is None:
+        yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
+    if number.reconciled is False:
+        yield "events do not add up: left out of guidance"
+    if bad := [row for row in rows if row.status != "ok"]:
+        yield f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}"
+    if number.outlier_blocks:
+        named = ", ".join(str(block) for block in number.outlier_blocks)
+        yield f"{len(number.outlier_blocks)} of {number.blocks} blocks lie far from the others, and are kept: {named}"

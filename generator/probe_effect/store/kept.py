@@ -1,0 +1,94 @@
+"""Results kept from run to run, each known by the hash of all that it was made from: safe to delete at any time.
+
+An entry carries the digest of its own bytes, so one that was cut short or altered is made anew. It is written beside
+its place and renamed into it: two builds at once do not take each other's, and one that is killed leaves no half of
+one. Where nothing can be written, nothing is kept, and everything is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+DIGEST_BYTES = hashlib.sha256().digest_size
+
+CODE = frozenset({".py", ".j2"})
+"""The endings of what our results depend on: modules, and the templates of pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Entries in `folder`; without one nothing is kept."""
+
+    folder: Path | None = None
+
+    def get(self, *made_from: str) -> bytes | None:
+        """What was put there for just this; None where it was not, or is not what it was."""
+        if self.folder is None:
+            return None
+        try:
+            entry = self._path(made_from).read_bytes()
+        except OSError:
+            return None
+        digest, body = entry[:DIGEST_BYTES], entry[DIGEST_BYTES:]
+        return body if hashlib.sha256(body).digest() == digest else None
+
+    def put(self, body: bytes, *made_from: str) -> None:
+        """Keep `body`; where that cannot be, a later run makes it again."""
+        if self.folder is None:
+            return
+        path = self._path(made_from)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(hashlib.sha256(body).digest() + body)
+                Path(name).replace(path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+
+    def made(self, make: Callable[[], bytes], *made_from: str) -> bytes:
+        """What `make` returns, kept from an earlier run where it can be.
+
+        Args:
+            made_from: everything that the result depends on, the version of the code too.
+        """
+        found = self.get(*made_from)
+        if found is None:
+            found = make()
+            self.put(found, *made_from)
+        return found
+
+    def _path(self, made_from: Iterable[str]) -> Path:
+        assert self.folder is not None
+        name = hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+        return self.folder / name[:2] / name[2:]
+
+
+NOWHERE = Kept()
+"""Keeps nothing."""
+
+
+@cache
+def code_version(*parts: str) -> str:
+    """A digest of our own code: of the modules and packages named, with their templates, relative to this package."""
+    digest = hashlib.sha256()
+    for part in parts:
+        path = PACKAGE / part
+        found = sorted(path.rglob("*")) if path.is_dir() else [path.with_suffix(".py")]
+        for file in (one for one in found if one.suffix in CODE):
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,108 @@
+"""A build that is killed, starved or not alone leaves a whole site; the same data give the same bytes."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import write_data
+from probe_effect.errors import HostNotReady
+from probe_effect.exports import build as build_module
+from probe_effect.store.kept import Kept
+from site_build import PROJECT, build, started_build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.site]
+
+QUOTED = "published/gregg-2011-pid-provider"
+"""The source that hand-written pages quote."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = write_data(tmp_path_factory.mktemp("whole"))
+    shutil.copytree(PROJECT / "data" / QUOTED, made / QUOTED)
+    return made
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, data: Path, kept: Path) -> dict[str, str]:
+    """What a build makes that nothing disturbs."""
+    return digests(build(data, tmp_path_factory.mktemp("undisturbed") / "site", Kept(kept)))
+
+
+def digests(site: Path) -> dict[str, str]:
+    """Every file of a site, to what is in it; the index of the search is Pagefind's own, and has its own order."""
+    files = (path for path in site.rglob("*") if path.is_file() and "pagefind" not in path.parts)
+    return {path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_a_build_that_is_killed_leaves_the_old_site_whole_and_the_next_one_works(
+    tmp_path: Path, data: Path, kept: Path, site: dict[str, str]
+) -> None:
+    out = tmp_path / "out" / "site"
+    assert digests(build(data, out, Kept(kept))) == site
+    work = out.with_name("site.work")
+    for mark in (work / "content", work / "hugo.json", out.with_name("site.new")):
+        stamp = mark.stat().st_mtime_ns if mark.exists() else 0
+        running = started_build(data, out, Kept(kept))
+        while running.poll() is None and (not mark.exists() or mark.stat().st_mtime_ns == stamp):
+            time.sleep(0.001)  # until it has come so far; nothing is timed
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        assert digests(out) == site
+    assert digests(build(data, out, Kept(kept))) == site
+
+
+def test_two_builds_at_once_take_turns_and_the_site_is_whole(
+    tmp_path: Path, data: Path, kept: Path, site: dict[str, str]
+) -> None:
+    out = tmp_path / "out" / "site"
+    builds = [started_build(data, out, Kept(kept)) for _ in range(2)]
+    assert [one.wait() for one in builds] == [0, 0]
+    assert digests(out) == site
+
+
+@pytest.mark.parametrize("step", ["assemble", "run_hugo", "index_site"])
+def test_a_full_disk_is_told_and_leaves_the_old_site_whole(
+    tmp_path: Path, data: Path, kept: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "site"
+    out.mkdir()
+    (out / "index.html").write_text("of before", encoding="utf-8")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(out))
+
+    monkeypatch.setattr(build_module, step, full)
+    with pytest.raises(HostNotReady, match=r"No space left on device.*is as it was before"):
+        build(data, out, Kept(kept))
+    assert [path.name for path in out.iterdir()] == ["index.html"]
+
+
+def test_spoilt_entries_another_folder_locale_and_time_zone_change_no_byte(
+    tmp_path: Path, data: Path, kept: Path, site: dict[str, str]
+) -> None:
+    out, spoilt = tmp_path / "another folder" / "site", tmp_path / "kept"
+    shutil.copytree(kept, spoilt)
+    wrong = (b"", b"\0" * 100, hashlib.sha256(b"[]").digest() + b"[1]")
+    for number, path in enumerate(sorted(path for path in spoilt.rglob("*") if path.is_file())):
+        content = path.read_bytes()
+        path.write_bytes((*wrong, content[: len(content) // 2], content[:-1] + b"!")[number % 5])
+    other = {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati", "PYTHONHASHSEED": "7"}
+    assert started_build(data, out, Kept(spoilt), **other).wait() == 0
+    assert digests(out) == site
