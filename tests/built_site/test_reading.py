@@ -51,7 +51,7 @@ def test_a_cost_leads_to_its_threshold_its_rows_and_its_citation(page: Page, add
     cost = row.locator("td a").first
     shown = cost.inner_text()
     cost.click()
-    assert page.url.endswith("/06-uprobe/bpftrace/#cost")
+    page.wait_for_url("**/06-uprobe/bpftrace/#cost")
     assert plain(shown) in plain(page.locator("main").inner_text())
     assert "/s (" in page.locator("tr", has=page.locator("#threshold-5")).inner_text()
 
