@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -61,10 +60,9 @@ class ProbingSession(ToolSession):
     def attach(self, pid: int) -> None:
         """Define the script's probes and start the tool. Raises: TracerFailed."""
         wait_for_workload(pid)
-        self._start_ns = time.monotonic_ns()
         if self._probes:
             self._events.define(self._probes, pid, self.program)
-        self.child = self.spawn(self.command(pid))
+        super().attach(pid)
 
     def stop(self, timeout_s: float) -> Report:
         """Have the tool flush and exit, count, and remove the script's probes. Raises: TracerFailed."""

@@ -40,8 +40,6 @@ LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 LOST = re.compile(r"Lost (\d+) events?$")
 FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
 """Lines of bpftrace itself."""
-HARMLESS = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
-"""Lines that are no complaint: without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
 
 RAW_TRACEPOINTS_SINCE = (0, 18)
 """Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
@@ -116,8 +114,8 @@ class BpftraceSession(ToolSession):
     """One bpftrace at work."""
 
     name = "bpftrace"
-    harmless = HARMLESS
-
+    harmless = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
+    """Without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
     _held = 0
     """Files that it had open before it was asked to stop."""
 

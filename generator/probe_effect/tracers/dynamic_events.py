@@ -32,7 +32,6 @@ from probe_effect.tracers.symbols import find_function, library_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-KEYWORD = "probe"
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
 PROBE = re.compile(r"probe\s+(?P<kind>[pr]):(?P<name>[A-Za-z_]\w{0,62})\s+(?P<target>\S+)(?:\s+(?P<arguments>\S.*))?")
 TARGET = re.compile(r"(?:(?P<file>[^\s:]+):)?(?P<function>[A-Za-z_][\w.@$]*)")
@@ -79,7 +78,7 @@ def split_probes(text: str, name: str) -> tuple[tuple[Probe, ...], str]:
     """
     probes, rest = [], []
     for number, line in enumerate(text.splitlines(), 1):
-        if not re.match(rf"\s*{KEYWORD}\s", line):
+        if not re.match(r"\s*probe\s", line):
             rest.append(line)
             continue
         rest.append("")

@@ -86,7 +86,7 @@ class FtraceSession:
     prefix: tuple[str, ...] = ()
 
     def __init__(self, script: Script, program: Path, root: Path) -> None:
-        self._script, self._program, self._root = script, program, root
+        self._script, self._program = script, program
         self._probes = DynamicEvents(root)
         self._instance = Instance(root)
         self._events = [Event(self._probes.in_group(event.name), event.filter) for event in script.events]

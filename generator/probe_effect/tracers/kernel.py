@@ -61,8 +61,7 @@ def missing(need: Need, root: Path) -> str | None:
     """
     if _is_offered(need, root):
         return _functions_missing(need, root) if need in ON_FTRACE else None
-    name, option = OPTIONS[need]
-    return f"this kernel has no {name}: {_config_says(option, root)}"
+    return _has_none(need, root)
 
 
 def tracefs_folder(root: Path) -> Path | None:
@@ -105,8 +104,7 @@ def _functions_missing(need: Need, root: Path) -> str | None:
         except OSError as error:
             words = f"{error.strerror}: {functions}"
             return f"this kernel refuses to have functions traced, on which {need} stands: {words}"
-    name, option = OPTIONS[need]
-    return f"this kernel has no {name}: {_config_says(option, root)}"
+    return _has_none(need, root)
 
 
 def _is_offered(need: Need, root: Path) -> bool:
@@ -136,14 +134,15 @@ def _signs(need: Need) -> list[str]:
     return [f"sys/bus/event_source/devices/{need}", *(f"{place}/{need}_events" for place in TRACEFS)]
 
 
-def _config_says(option: str, root: Path) -> str:
+def _has_none(need: Need, root: Path) -> str:
+    """That the kernel has no such facility, with what its build options say of it."""
+    name, option = OPTIONS[need]
     config = kernel_config(root)
     if config is None:
         release = read_text(root, "proc/sys/kernel/osrelease") or "this release"
-        return f"nothing under /sys offers them, and no file has the build options of {release}"
-    value = config.get(option, "n")
-    return (
-        f"CONFIG_{option} is not set"
-        if value == "n"
-        else f"CONFIG_{option}={value}, but nothing under /sys offers them"
-    )
+        why = f"nothing under /sys offers them, and no file has the build options of {release}"
+    elif (value := config.get(option, "n")) == "n":
+        why = f"CONFIG_{option} is not set"
+    else:
+        why = f"CONFIG_{option}={value}, but nothing under /sys offers them"
+    return f"this kernel has no {name}: {why}"

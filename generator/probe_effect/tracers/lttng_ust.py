@@ -49,8 +49,6 @@ APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
 EVENT = re.compile(r"<event><name>([^<]+)</name>")
 DISCARDED = re.compile(r"<discarded_events>(\d+)</discarded_events>")
 COUNTED = re.compile(r"^\s*(\d+) Event messages?$", re.MULTILINE)
-HARMLESS = re.compile(r"failed to set open files limit|^\s*$")
-"""A daemon without CAP_SYS_RESOURCE keeps the limit that it has, which one workload does not reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,8 @@ class LttngSession(ToolSession):
     """One session daemon with one recording session."""
 
     name = "lttng-sessiond"
-    harmless = HARMLESS
+    harmless = re.compile(r"failed to set open files limit|^\s*$")
+    """A daemon without CAP_SYS_RESOURCE keeps the limit that it has, which one workload does not reach."""
 
     def __init__(self, lttng: LttngUst, script: Path, counting: Counting, program: Path) -> None:
         self._lttng, self._commands = lttng, read_commands(script)

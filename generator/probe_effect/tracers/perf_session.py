@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import TYPE_CHECKING
 
 from probe_effect.host import read_text
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import ProbingSession
+from probe_effect.tracers.proc import wait_for_workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +43,13 @@ class PerfSession(ProbingSession):
     def environment(self) -> dict[str, str]:
         """Nobody's own settings."""
         return OWN_CONFIG
+
+    def attach(self, pid: int) -> None:
+        """Start perf; to define the script's probes is part of its start. Raises: TracerFailed."""
+        wait_for_workload(pid)
+        start_ns = time.monotonic_ns()
+        super().attach(pid)
+        self._start_ns = start_ns
 
     def complaint(self) -> str:
         """perf's own words, without its manual."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from probe_effect.host import read_text
 from probe_effect.tracers.arguments import read_arguments
@@ -52,10 +52,11 @@ class Strace(Tool):
     program: str = "strace"
     id: str = "strace"
     tool: str = "strace"
+    attaches: ClassVar[bool] = True
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        return absent(self.program, INSTALL) or scope_refuses(self.root, attaching=True)
+        return absent(self.program, INSTALL) or scope_refuses(self.root, attaching=self.attaches)
 
     def missing(self, need: Need) -> str | None:
         """strace stands on none of them."""
@@ -72,10 +73,7 @@ class StraceSeccomp(Strace):
 
     id: str = "strace-seccomp"
     tool: str = "strace-seccomp"
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return absent(self.program, INSTALL) or scope_refuses(self.root, attaching=False)
+    attaches: ClassVar[bool] = False
 
     def session(self, script: Path, counting: Counting, program: Path) -> SeccompSession:
         """One run. Raises: TracerFailed when the script is not understood."""
