@@ -1,4 +1,4 @@
-"""kprobes.py reads the kernel's list of kprobes: how those that are live fire."""
+"""kernel.py reads the kernel's list of kprobes: how those that are live fire."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.tracers.kprobes import LIST, mechanism
+from probe_effect.tracers.kernel import KPROBE_LIST, mechanism
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +38,8 @@ DISABLED = "ffffffff8136379b  k  vfs_read+0xb    [DISABLED]\n"
 def test_the_mechanism_of_live_kprobes_is_read_from_the_kernels_list(
     text: str, found: str | None, tmp_path: Path
 ) -> None:
-    (tmp_path / LIST).parent.mkdir(parents=True)
-    (tmp_path / LIST).write_text(text, encoding="utf-8")
+    (tmp_path / KPROBE_LIST).parent.mkdir(parents=True)
+    (tmp_path / KPROBE_LIST).write_text(text, encoding="utf-8")
     assert mechanism(tmp_path) == found
 
 

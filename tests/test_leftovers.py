@@ -20,7 +20,7 @@ from probe_effect.host import read_text
 from probe_effect.measure.leftovers import Leftover, leftovers
 from probe_effect.processes import STARTED_BY
 from probe_effect.tracers import dynamic_events, ftrace
-from probe_effect.tracers.bpftrace_output import LIVE
+from probe_effect.tracers.bpftrace import LIVE
 from probe_effect.tracers.symbols import find_function, library_of
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from builders import PROJECT
-from probe_effect.tracers.dtrace import Dtrace, DtraceSession
-from probe_effect.tracers.dtrace_output import LIVE, count_aggregations, count_drops, count_lines
+from probe_effect.tracers.dtrace import LIVE, Dtrace, DtraceSession, count_aggregations, count_drops, count_lines
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import at_path
 from probe_effect.workloads.build import build

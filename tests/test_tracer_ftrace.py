@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.tracers import ftrace
+from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.dynamic_events import DynamicEvents, tracefs
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.ftrace_script import Event, parse_script
@@ -527,7 +527,7 @@ def test_an_instance_that_somebody_uses_is_told(monkeypatch: pytest.MonkeyPatch)
         pytest.skip(f"cannot trace here: {refused}")
     instance = ftrace.Instance()
     instance.make()
-    monkeypatch.setattr(ftrace, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(dynamic_events, "PATIENCE_S", 0.0)
     with (
         (instance.folder / "trace_pipe").open("rb"),
         pytest.raises(TracerFailed, match="end what uses it, then: rmdir"),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from probe_effect.tracers import kernel
-from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
-from probe_effect.tracers.bpftrace_output import count_json, count_lines
+from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession, count_json, count_lines
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
 

@@ -47,7 +47,6 @@ class Child:
         stdin: int,
         stdout: int,
         stderr: int,
-        pass_fds: Sequence[int] = (),
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -57,7 +56,6 @@ class Child:
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
-            pass_fds=pass_fds,
             process_group=0,
             # Messages go to notes and are searched for words: one language.
             env={**os.environ, "LC_ALL": "C", STARTED_BY: str(os.getpid()), **(environment or {})},
@@ -101,11 +99,6 @@ class Child:
             raise ValueError(msg)
         return self._popen.stdout.fileno()
 
-    def close_stdin(self) -> None:
-        """Let its standard input end."""
-        if self._popen.stdin is not None:
-            self._popen.stdin.close()
-
     def output(self) -> tuple[str, str]:
         """What it wrote to the pipes of its standard output and error. Call after it ended."""
         streams = (self._popen.stdout, self._popen.stderr)
@@ -114,11 +107,11 @@ class Child:
 
     def end(self) -> Ended:
         """Make sure that it has ended: ask its group, then force it."""
-        for demand, patience_s in ((None, 0.0), (signal.SIGTERM, GRACE_S), (signal.SIGKILL, None)):
+        for demand, patience_s in ((None, 0.0), (signal.SIGTERM, GRACE_S), (signal.SIGKILL, 3600.0)):
             if self._ended is None and demand is not None:
                 # Not yet waited for, so the id cannot belong to anybody else.
                 os.killpg(self.pid, demand)
-            if (ended := self.wait(patience_s if patience_s is not None else 3600.0)) is not None:
+            if (ended := self.wait(patience_s)) is not None:
                 self._close()
                 return ended
         msg = f"process {self.pid} did not end after SIGKILL"

@@ -4,11 +4,14 @@ How it is known that the probes are live, without waiting for a while and hoping
 attaches the other probes, so a line printed there proves nothing. For its own tests it prints a line once all are
 attached, when the environment has `__BPFTRACE_NOTIFY_PROBES_ATTACHED` (src/bpftrace.cpp, since 0.12; on standard error
 in 0.17, on standard output in 0.23).
+
+A script counts its events in the map without a name, `@`, whatever it gathers there: a count, counts by key, or
+histograms. Maps with a name are the script's own business: 16-timing keeps its start times in one.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import shutil
 import subprocess
@@ -16,22 +19,27 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from probe_effect.host import ROOT
-from probe_effect.tracers.bpftrace_output import LIVE, count_json, count_lines
+from probe_effect.host import read_text
 from probe_effect.tracers.kernel import missing, tracefs_missing
-from probe_effect.tracers.tool import LOOK_EVERY_S, ToolSession, absent, version_line
+from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, absent, not_root
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probe_effect.processes import Child, Ended
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
-HARMLESS = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
-"""Lines that are no complaint: without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
+INSTALL = "on Debian and Ubuntu: apt install bpftrace"
+
+COUNTED = "@"
+LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+"""The variable that has bpftrace say when all probes are attached, and the line that it prints then."""
+LOST = re.compile(r"Lost (\d+) events?$")
+FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
+"""Lines of bpftrace itself."""
 
 RAW_TRACEPOINTS_SINCE = (0, 18)
 """Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
@@ -55,25 +63,16 @@ HEARD_AFTER_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Bpftrace:
-    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+class Bpftrace(Tool):
+    """The tracer."""
 
     program: str = "bpftrace"
     id: str = "bpftrace"
-    root: Path = ROOT
     tool: str = "bpftrace"
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        if reason := absent(self.program, "on Debian and Ubuntu: apt install bpftrace"):
-            return reason
-        if os.geteuid() != 0:
-            return "bpftrace needs root; run this command with sudo"
-        return tracefs_missing(self.root)
-
-    def version(self) -> str | None:
-        """What `bpftrace --version` prints."""
-        return version_line(self.program)
+        return absent(self.program, INSTALL) or not_root("bpftrace") or tracefs_missing(self.root)
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel and this bpftrace offer `need`, else why not."""
@@ -115,19 +114,17 @@ class BpftraceSession(ToolSession):
     """One bpftrace at work."""
 
     name = "bpftrace"
-    harmless = HARMLESS
-
-    def __init__(self, bpftrace: str, script: Path, counting: Counting, program: Path) -> None:
-        super().__init__(program)
-        self._bpftrace, self._script, self._counting = bpftrace, script, counting
-        self._held = 0
+    harmless = re.compile(rf"RLIMIT_MEMLOCK|^Attach(ing|ed) |^\s*$|^\{{|^{LIVE}$")
+    """Without CAP_SYS_RESOURCE bpftrace cannot raise a limit that newer kernels do not use."""
+    _held = 0
+    """Files that it had open before it was asked to stop."""
 
     def command(self, pid: int) -> Sequence[str]:
         """The command; it watches every process, as a user would."""
         del pid
         # JSON would treble the bytes of a script that prints every event.
-        form = "text" if self._counting == "lines" else "json"
-        return (self._bpftrace, "-f", form, str(self._script.absolute()))
+        form = "text" if self.counting == "lines" else "json"
+        return (self.tool, "-f", form, str(self.script.absolute()))
 
     def environment(self) -> dict[str, str]:
         """Have it say when its probes are live."""
@@ -135,9 +132,7 @@ class BpftraceSession(ToolSession):
 
     def is_live(self) -> bool:
         """Whether bpftrace has said that all probes are attached."""
-        return any(
-            LIVE in path.read_text(encoding="utf-8", errors="replace") for path in (self.work.err, self.work.out)
-        )
+        return any(LIVE in (read_text(self.work.path, name) or "") for name in ("err", "out"))
 
     def ask_to_stop(self) -> None:
         """Ask it to print its maps and exit.
@@ -146,7 +141,7 @@ class BpftraceSession(ToolSession):
         asked to stop, and counts none of them as lost (src/bpftrace.cpp, poll_output).
         """
         if self.child is not None:
-            if self._counting == "lines":
+            if self.counting == "lines":
                 self._wait_for_quiet(self.child)
             self._held = _descriptors(self.child.pid)
         super().ask_to_stop()
@@ -173,10 +168,8 @@ class BpftraceSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), from what it printed."""
-        if self._counting == "nothing":
-            return None, None
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
-            return (count_lines if self._counting == "lines" else count_json)(out)
+            return (count_lines if self.counting == "lines" else count_json)(out)
 
 
 def _descriptors(pid: int) -> int:
@@ -185,3 +178,44 @@ def _descriptors(pid: int) -> int:
         return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
         return 0
+
+
+def count_json(lines: Iterable[str]) -> tuple[int, int]:
+    """(events in the map `@`, events that bpftrace says it lost).
+
+    Raises: ValueError when a line in braces is not JSON as bpftrace 0.17 writes it.
+    """
+    seen = lost = 0
+    for line in lines:
+        if not line.startswith("{"):
+            continue
+        message = json.loads(line)
+        kind, data = message.get("type"), message.get("data")
+        if kind == "lost_events":
+            lost += int(data["events"])
+        elif kind in ("map", "hist", "stats") and COUNTED in data:
+            seen += _events(data[COUNTED])
+    return seen, lost
+
+
+def _events(value: Any) -> int:  # noqa: ANN401 (JSON, of a shape that depends on the map)
+    """Events that one map's value stands for: a count, statistics, histogram buckets, or any of these by key."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, list):
+        return sum(int(bucket["count"]) for bucket in value)
+    if isinstance(value, dict):
+        return int(value["count"]) if value.keys() >= {"count", "average"} else sum(map(_events, value.values()))
+    msg = f"a map holds {type(value).__name__}, which is no count"
+    raise ValueError(msg)
+
+
+def count_lines(lines: Iterable[str]) -> tuple[int, int]:
+    """(lines that the script printed, events that bpftrace says it lost)."""
+    seen = lost = 0
+    for line in lines:
+        if match := LOST.match(line):
+            lost += int(match[1])
+        elif not FRAME.match(line):
+            seen += 1
+    return seen, lost

@@ -11,29 +11,30 @@ BPF program before it fires BEGIN, and the end of BEGIN lets them record.
 
 Where the kernel does the work, the command first sleeps for up to its `switchrate`, a second by default; the time to
 attach has that in it, as a user's has.
+
+A script counts its events in one aggregation: DTrace prints aggregations without their names, so a second one could
+not be told apart, and would be added.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from probe_effect.host import ROOT, read_text
 from probe_effect.store.script_forms import linux_form
 from probe_effect.tracers import kernel
-from probe_effect.tracers.dtrace_output import LIVE, count_aggregations, count_drops, count_lines
-from probe_effect.tracers.dynamic_events import DEFINED, LISTS, remove_group
+from probe_effect.tracers.dynamic_events import groups, remove_group
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import ToolSession, version_line, words
+from probe_effect.tracers.tool import Tool, ToolSession, not_root, version_line, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from probe_effect.store.suite_file import Need
@@ -60,18 +61,29 @@ and 6.12.
 LIST_TIMEOUT_S = 60
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 TARGET = re.compile(r"\$target\b")
+
+LIVE = "probe-effect: every probe is live"
+"""The line that we have DTrace print from BEGIN."""
 PROOF = f'dtrace:::BEGIN {{ printf("{LIVE}\\n"); }}'
+
+VALUE = re.compile(r"^\s.*?(?<=\s)(\d+)\s*$")
+"""An aggregation's row: keys and a count, or a histogram's bucket and its count. Frames of a stack end otherwise."""
+
+DISTRIBUTION = "- Distribution -"
+"""In the line above a histogram's buckets; the row above that one holds its keys, of which the last may be a number."""
+
+DROPS = re.compile(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", re.MULTILINE)
+"""Source: libdtrace's dt_handle.c, where both the drops on a CPU and those of the whole are put in words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dtrace:
-    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+class Dtrace(Tool):
+    """The tracer; `system` is what `uname` calls the operating system."""
 
     program: str = "dtrace"
     id: str = "dtrace"
-    root: Path = ROOT
-    system: str = field(default_factory=platform.system)
     tool: str = "dtrace"
+    system: str = field(default_factory=platform.system)
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
@@ -80,8 +92,8 @@ class Dtrace:
             return f"{self.program} is not installed; {INSTALL}"
         if self.version() is None:
             return f"{found} is another program of that name (systemtap-sdt-dev has one), not DTrace; {INSTALL}"
-        if os.geteuid() != 0:
-            return "DTrace needs root; run this command with sudo"
+        if reason := not_root("DTrace"):
+            return reason
         if self.system == "Linux" and not (self.root / TRACEFS / "events").is_dir():
             return f"DTrace looks for tracefs in /{TRACEFS}; as root: mount -t debugfs nodev /sys/kernel/debug"
         return None
@@ -131,8 +143,8 @@ class DtraceSession(ToolSession):
 
     def __init__(self, dtrace: Dtrace, script: Path, counting: Counting, program: Path) -> None:
         self._has_target = _has_target(script)
-        super().__init__(program)
-        self._dtrace, self._script, self._counting = dtrace, script, counting
+        super().__init__(dtrace.program, script, counting, program)
+        self._dtrace = dtrace
 
     def command(self, pid: int) -> Sequence[str]:
         """The command. `-p` stops and holds the workload, so only scripts that name it by `$target` have that.
@@ -140,7 +152,7 @@ class DtraceSession(ToolSession):
         `-q` has DTrace print what scripts print, and nothing of its own.
         """
         target = ("-p", str(pid)) if self._has_target else ()
-        return (self._dtrace.program, "-q", "-n", PROOF, *target, "-s", str(self._script.absolute()))
+        return (self.tool, "-q", "-n", PROOF, *target, "-s", str(self.script.absolute()))
 
     def attach(self, pid: int) -> None:
         """Start DTrace; where it holds the workload, that has come to its wait. Raises: TracerFailed."""
@@ -154,21 +166,24 @@ class DtraceSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), from what it printed."""
-        if self._counting == "nothing":
-            return None, None
         lost = count_drops(self.work.err.read_text(encoding="utf-8", errors="replace"))
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
-            return (count_lines if self._counting == "lines" else count_aggregations)(out), lost
+            return (count_lines if self.counting == "lines" else count_aggregations)(out), lost
 
     def complaint(self) -> str:
         """DTrace's own words; its standard output has the script's only."""
         return words(self.work.err)
 
     def end(self) -> None:
-        """Leave no process, no probe and no file behind."""
+        """Leave no process, no file and no probe behind.
+
+        A killed DTrace leaves its own BEGIN and END in tracefs: uprobes of the group `dt_PID_dtrace`.
+        """
         super().end()
         if self.child is not None and self._dtrace.system == "Linux":
-            _remove_events(self.child.pid, self._dtrace.root)
+            for group in groups(self._dtrace.root):
+                if group.startswith(f"dt_{self.child.pid}_"):
+                    remove_group(group, self._dtrace.root)
 
 
 def _has_target(script: Path) -> bool:
@@ -180,10 +195,20 @@ def _has_target(script: Path) -> bool:
     return TARGET.search(COMMENT.sub("", text)) is not None
 
 
-def _remove_events(pid: int, root: Path) -> None:
-    """Remove what a killed DTrace leaves in tracefs: its own BEGIN and END, uprobes of the group `dt_PID_dtrace`."""
-    lists = [read_text(root, f"{TRACEFS}/{name}") or "" for name in LISTS]
-    groups = {match[1] for text in lists for match in DEFINED.finditer(text)}
-    for group in groups:
-        if group.startswith(f"dt_{pid}_"):
-            remove_group(group, root)
+def count_aggregations(lines: Iterable[str]) -> int:
+    """Events in the printed aggregation, whatever it gathers: a count, counts by key, or histograms."""
+    rows = (row for row, following in pairwise(chain(lines, [""])) if DISTRIBUTION not in following)
+    return sum(int(match[1]) for row in rows if (match := VALUE.match(row)))
+
+
+def count_lines(lines: Iterable[str]) -> int:
+    """Lines that the script printed."""
+    return sum(1 for line in lines if line.strip() not in {"", LIVE})
+
+
+def count_drops(errors: str) -> int:
+    """Events that DTrace says it dropped: of its buffers, its aggregations, its variables.
+
+    An action that needs a variable which is dropped ends there, so that each of those is an event too.
+    """
+    return sum(int(match[1]) for match in DROPS.finditer(errors))

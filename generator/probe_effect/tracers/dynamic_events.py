@@ -19,20 +19,19 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.tracers.kernel import TRACEFS
+from probe_effect.tracers.kernel import NOT_MOUNTED, tracefs_folder
 from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.symbols import find_function, library_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-KEYWORD = "probe"
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
 PROBE = re.compile(r"probe\s+(?P<kind>[pr]):(?P<name>[A-Za-z_]\w{0,62})\s+(?P<target>\S+)(?:\s+(?P<arguments>\S.*))?")
 TARGET = re.compile(r"(?:(?P<file>[^\s:]+):)?(?P<function>[A-Za-z_][\w.@$]*)")
@@ -79,7 +78,7 @@ def split_probes(text: str, name: str) -> tuple[tuple[Probe, ...], str]:
     """
     probes, rest = [], []
     for number, line in enumerate(text.splitlines(), 1):
-        if not re.match(rf"\s*{KEYWORD}\s", line):
+        if not re.match(r"\s*probe\s", line):
             rest.append(line)
             continue
         rest.append("")
@@ -136,15 +135,16 @@ class DynamicEvents:
             raise TracerFailed(msg) from error
 
 
+def groups(root: Path) -> list[str]:
+    """Groups of the events on functions, everybody's; none where tracefs is not mounted."""
+    folder = tracefs_folder(root)
+    text = "\n".join(read_text(folder, name) or "" for name in LISTS) if folder else ""
+    return list(dict.fromkeys(match[1] for match in DEFINED.finditer(text)))
+
+
 def leftovers(root: Path = ROOT) -> list[str]:
     """Groups that killed runs left behind: their processes are no more. `remove_group` removes one."""
-    try:
-        folder = tracefs(root)
-    except TracerFailed:
-        return []
-    text = "\n".join(read_text(folder, name) or "" for name in LISTS)
-    groups = dict.fromkeys(match[1] for match in DEFINED.finditer(text))
-    return [group for group in groups if group.startswith(GROUP_PREFIX) and is_orphan(group, root)]
+    return [group for group in groups(root) if group.startswith(GROUP_PREFIX) and is_orphan(group, root)]
 
 
 def is_orphan(name: str, root: Path) -> bool:
@@ -159,16 +159,17 @@ def remove_group(group: str, root: Path = ROOT) -> None:
         file = tracefs(root) / name
         text = read_text(file.parent, name) or ""
         for event in [match[2] for match in DEFINED.finditer(text) if match[1] == group]:
-            _remove(file, f"-:{group}/{event}")
+            line = f"-:{group}/{event}"
+            advice = "end what still uses the event, then write that line"
+            remove(partial(_append, file, line), f"`{line}` in {file}", advice)
 
 
 def tracefs(root: Path = ROOT) -> Path:
     """Where tracefs is mounted. Raises: TracerFailed when it is not."""
-    for place in TRACEFS:
-        if (root / place / "events").is_dir():
-            return root / place
-    msg = "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
-    raise TracerFailed(msg)
+    folder = tracefs_folder(root)
+    if folder is None:
+        raise TracerFailed(NOT_MOUNTED)
+    return folder
 
 
 def _place(file: str, function: str, pid: int, folder: Path) -> str:
@@ -215,17 +216,20 @@ def _append(file: Path, line: str) -> None:
         os.close(descriptor)
 
 
-def _remove(file: Path, line: str) -> None:
-    """Remove an event. A tool that has just ended may hold it for a moment."""
+def remove(step: Callable[[], None], what: str, advice: str) -> None:
+    """Take a step that removes something from tracefs; gone already does no harm. Raises: TracerFailed with `advice`.
+
+    A tool that has just ended may hold it for a moment.
+    """
     deadline_s = time.monotonic() + PATIENCE_S
     while True:
         try:
-            return _append(file, line)
+            return step()
+        except FileNotFoundError:
+            return None
         except OSError as error:
-            if error.errno == errno.ENOENT:
-                return None
             if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
-                msg = f"`{line}` in {file}: {error.strerror}; end what still uses the event, then write that line"
+                msg = f"{what}: {error.strerror}; {advice}"
                 raise TracerFailed(msg) from error
             time.sleep(LOOK_EVERY_S)
 

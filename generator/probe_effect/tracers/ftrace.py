@@ -10,21 +10,21 @@ Source: Documentation/trace/ftrace.rst and events.rst of the Linux kernel.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.arguments import read_script
-from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, tracefs
+from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, remove, tracefs
 from probe_effect.tracers.ftrace_script import Event, parse_script
-from probe_effect.tracers.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_missing
+from probe_effect.tracers.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Report, TracerFailed
+from probe_effect.tracers.tool import not_root
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Counting
 
 INSTANCE_PREFIX = "probe-effect-"
-PATIENCE_S = 5.0
-LOOK_EVERY_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ class FtraceSession:
     prefix: tuple[str, ...] = ()
 
     def __init__(self, script: Script, program: Path, root: Path) -> None:
-        self._script, self._program, self._root = script, program, root
+        self._script, self._program = script, program
         self._probes = DynamicEvents(root)
         self._instance = Instance(root)
         self._events = [Event(self._probes.in_group(event.name), event.filter) for event in script.events]
@@ -150,9 +148,10 @@ class FtraceSession:
 
     def _remove(self) -> None:
         """Remove both. Raises: TracerFailed when somebody else holds one of them."""
-        with ExitStack() as leaving:
-            leaving.callback(self._probes.remove)  # after the instance, which uses them
+        try:
             self._instance.remove()
+        finally:  # after the instance, which uses them
+            self._probes.remove()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +227,7 @@ def _stats(text: str) -> dict[str, int]:
 
 def instances_missing(root: Path) -> str | None:
     """None when we may make instances in tracefs, else why not and what to do."""
-    if os.geteuid() != 0:
-        return "tracefs needs root; run this command with sudo"
-    if reason := tracefs_missing(root):
+    if reason := not_root("tracefs") or tracefs_missing(root):
         return reason
     folder = tracefs(root) / "instances"
     return None if folder.is_dir() else f"this kernel has no {folder}: it is older than Linux 3.10"
@@ -238,25 +235,12 @@ def instances_missing(root: Path) -> str | None:
 
 def leftovers(root: Path = ROOT) -> list[str]:
     """Instances that killed runs left behind: their processes are no more. `remove_instance` removes one."""
-    try:
-        folder = tracefs(root) / "instances"
-    except TracerFailed:
-        return []
-    return sorted(path.name for path in folder.glob(f"{INSTANCE_PREFIX}*") if is_orphan(path.name, root))
+    folder = tracefs_folder(root)
+    found = folder.glob(f"instances/{INSTANCE_PREFIX}*") if folder else ()
+    return sorted(path.name for path in found if is_orphan(path.name, root))
 
 
 def remove_instance(name: str, root: Path = ROOT) -> None:
     """Remove an instance, with all that is enabled in it. Raises: TracerFailed while somebody uses it."""
     folder = tracefs(root) / "instances" / name
-    deadline_s = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            return folder.rmdir()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            # A tool that has just ended may hold it for a moment.
-            if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
-                msg = f"{folder} cannot be removed: {error.strerror}; end what uses it, then: rmdir {folder}"
-                raise TracerFailed(msg) from error
-            time.sleep(LOOK_EVERY_S)
+    remove(folder.rmdir, f"{folder} cannot be removed", f"end what uses it, then: rmdir {folder}")

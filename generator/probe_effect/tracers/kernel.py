@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""
+NOT_MOUNTED = "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
 
 OPTIONS: dict[Need, tuple[str, str]] = {
     "kprobe": ("kprobes", "KPROBES"),
@@ -42,6 +43,15 @@ MULTI_LINK = b"\0bpf_kprobe_multi_link\0"
 Source: kernel/trace/bpf_trace.c has the type only within CONFIG_FPROBE; bpf_kprobe_multi_link_attach is always there.
 """
 
+KPROBE_LIST = "sys/kernel/debug/kprobes/list"
+MECHANISMS = {"[FTRACE]": "ftrace", "[OPTIMIZED]": "jump"}
+"""Mark at the end of a kprobe's line to its mechanism; a live probe without one is a breakpoint.
+
+Source: Documentation/trace/kprobes.rst, "The kprobes debugfs interface"; kernel/kprobes.c, report_probe.
+"""
+TRAP = "trap"
+ASLEEP = ("[DISABLED]", "[GONE]")
+
 
 def missing(need: Need, root: Path) -> str | None:
     """None when the kernel has the facility, else a sentence that says why not.
@@ -51,20 +61,35 @@ def missing(need: Need, root: Path) -> str | None:
     """
     if _is_offered(need, root):
         return _functions_missing(need, root) if need in ON_FTRACE else None
-    name, option = OPTIONS[need]
-    return f"this kernel has no {name}: {_config_says(option, root)}"
+    return _has_none(need, root)
+
+
+def tracefs_folder(root: Path) -> Path | None:
+    """Where tracefs is mounted; None where it is not."""
+    return next((root / place for place in TRACEFS if (root / place / "events").is_dir()), None)
 
 
 def tracefs_missing(root: Path) -> str | None:
     """None when tracefs is mounted and open to us, else what to do."""
-    if any((root / place / "events").is_dir() for place in TRACEFS):
-        return None
-    return "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
+    return None if tracefs_folder(root) else NOT_MOUNTED
 
 
 def ftrace_tracers(folder: Path) -> list[str]:
     """The tracers that tracefs, or one of its instances, offers; none where it has no such file."""
     return (read_text(folder, "available_tracers") or "").split()
+
+
+def mechanism(root: Path) -> str | None:
+    """How the kprobes and kretprobes that are live now fire: `ftrace`, `jump`, `trap`, or several joined by ` + `.
+
+    One probe costs several times another. None where there is none, and where debugfs is not mounted or closed to us.
+    The kernel turns a trap into a jump a while after it was set (OPTIMIZE_DELAY, 5 ticks), so ask when the workload has
+    run. Multi-kprobes, fentry and the tracers of functions are no kprobes and stand in no line.
+    """
+    lines = (read_text(root, KPROBE_LIST) or "").splitlines()
+    live = [line for line in lines if not any(mark in line for mark in ASLEEP)]
+    found = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
+    return " + ".join(sorted(found)) or None
 
 
 def _functions_missing(need: Need, root: Path) -> str | None:
@@ -79,8 +104,7 @@ def _functions_missing(need: Need, root: Path) -> str | None:
         except OSError as error:
             words = f"{error.strerror}: {functions}"
             return f"this kernel refuses to have functions traced, on which {need} stands: {words}"
-    name, option = OPTIONS[need]
-    return f"this kernel has no {name}: {_config_says(option, root)}"
+    return _has_none(need, root)
 
 
 def _is_offered(need: Need, root: Path) -> bool:
@@ -110,14 +134,15 @@ def _signs(need: Need) -> list[str]:
     return [f"sys/bus/event_source/devices/{need}", *(f"{place}/{need}_events" for place in TRACEFS)]
 
 
-def _config_says(option: str, root: Path) -> str:
+def _has_none(need: Need, root: Path) -> str:
+    """That the kernel has no such facility, with what its build options say of it."""
+    name, option = OPTIONS[need]
     config = kernel_config(root)
     if config is None:
         release = read_text(root, "proc/sys/kernel/osrelease") or "this release"
-        return f"nothing under /sys offers them, and no file has the build options of {release}"
-    value = config.get(option, "n")
-    return (
-        f"CONFIG_{option} is not set"
-        if value == "n"
-        else f"CONFIG_{option}={value}, but nothing under /sys offers them"
-    )
+        why = f"nothing under /sys offers them, and no file has the build options of {release}"
+    elif (value := config.get(option, "n")) == "n":
+        why = f"CONFIG_{option} is not set"
+    else:
+        why = f"CONFIG_{option}={value}, but nothing under /sys offers them"
+    return f"this kernel has no {name}: {why}"

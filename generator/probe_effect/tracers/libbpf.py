@@ -22,7 +22,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import missing, tracefs_missing
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import ToolSession, absent, version_line
+from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,9 +79,7 @@ class Libbpf:
         """None when it can run here, else why not and what to do."""
         if self.prebuilt is None and (reason := self._cannot_compile()):
             return reason
-        if os.geteuid() != 0:
-            return "libbpf needs root; run this command with sudo"
-        return tracefs_missing(self.root)
+        return not_root("libbpf") or tracefs_missing(self.root)
 
     def version(self) -> str | None:
         """The version of the library, and of the compiler; None when the loader cannot be made, or does not run."""
@@ -99,7 +97,7 @@ class Libbpf:
     def session(self, script: Path, counting: Counting, program: Path) -> LibbpfSession:
         """One run of the BPF program `script`. Raises: TracerFailed with the compiler's words when it refuses it."""
         try:
-            return LibbpfSession((self.loader(), self._object(script)), counting, program)
+            return LibbpfSession(str(self.loader()), self._object(script), counting, program)
         except ProbeEffectError as error:
             raise TracerFailed(str(error)) from error
 
@@ -159,18 +157,14 @@ def _object(script: Path, cache: Path | None, sysroot: Path | None = None) -> Pa
 
 
 class LibbpfSession(ToolSession):
-    """One loader at work."""
+    """One loader at work; its script is the compiled one."""
 
     name = "libbpf"
-
-    def __init__(self, words: Sequence[Path], counting: Counting, program: Path) -> None:
-        super().__init__(program)
-        self._words, self._counting = words, counting
 
     def command(self, pid: int) -> Sequence[str]:
         """The command; its probes fire for every process, as those of most tools do."""
         del pid
-        return [str(word) for word in self._words]
+        return (self.tool, str(self.script))
 
     def is_live(self) -> bool:
         """Whether the loader has said that all its programs are attached."""
@@ -178,8 +172,6 @@ class LibbpfSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), from its last line."""
-        if self._counting == "nothing":
-            return None, None
         counts = json.loads(self._text().splitlines()[-1])
         return counts["seen"], counts["lost"]
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.tracers.arguments import read_script, split_arguments
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import ToolSession, absent, version_line
+from probe_effect.tracers.tool import Tool, ToolSession, absent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +49,10 @@ APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
 EVENT = re.compile(r"<event><name>([^<]+)</name>")
 DISCARDED = re.compile(r"<discarded_events>(\d+)</discarded_events>")
 COUNTED = re.compile(r"^\s*(\d+) Event messages?$", re.MULTILINE)
-HARMLESS = re.compile(r"failed to set open files limit|^\s*$")
-"""A daemon without CAP_SYS_RESOURCE keeps the limit that it has, which one workload does not reach."""
 
 
 @dataclass(frozen=True, slots=True)
-class LttngUst:
+class LttngUst(Tool):
     """The tracer; `program` is its command, beside which `-sessiond` is found."""
 
     program: str = "lttng"
@@ -73,17 +71,13 @@ class LttngUst:
                 return reason
         return self._daemon_of_others()
 
-    def version(self) -> str | None:
-        """What `lttng --version` prints."""
-        return version_line(self.program)
-
     def missing(self, need: Need) -> str | None:
         """LTTng-UST stands on none of them."""
         return f"LTTng-UST has no {need}: it traces programs that are built with its tracepoints"
 
     def session(self, script: Path, counting: Counting, program: Path) -> LttngSession:
         """One run. Raises: TracerFailed when the script is not understood."""
-        return LttngSession(self, read_commands(script), counting, program)
+        return LttngSession(self, script, counting, program)
 
     def _daemon_of_others(self) -> str | None:
         try:
@@ -91,11 +85,8 @@ class LttngUst:
         except TracerFailed as failure:
             return str(failure)
         advice = "systemctl stop lttng-sessiond, or end the process"
-        return (
-            f"a session daemon runs already, and would do the work of others beside ours; {advice}"
-            if is_there
-            else None
-        )
+        said = f"a session daemon runs already, and would do the work of others beside ours; {advice}"
+        return said if is_there else None
 
     def call(self, *words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """`lttng WORDS`, ended; it starts no daemon. Raises: TracerFailed when it does not end."""
@@ -118,24 +109,19 @@ class LttngSession(ToolSession):
     """One session daemon with one recording session."""
 
     name = "lttng-sessiond"
-    harmless = HARMLESS
+    harmless = re.compile(r"failed to set open files limit|^\s*$")
+    """A daemon without CAP_SYS_RESOURCE keeps the limit that it has, which one workload does not reach."""
 
-    def __init__(self, lttng: LttngUst, commands: Sequence[Sequence[str]], counting: Counting, program: Path) -> None:
-        super().__init__(program)
-        self._lttng, self._commands, self._counting = lttng, commands, counting
+    def __init__(self, lttng: LttngUst, script: Path, counting: Counting, program: Path) -> None:
+        self._lttng, self._commands = lttng, read_commands(script)
+        super().__init__(lttng.daemon, script, counting, program)
         self._recording = self.work.path.name  # no other session can have this name
-        self._pid = 0
         self._lost: int | None = None
-
-    @property
-    def trace(self) -> Path:
-        """The folder to which events are recorded."""
-        return self.work.path / "trace"
 
     def command(self, pid: int) -> Sequence[str]:
         """The session daemon's command."""
-        self._pid = pid
-        return (self._lttng.daemon, "--no-kernel")
+        del pid
+        return (self.tool, "--no-kernel")
 
     def environment(self) -> dict[str, str]:
         """For root, a home that keeps the name of the current session out of the user's.
@@ -149,7 +135,7 @@ class LttngSession(ToolSession):
         offered = self._offered()
         if offered is None:
             return False
-        self.run("create", self._recording, f"--output={self.trace}")
+        self.run("create", self._recording, f"--output={self.written}")
         for command, *words in self._commands:
             self.run(command, f"--session={self._recording}", *words)
         self._refuse_unknown(offered)
@@ -165,31 +151,26 @@ class LttngSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(events in the files, events discarded). Raises: ValueError when Babeltrace says no number."""
-        if self._counting == "nothing":
-            return None, None
-        return count_recorded(self.trace), self._lost
+        return count_recorded(self.written), self._lost
 
     def output_bytes(self) -> int:
         """Bytes recorded, with the files that describe them."""
-        return sum(path.stat().st_size for path in self.trace.rglob("*") if path.is_file())
+        return sum(path.stat().st_size for path in self.written.rglob("*") if path.is_file())
 
     def run(self, *words: str) -> str:
         """What `lttng WORDS` prints. Raises: TracerFailed with its complaint."""
-        ended = self._try(*words)
+        ended = self._lttng.call(*words, environment=self.environment())
         if ended.returncode != 0:
             said = " ".join(f"{ended.stdout} {ended.stderr}".split())
             msg = f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {said}"
             raise TracerFailed(msg)
         return ended.stdout
 
-    def _try(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self._lttng.call(*words, environment=self.environment())
-
     def _offered(self) -> list[str] | None:
         """Tracepoints with which the workload is registered; None while it, or the daemon, is not there yet."""
-        listed = self._try("--mi=xml", "list", "--userspace")
+        listed = self._lttng.call("--mi=xml", "list", "--userspace", environment=self.environment())
         applications = dict(APPLICATION.findall(listed.stdout)) if listed.returncode == 0 else {}
-        events = applications.get(str(self._pid))
+        events = applications.get(str(self.pid))
         return None if events is None else EVENT.findall(events)
 
     def _refuse_unknown(self, offered: Sequence[str]) -> None:

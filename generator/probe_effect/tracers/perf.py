@@ -15,11 +15,11 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.host import ROOT, read_text
+from probe_effect.host import read_text
 from probe_effect.tracers.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.tracers.perf_output import complaint
 from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
-from probe_effect.tracers.tool import absent
+from probe_effect.tracers.tool import Tool, absent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,27 +34,22 @@ SESSIONS: dict[str, type[PerfSession]] = {
     "perf-trace": TraceSession,
 }
 
+INSTALL = "on Debian: apt install linux-perf; on Ubuntu: apt install linux-tools-generic"
+
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 OPEN_TO_ALL = -1
 """The setting at which tracepoints need no privilege (Documentation/admin-guide/sysctl/kernel.rst)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Perf:
-    """One of the tracers; `program` is its command, `root` is where it looks for the kernel's files."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perf(Tool):
+    """One of the tracers; `tool` says which."""
 
-    tool: str
-    id: str
     program: str = "perf"
-    root: Path = ROOT
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        if reason := absent(
-            self.program, "on Debian: apt install linux-perf; on Ubuntu: apt install linux-tools-generic"
-        ):
-            return reason
-        return self._runs() or self._events_refused() or self._tracefs_refused()
+        return absent(self.program, INSTALL) or self._runs() or self._events_refused() or self._tracefs_refused()
 
     def version(self) -> str | None:
         """What `perf --version` prints."""
@@ -69,8 +64,7 @@ class Perf:
 
     def session(self, script: Path, counting: Counting, program: Path) -> PerfSession:
         """One run of perf with `script`. perf counts whatever it watches. Raises: TracerFailed."""
-        del counting
-        return SESSIONS[self.tool](self.program, script, program, self.root)
+        return SESSIONS[self.tool](self.program, script, counting, program, self.root)
 
     def _runs(self) -> str | None:
         """None when perf runs. On Debian and Ubuntu it may be a script that looks for one that fits the kernel."""

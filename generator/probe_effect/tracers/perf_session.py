@@ -8,7 +8,6 @@ something to print (trace__run in tools/perf/builtin-trace.c), and the kernel sa
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
@@ -16,18 +15,15 @@ from typing import TYPE_CHECKING
 
 from probe_effect.host import read_text
 from probe_effect.tracers import perf_output
-from probe_effect.tracers.arguments import read_script, split_arguments
-from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes
+from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
     from typing import TextIO
 
-    from probe_effect.tracers.protocol import Report
+    from probe_effect.tracers.protocol import Counting
 
 OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
 """No ~/.perfconfig: two machines would measure two things."""
@@ -38,51 +34,22 @@ READ_TIMEOUT_S = 120.0
 """perf reads and prints a million recorded events in a second."""
 
 
-class PerfSession(ToolSession):
-    """What the three have in common: the script's probes and words, and the workload's id."""
+class PerfSession(ProbingSession):
+    """What the three have in common."""
 
-    stop_signal = signal.SIGINT
     good_exits = frozenset({0, -signal.SIGINT})
     """perf ends itself by the signal that stopped it, and by itself when the workload has ended."""
-
-    def __init__(self, perf: str, script: Path, program: Path, root: Path) -> None:
-        # The script first: a session that is not made leaves no folder behind.
-        self._probes, words = split_probes(read_script(script), script.name)
-        self._events = DynamicEvents(root)
-        self.words = split_arguments(self._events.in_group(words), script.name)
-        super().__init__(program)
-        self.perf, self.root = perf, root
-        self.written = self.work.path / "written"
 
     def environment(self) -> dict[str, str]:
         """Nobody's own settings."""
         return OWN_CONFIG
 
     def attach(self, pid: int) -> None:
-        """Define the script's probes and start perf. Raises: TracerFailed."""
+        """Start perf; to define the script's probes is part of its start. Raises: TracerFailed."""
         wait_for_workload(pid)
-        self._start_ns = time.monotonic_ns()
-        if self._probes:
-            self._events.define(self._probes, pid, self.program)
-        self.child = self.spawn(self.command(pid))
-
-    def stop(self, timeout_s: float) -> Report:
-        """Have perf write what it has, count, and remove the script's probes. Raises: TracerFailed."""
-        report = super().stop(timeout_s)
-        if self._probes:
-            self._events.remove()
-        return report
-
-    def end(self) -> None:
-        """Leave no process, no probe and no file behind."""
-        super().end()
-        if self._probes:
-            with contextlib.suppress(TracerFailed):  # `stop` says so where there is a row to say it in
-                self._events.remove()
-
-    def output_bytes(self) -> int:
-        """Size of the file that perf wrote."""
-        return self.written.stat().st_size if self.written.exists() else 0
+        start_ns = time.monotonic_ns()
+        super().attach(pid)
+        self._start_ns = start_ns
 
     def complaint(self) -> str:
         """perf's own words, without its manual."""
@@ -90,24 +57,31 @@ class PerfSession(ToolSession):
 
 
 class ControlledSession(PerfSession):
-    """perf that is told through a pipe to enable its events, and says when it has."""
+    """perf that is told through pipes to enable its events, and says when it has; the word waits in one of them."""
 
-    def __init__(self, perf: str, script: Path, program: Path, root: Path) -> None:
-        super().__init__(perf, script, program, root)
-        self._control = Control(self.work.path)
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
+        super().__init__(tool, script, counting, program, root)
+        commands, answers = self.work.path / "commands", self.work.path / "answers"
+        self._control = f"fifo:{commands},{answers}"
+        self._pipes = [_open_pipe(commands), _open_pipe(answers)]
+        os.write(self._pipes[0], b"enable\n")
 
     def is_live(self) -> bool:
         """Whether perf has said that all its events are enabled."""
-        return self._control.is_answered()
+        try:
+            return ENABLED in os.read(self._pipes[1], 64)
+        except BlockingIOError:
+            return False
 
     def end(self) -> None:
         """Leave no process, no probe, no file and no pipe behind."""
         super().end()
-        self._control.close()
+        while self._pipes:
+            os.close(self._pipes.pop())
 
     def controlled(self, pid: int) -> tuple[str, ...]:
         """Options of the waiting workload, the pipes, and the file to write."""
-        return ("-p", str(pid), "-D", "-1", "--control", self._control.option, "-o", str(self.written))
+        return ("-p", str(pid), "-D", "-1", "--control", self._control, "-o", str(self.written))
 
 
 class StatSession(ControlledSession):
@@ -117,7 +91,7 @@ class StatSession(ControlledSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command; its counters in a form for programs."""
-        return (self.perf, "stat", "-x,", *self.controlled(pid), *self.words)
+        return (self.tool, "stat", "-x,", *self.controlled(pid), *self.words)
 
     def count(self) -> tuple[int | None, int | None]:
         """(events counted, none lost: a counter drops nothing)."""
@@ -132,7 +106,7 @@ class RecordSession(ControlledSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command. -N: without it perf keeps a copy of each program that it meets in ~/.debug."""
-        return (self.perf, "record", "-N", *self.controlled(pid), *self.words)
+        return (self.tool, "record", "-N", *self.controlled(pid), *self.words)
 
     def count(self) -> tuple[int | None, int | None]:
         """(events recorded, events lost), as perf itself reads the file."""
@@ -145,7 +119,7 @@ class RecordSession(ControlledSession):
     def _read_back(self, *words: str) -> TextIO:
         """What perf prints about the file. Raises: ValueError."""
         self.work.out.write_bytes(b"")
-        reader = self.spawn((self.perf, *words, "-i", str(self.written)))
+        reader = self.spawn((self.tool, *words, "-i", str(self.written)))
         try:
             ended = reader.wait(READ_TIMEOUT_S)
         finally:
@@ -165,7 +139,7 @@ class TraceSession(PerfSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command."""
-        return (self.perf, "trace", "-p", str(pid), "-o", str(self.written), *self.words)
+        return (self.tool, "trace", "-p", str(pid), "-o", str(self.written), *self.words)
 
     def is_live(self) -> bool:
         """Whether perf has its events and sleeps until one comes."""
@@ -178,28 +152,6 @@ class TraceSession(PerfSession):
         """(system calls printed, system calls lost)."""
         with self.written.open(encoding="utf-8", errors="replace") as lines:
             return perf_output.count_calls(lines)
-
-
-class Control:
-    """The pipes of perf's `--control`, with the word `enable` waiting in one of them."""
-
-    def __init__(self, folder: Path) -> None:
-        commands, answers = folder / "commands", folder / "answers"
-        self.option = f"fifo:{commands},{answers}"
-        self._descriptors = [_open_pipe(commands), _open_pipe(answers)]
-        os.write(self._descriptors[0], b"enable\n")
-
-    def is_answered(self) -> bool:
-        """Whether perf has answered."""
-        try:
-            return ENABLED in os.read(self._descriptors[1], 64)
-        except BlockingIOError:
-            return False
-
-    def close(self) -> None:
-        """Close the pipes; once more does no harm."""
-        while self._descriptors:
-            os.close(self._descriptors.pop())
 
 
 def sleeps_over_events(pid: int, root: Path) -> bool:

@@ -17,19 +17,12 @@ LOOK_EVERY_S = 0.0005
 
 def state(pid: int) -> str | None:
     """The letter of its state (`S`: sleeps, and a signal could wake it); None when it is gone."""
-    stat = read_text(ROOT, f"proc/{pid}/stat")
-    # The name, in parentheses, may hold blanks and parentheses itself.
-    return stat.rpartition(")")[2].split()[0] if stat else None
+    return status(pid).get("State", "")[:1] or None
 
 
 def is_gone(pid: int) -> bool:
     """Whether it has ended, waited for or not."""
     return state(pid) in {None, "Z", "X"}
-
-
-def name(pid: int) -> str | None:
-    """The name of its program, cut to 15 bytes; None when it is gone."""
-    return read_text(ROOT, f"proc/{pid}/comm")
 
 
 def status(pid: int | str, root: Path | None = None) -> dict[str, str]:

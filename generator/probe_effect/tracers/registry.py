@@ -18,6 +18,7 @@ from probe_effect.tracers.lttng_ust import LttngUst
 from probe_effect.tracers.perf import perf_tracers
 from probe_effect.tracers.strace import Strace, StraceSeccomp
 from probe_effect.tracers.systemtap import Systemtap
+from probe_effect.tracers.tool import Tool
 from probe_effect.tracers.trace_cmd import TraceCmd
 from probe_effect.tracers.uftrace import Uftrace
 
@@ -72,15 +73,15 @@ def at_path(tracer: Tracer, program: str) -> Tracer:
 
     Raises: UsageError for a tool that has no program of its own, and for a program that does not say its version.
     """
-    if not hasattr(tracer, "program"):
+    if not isinstance(tracer, Tool):
         msg = f"{tracer.id} is no program that could lie elsewhere; give its name without a path"
         raise UsageError(msg)
     # Tools are started in the workload's folder, and a run that is continued may be so from elsewhere.
     path = Path(found).absolute() if (found := shutil.which(program)) else program
-    other: Tracer = replace(tracer, program=str(path))  # type: ignore[type-var]
+    other = replace(tracer, program=str(path))
     said = other.version() or ""
     number = VERSION.search(said)
     if number is None:
         msg = f"{program}: expected a {tracer.id} that prints its version, found {said or 'nothing that runs'}"
         raise UsageError(msg)
-    return replace(other, id=f"{tracer.id}-{number[0].replace('.', '-')}")  # type: ignore[type-var]
+    return replace(other, id=f"{tracer.id}-{number[0].replace('.', '-')}")

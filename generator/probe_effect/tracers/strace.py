@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from probe_effect.host import ROOT, read_text
+from probe_effect.host import read_text
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_capability, status, wait_for_workload
-from probe_effect.tracers.protocol import Report, TracerFailed
-from probe_effect.tracers.tool import ToolSession, absent, version_line
+from probe_effect.tracers.tool import Tool, ToolSession, absent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
+    from probe_effect.tracers.protocol import Counting, Report
+
+INSTALL = "on Debian and Ubuntu: apt install strace"
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"^(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)", re.MULTILINE)
@@ -45,22 +46,17 @@ CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Strace:
-    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+class Strace(Tool):
+    """The tracer."""
 
     program: str = "strace"
     id: str = "strace"
-    root: Path = ROOT
     tool: str = "strace"
+    attaches: ClassVar[bool] = True
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        reason = absent(self.program, "on Debian and Ubuntu: apt install strace")
-        return reason or scope_refuses(self.root, attaching=True)
-
-    def version(self) -> str | None:
-        """What `strace --version` prints first."""
-        return version_line(self.program)
+        return absent(self.program, INSTALL) or scope_refuses(self.root, attaching=self.attaches)
 
     def missing(self, need: Need) -> str | None:
         """strace stands on none of them."""
@@ -68,8 +64,7 @@ class Strace:
 
     def session(self, script: Path, counting: Counting, program: Path) -> StraceSession:
         """One run. Raises: TracerFailed when the script is not understood."""
-        del counting  # its lines are always counted
-        return StraceSession(self.program, read_arguments(script), program)
+        return StraceSession(self.program, script, counting, program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +73,11 @@ class StraceSeccomp(Strace):
 
     id: str = "strace-seccomp"
     tool: str = "strace-seccomp"
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        reason = absent(self.program, "on Debian and Ubuntu: apt install strace")
-        return reason or scope_refuses(self.root, attaching=False)
+    attaches: ClassVar[bool] = False
 
     def session(self, script: Path, counting: Counting, program: Path) -> SeccompSession:
         """One run. Raises: TracerFailed when the script is not understood."""
-        del counting
-        return SeccompSession(self.program, read_arguments(script), program)
+        return SeccompSession(self.program, script, counting, program)
 
 
 def scope_refuses(root: Path, *, attaching: bool) -> str | None:
@@ -111,17 +101,13 @@ class StraceSession(ToolSession):
     """One strace that attaches to the workload."""
 
     name = "strace"
+    always_counts = True
+    _before = 0
+    """Calls printed before the workload waited for its go."""
 
-    def __init__(self, strace: str, arguments: Sequence[str], program: Path) -> None:
-        super().__init__(program)
-        self._strace, self._arguments = strace, arguments
-        self._before = 0
-        """Calls printed before the workload waited for its go."""
-
-    @property
-    def lines(self) -> Path:
-        """The file to which strace prints."""
-        return self.work.path / "lines"
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        self.arguments = read_arguments(script)
+        super().__init__(tool, script, counting, program)
 
     def attach(self, pid: int) -> None:
         """Start strace on the workload once it waits: what its loader reads is no event. Raises: TracerFailed."""
@@ -131,7 +117,7 @@ class StraceSession(ToolSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command that attaches to the workload."""
-        return (self._strace, "-o", str(self.lines), *self._arguments, "-p", str(pid))
+        return (self.tool, "-o", str(self.written), *self.arguments, "-p", str(pid))
 
     def is_live(self) -> bool:
         """Whether strace says that it is attached, and the kernel that the workload is traced by it."""
@@ -148,33 +134,26 @@ class StraceSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(calls printed, 0): the traced process stands still until its line is written, so that none can be lost."""
-        if NOTHING in self._arguments:
+        if NOTHING in self.arguments:
             return None, None
-        return count_calls(self.lines) - self._before, 0
-
-    def output_bytes(self) -> int:
-        """Bytes printed."""
-        return self.lines.stat().st_size
+        return count_calls(self.written) - self._before, 0
 
 
 class SeccompSession(StraceSession):
     """One strace that starts the workload. What the loader does before the workload waits is not counted."""
 
-    def __init__(self, strace: str, arguments: Sequence[str], program: Path) -> None:
-        super().__init__(strace, arguments, program)
-        self.prefix = (strace, "-f", "--seccomp-bpf", "-o", str(self.lines), *arguments)
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        super().__init__(tool, script, counting, program)
+        self.prefix = (tool, "-f", "--seccomp-bpf", "-o", str(self.written), *self.arguments)
 
     def ready(self, timeout_s: float) -> None:
         """Return when the workload is traced, filtered, and waits. Raises: TracerFailed."""
         super().ready(timeout_s)
-        self._before = count_calls(self.lines)
+        self._before = count_calls(self.written)
 
     def is_live(self) -> bool:
         """Whether a child of strace is traced by it, has a filter that strace has not, and waits for its go."""
         own = status(self.pid)
-        if own.get("State", "Z").startswith("Z"):
-            msg = "strace ended before its probes were live"
-            raise TracerFailed(msg)
         return any(_is_filtered(status(child), self.pid, own) for child in children(self.pid))
 
 

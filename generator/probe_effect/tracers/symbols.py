@@ -13,6 +13,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from probe_effect.host import ROOT, read_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -54,9 +56,6 @@ def _places(elf: ELFFile, name: str):  # type: ignore[no-untyped-def]  # noqa: A
 
 def library_of(pid: int, stem: str) -> str | None:
     """Path of the library `stem` (`libc`) that the process has mapped; None without one."""
-    try:
-        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:  # noqa: PTH123 (no path of ours)
-            paths = [line.split(maxsplit=5)[-1].strip() for line in maps if "/" in line]
-    except OSError:
-        return None
+    lines = (read_text(ROOT, f"proc/{pid}/maps") or "").splitlines()
+    paths = [line.split(maxsplit=5)[-1] for line in lines if "/" in line]
     return next((path for path in paths if path.rsplit("/", 1)[-1].startswith((f"{stem}.", f"{stem}-"))), None)

@@ -19,10 +19,10 @@ import resource
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.host import ROOT, kernel_config, read_text
+from probe_effect.host import kernel_config, read_text
 from probe_effect.tracers import kernel
-from probe_effect.tracers.proc import children, has_capability, name, state
-from probe_effect.tracers.tool import ToolSession, absent, version_line, words
+from probe_effect.tracers.proc import children, has_capability, status
+from probe_effect.tracers.tool import Tool, ToolSession, absent, not_root, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,25 +42,18 @@ CAP_SYS_RESOURCE = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Systemtap:
-    """The tracer; `program` is its command, `root` is where it looks for the kernel's files."""
+class Systemtap(Tool):
+    """The tracer."""
 
     program: str = "stap"
     id: str = "systemtap"
-    root: Path = ROOT
     tool: str = "systemtap"
 
     def available(self) -> str | None:
         """None when it can run here, else every reason why not and what to do."""
-        if reason := absent(self.program, INSTALL) or absent(LOADER, INSTALL):
+        if reason := absent(self.program, INSTALL) or absent(LOADER, INSTALL) or not_root("SystemTap"):
             return reason
-        if os.geteuid() != 0:
-            return "SystemTap needs root; run this command with sudo"
         return "; ".join(filter(None, (self._no_tree(), self._no_memory()))) or None
-
-    def version(self) -> str | None:
-        """What `stap --version` prints first."""
-        return version_line(self.program)
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel offers `need`, else why not."""
@@ -106,14 +99,14 @@ class SystemtapSession(ToolSession):
     name = "systemtap"
 
     def __init__(self, systemtap: Systemtap, script: Path, counting: Counting, program: Path) -> None:
-        super().__init__(program)
-        self._systemtap, self._script, self._counting = systemtap, script, counting
+        super().__init__(systemtap.program, script, counting, program)
+        self._tree = systemtap.tree()
 
     def command(self, pid: int) -> Sequence[str]:
         """The command; its probes fire for every process, as those of most tools do."""
         del pid
-        how = ("--runtime=bpf", "-r", str(self._systemtap.tree()), "-E", PROOF)
-        return (self._systemtap.program, *how, str(self._script.absolute()))
+        how = ("--runtime=bpf", "-r", str(self._tree), "-E", PROOF)
+        return (self.tool, *how, str(self.script.absolute()))
 
     def environment(self) -> dict[str, str]:
         """Have it keep its files with ours, not in the user's home."""
@@ -123,12 +116,11 @@ class SystemtapSession(ToolSession):
         """Whether the line of `begin` is there and the loader sleeps."""
         if self.child is None or LIVE not in self.work.out.read_text(encoding="utf-8", errors="replace"):
             return False
-        return any(name(child) == LOADER and state(child) == "S" for child in children(self.child.pid))
+        found = [status(child) for child in children(self.child.pid)]
+        return any(one.get("Name") == LOADER and one["State"].startswith("S") for one in found)
 
     def count(self) -> tuple[int | None, int | None]:
         """(events that the script printed, None). Raises: ValueError when it printed none."""
-        if self._counting == "nothing":
-            return None, None
         counts = COUNTED.findall(self.work.out.read_text(encoding="utf-8", errors="replace"))
         if not counts:
             msg = "expected a line `events N` from the script's end probe"

@@ -1,4 +1,4 @@
-"""A tool that runs as a process beside the workload: what most tracers have in common.
+"""A tracer that is a program, run as a process beside the workload: what most tracers have in common.
 
 Its output goes to files in memory: reading a pipe while the workload runs would fire probes on read. That its probes
 are live is known from a line of its own, never from a wait.
@@ -14,18 +14,20 @@ import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
+from probe_effect.host import ROOT
 from probe_effect.processes import Child
-from probe_effect.tracers.proc import peak_rss_bytes
+from probe_effect.tracers.proc import is_gone, peak_rss_bytes
 from probe_effect.tracers.protocol import Report, TracerFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probe_effect.processes import Ended
+    from probe_effect.tracers.protocol import Counting
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
 WORK_PREFIX = "probe-effect-"
@@ -35,6 +37,20 @@ LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
 
 MAX_COMPLAINT_LINES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Base of tracers that are programs: `program` is the command, `root` where it looks for the kernel's files."""
+
+    program: str
+    id: str
+    tool: str
+    root: Path = ROOT
+
+    def version(self) -> str | None:
+        """What `PROGRAM --version` prints first; None when it does not."""
+        return version_line(self.program)
 
 
 class WorkFolder:
@@ -67,10 +83,14 @@ class ToolSession(ABC):
     good_exits: frozenset[int] = frozenset({0})
     harmless: re.Pattern[str] = re.compile(r"^\s*$")
     """Lines of its output that are no complaint."""
+    always_counts: bool = False
+    """Whether it counts whatever its script does."""
 
-    def __init__(self, program: Path) -> None:
-        self.program = program
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        self.tool, self.script, self.counting, self.program = tool, script, counting, program
         self.work = WorkFolder()
+        self.written = self.work.path / "written"
+        """The file or folder to which the tool writes, where it does not print."""
         self.child: Child | None = None
         self.attach_ns: int | None = None
         self.pid = 0
@@ -101,7 +121,7 @@ class ToolSession(ABC):
         self._start_ns = time.monotonic_ns()
         self.child = self.spawn(self.command(pid))
 
-    def spawn(self, command: Sequence[str], pass_fds: Sequence[int] = ()) -> Child:
+    def spawn(self, command: Sequence[str]) -> Child:
         """A program in the workload's folder, its output in the work folder. Raises: TracerFailed."""
         with self.work.out.open("ab") as out, self.work.err.open("ab") as err:
             try:
@@ -110,7 +130,6 @@ class ToolSession(ABC):
                     stdin=subprocess.DEVNULL,
                     stdout=out.fileno(),
                     stderr=err.fileno(),
-                    pass_fds=pass_fds,
                     folder=self.program.parent,
                     environment=self.environment(),
                 )
@@ -120,20 +139,20 @@ class ToolSession(ABC):
 
     def ready(self, timeout_s: float) -> None:
         """Return when every probe is live. Raises: TracerFailed when the tool dies or does not get there."""
-        self.wait_until(self.is_live, timeout_s, f"no probe was live after {timeout_s:.0f} s")
-        self.attach_ns = time.monotonic_ns() - self._start_ns
-
-    def wait_until(self, proof: Callable[[], bool], timeout_s: float, otherwise: str) -> None:
-        """Return when `proof` holds. Raises: TracerFailed when the tool ends before, or time runs out."""
         deadline_s = time.monotonic() + timeout_s
-        while not proof():
-            # Waiting for the tool's end is the pause between two looks.
-            if self.child is None:  # it runs the workload, and is not ours to wait for
-                time.sleep(LOOK_EVERY_S)
-            elif self.child.wait(LOOK_EVERY_S) is not None:
+        while not self.is_live():
+            if self._has_ended():
                 self.fail("failed", "ended before its probes were live")
             if time.monotonic() > deadline_s:
-                self.fail("timeout", otherwise)
+                self.fail("timeout", f"no probe was live after {timeout_s:.0f} s")
+        self.attach_ns = time.monotonic_ns() - self._start_ns
+
+    def _has_ended(self) -> bool:
+        """Whether the tool ends within the pause between two looks."""
+        if self.child is not None:
+            return self.child.wait(LOOK_EVERY_S) is not None
+        time.sleep(LOOK_EVERY_S)  # it runs the workload, and is not ours to wait for
+        return is_gone(self.pid)
 
     def ask_to_stop(self) -> None:
         """Ask the tool to flush and exit."""
@@ -146,11 +165,8 @@ class ToolSession(ABC):
 
     def stop(self, timeout_s: float) -> Report:
         """Ask the tool to stop, wait until it has flushed and exited, and count. Raises: TracerFailed."""
-        if self.prefix:
+        if self.child is None:  # it ran the workload, and ended with it
             return self._report()
-        if self.child is None:
-            msg = f"{self.name} was not started"
-            raise TracerFailed(msg)
         rss_bytes = peak_rss_bytes(self.child.pid)
         asked_ns = time.monotonic_ns()
         self.ask_to_stop()
@@ -171,7 +187,8 @@ class ToolSession(ABC):
 
     def output_bytes(self) -> int:
         """Bytes that the tool wrote."""
-        return self.work.out.stat().st_size
+        path = self.written if self.written.exists() else self.work.out
+        return path.stat().st_size
 
     def complaint(self) -> str:
         """The tool's own words, of its errors first."""
@@ -187,7 +204,7 @@ class ToolSession(ABC):
     def _report(self) -> Report:
         """What it counted and wrote. Raises: TracerFailed."""
         try:
-            seen, lost = self.count()
+            seen, lost = self.count() if self.always_counts or self.counting != "nothing" else (None, None)
         except ValueError as error:
             msg = f"the output of {self.name} is not understood: {error}"
             raise TracerFailed(msg) from error
@@ -214,3 +231,8 @@ def version_line(program: str, *arguments: str) -> str | None:
 def absent(program: str, advice: str) -> str | None:
     """None when `program` is on the PATH or is a path to a program, else a sentence with `advice`."""
     return None if shutil.which(program) else f"{program} is not installed; {advice}"
+
+
+def not_root(name: str) -> str | None:
+    """None for root, else what to do: what `name` stands for is open to root only."""
+    return None if os.geteuid() == 0 else f"{name} needs root; run this command with sudo"

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.proc import children, has_loaded, is_gone, waits_for_go
-from probe_effect.tracers.tool import SHARED_MEMORY, ToolSession, absent, version_line
+from probe_effect.tracers.proc import children, has_loaded, waits_for_go
+from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, absent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from probe_effect.store.suite_file import Need
@@ -44,8 +43,8 @@ RECORDS_PER_CALL = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Uftrace:
-    """The tracer; `program` is its command."""
+class Uftrace(Tool):
+    """The tracer."""
 
     program: str = "uftrace"
     id: str = "uftrace"
@@ -55,17 +54,13 @@ class Uftrace:
         """None when it can run here, else why not and what to do."""
         return absent(self.program, "on Debian and Ubuntu: apt install uftrace")
 
-    def version(self) -> str | None:
-        """What `uftrace --version` prints."""
-        return version_line(self.program)
-
     def missing(self, need: Need) -> str | None:
         """uftrace stands on none of them."""
         return f"uftrace has no {need}: it traces functions from inside the program"
 
     def session(self, script: Path, counting: Counting, program: Path) -> UftraceSession:
         """One run. Raises: TracerFailed when the script is not understood."""
-        return UftraceSession(self.program, read_arguments(script), counting, program)
+        return UftraceSession(self.program, script, counting, program)
 
 
 class UftraceSession(ToolSession):
@@ -73,22 +68,15 @@ class UftraceSession(ToolSession):
 
     name = "uftrace"
 
-    def __init__(self, uftrace: str, arguments: Sequence[str], counting: Counting, program: Path) -> None:
-        super().__init__(program)
-        self._uftrace, self._counting = uftrace, counting
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        arguments = read_arguments(script)
+        super().__init__(tool, script, counting, program)
         self._is_patching = any(word.startswith(PATCH) for word in arguments)
         said = ("--debug-domain=dynamic:1", f"--logfile={self.work.err}")  # it tells what it patched at this level
-        self.prefix = (uftrace, "record", f"--data={self.data}", *said, *arguments)
-
-    @property
-    def data(self) -> Path:
-        """The folder of what it records."""
-        return self.work.path / "data"
+        self.prefix = (tool, "record", f"--data={self.written}", *said, *arguments)
 
     def is_live(self) -> bool:
         """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
-        if is_gone(self.pid):
-            self.fail("failed", "ended before its probes were live")
         is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self.pid))
         if is_waiting and self._is_patching and not PATCHED.search(self.work.err.read_text(encoding="utf-8")):
             self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
@@ -96,24 +84,22 @@ class UftraceSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(calls recorded, calls lost). Raises: ValueError when uftrace does not report."""
-        if self._counting == "nothing":
-            return None, None
         lost = sum(map(int, LOST.findall(self.work.err.read_text(encoding="utf-8", errors="replace"))))
         return self._calls(), -(-lost // RECORDS_PER_CALL)
 
     def output_bytes(self) -> int:
         """Bytes recorded."""
-        return sum(path.stat().st_size for path in self.data.glob("*.dat"))
+        return sum(path.stat().st_size for path in self.written.glob("*.dat"))
 
     def end(self) -> None:
         """Leave no file behind, nor the buffers that a killed uftrace leaves in shared memory."""
-        for session in self.data.glob("sid-*.map"):
+        for session in self.written.glob("sid-*.map"):
             for buffer in SHARED_MEMORY.glob(f"uftrace-{session.stem.removeprefix('sid-')}-*"):
                 buffer.unlink(missing_ok=True)
         super().end()
 
     def _calls(self) -> int:
-        command = [self._uftrace, "report", f"--data={self.data}", "--no-pager", "--color=no", "--output-fields=call"]
+        command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=REPORT_TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired as error:
