@@ -1,4 +1,4 @@
-"""What tests of importers share: a source of what was found, its figures by id, and its problems once written."""
+"""What tests of importers share: a source of what was extracted, its figures by id, and its problems once written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from builders import REAL_DATA
 from probe_effect.checks.run import check
 from probe_effect.errors import UsageError
+from probe_effect.importers.costs import Options
 from probe_effect.importers.source import as_source
-from probe_effect.importers.wishes import Wishes
 from probe_effect.store.places import DataFolder
 from probe_effect.store.source_writer import write_source
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from probe_effect.importers.found import Found
+    from probe_effect.importers.extracted import Extracted
     from probe_effect.importers.source import Source
     from probe_effect.model import Problem
     from probe_effect.store.source_file import Figure
 
 
 def source_of(
-    found: Found,
+    extracted: Extracted,
     baseline: str | None = None,
     operations: int | None = None,
     tracer: str | None = None,
     cases: Mapping[str, str] | None = None,
 ) -> Source:
-    """The source of what was found; `cases` leads from the name of an arm to our case."""
-    wishes = Wishes(
+    """The source of what was extracted; `cases` leads from the name of a series to our case."""
+    options = Options(
         facts={"title": "A test", "where": "a test"},
         baseline=baseline,
         cases=cases or {},
         tracer=tracer,
         operations=operations,
     )
-    return as_source(found, wishes)
+    return as_source(extracted, options)
 
 
 def figures_by_id(source: Source) -> dict[str, Figure]:

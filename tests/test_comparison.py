@@ -233,7 +233,7 @@ def test_overlapping_intervals_share_their_places() -> None:
     a = measurement(Estimate(10, 9, 12), own, tracer="a")
     b = measurement(Estimate(11, 10, 13), own, tracer="b")
     c = measurement(Estimate(50, 45, 55), own, tracer="c")
-    assert [(one.number.tracer, one.first, one.last) for one in ranked([c, b, a])] == [
+    assert [(one.tracer, rank.first, rank.last) for one, rank in ranked([c, b, a])] == [
         ("a", 1, 2),
         ("b", 1, 2),
         ("c", 3, 3),
@@ -250,7 +250,7 @@ def test_tracers_that_all_overlap_are_not_ranked_in_words() -> None:
 
 def test_what_is_no_difference_from_0_or_does_not_add_up_has_no_place() -> None:
     sound = measurement(Estimate(10, 9, 12))
-    assert ranked([sound, measurement(Estimate(1, -1, 2))])[0].number is sound
+    assert ranked([sound, measurement(Estimate(1, -1, 2))])[0][0] is sound
     assert comparison.ranking([sound, measurement(Estimate(50, 45, 55), faults=(ADD_UP,))], "M") is None
     assert comparison.places([sound]) == {}
 

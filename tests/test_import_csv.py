@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from import_builders import figures_by_id, is_read_or_refused, source_of
 from probe_effect.errors import UsageError
+from probe_effect.importers.extracted import MAX_REPEATS
 from probe_effect.importers.files import GivenFile
-from probe_effect.importers.mapped_csv import Columns, KnownArm, Mapping, read_mapped_csv, read_mapping
-from probe_effect.importers.repeats import MAX_REPEATS
+from probe_effect.importers.mapped_csv import Columns, KnownSeries, Mapping, read_mapped_csv, read_mapping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def test_rates_become_times() -> None:
 
 
 def test_the_mapping_says_what_a_name_is() -> None:
-    known = KnownArm(case="02-kprobe", tracer="bpftrace", probe="kprobe", action="none")
+    known = KnownSeries(case="02-kprobe", tracer="bpftrace", probe="kprobe", action="none")
     mapping = TIMES.model_copy(update={"arms": {"kprobe, empty": known}})
     file = table("probe,time", "none,100", '"kprobe, empty",150')
     cost = figures_by_id(source_of(read_mapped_csv([file], mapping)))["cost_kprobe_empty"]
@@ -136,7 +136,7 @@ def test_a_mapping_that_is_none_is_refused(tmp_path: Path, text: str, says: str)
 
 
 def test_a_mapping_for_a_name_that_no_row_has_is_refused() -> None:
-    mapping = TIMES.model_copy(update={"arms": {"uprobe": KnownArm()}})
+    mapping = TIMES.model_copy(update={"arms": {"uprobe": KnownSeries()}})
     with pytest.raises(UsageError, match="`uprobe` is not in the files"):
         read_mapped_csv([table("probe,time", "none,1")], mapping)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from builders import PROJECT
 from import_builders import figures_by_id, is_read_or_refused, source_of
 from probe_effect.errors import UsageError
+from probe_effect.importers.extracted import MAX_REPEATS
 from probe_effect.importers.files import GivenFile, read_given
 from probe_effect.importers.go_bench import read_go_bench
-from probe_effect.importers.repeats import MAX_REPEATS
 
 RECORDED = PROJECT / "tests" / "data" / "import"
 UNTRACED = "BenchmarkGetpidWithoutAnyProbes/getpid"
@@ -25,14 +25,14 @@ def bench(*lines: str) -> GivenFile:
 
 
 def test_repeated_lines_are_repeated_runs_of_one_benchmark() -> None:
-    found = read_go_bench([read_given(RECORDED / "go-bench.txt")])
-    assert [arm.name for arm in found.arms][:2] == [UNTRACED, TRACEPOINT]
-    assert [reading.printed for reading in found.arms[0].readings] == ["336.3 ns/op", "362.1 ns/op", "440.8 ns/op"]
-    assert found.arms[0].readings[0].note == "987493 operations in this run."
-    assert found.facts["repeats"] == "3"
-    assert found.facts["hardware"] == "AMD EPYC"
-    assert found.facts["os"] == "linux amd64"
-    assert "GOMAXPROCS 2" in found.facts["method"]
+    extracted = read_go_bench([read_given(RECORDED / "go-bench.txt")])
+    assert [one.name for one in extracted.series][:2] == [UNTRACED, TRACEPOINT]
+    assert [one.printed for one in extracted.series[0].readings] == ["336.3 ns/op", "362.1 ns/op", "440.8 ns/op"]
+    assert extracted.series[0].readings[0].note == "987493 operations in this run."
+    assert extracted.facts["repeats"] == "3"
+    assert extracted.facts["hardware"] == "AMD EPYC"
+    assert extracted.facts["os"] == "linux amd64"
+    assert "GOMAXPROCS 2" in extracted.facts["method"]
 
 
 def test_the_cost_is_between_the_medians_of_the_runs() -> None:
@@ -60,33 +60,33 @@ def test_a_single_run_is_its_own_time() -> None:
 
 
 def test_a_failed_test_run_is_told() -> None:
-    found = read_go_bench([read_given(RECORDED / "go-bench-failed.txt")])
-    assert len(found.arms) == 3
-    assert found.remarks == ("The test run reports a failure, so benchmarks may be missing.",)
+    extracted = read_go_bench([read_given(RECORDED / "go-bench-failed.txt")])
+    assert len(extracted.series) == 3
+    assert extracted.remarks == ("The test run reports a failure, so benchmarks may be missing.",)
 
 
 def test_the_end_of_a_name_is_only_cut_when_all_names_share_it() -> None:
     apart = read_go_bench([bench("BenchmarkRead/size-16 10 5 ns/op", "BenchmarkRead/size-32 10 5 ns/op")])
-    assert [arm.name for arm in apart.arms] == ["BenchmarkRead/size-16", "BenchmarkRead/size-32"]
+    assert [one.name for one in apart.series] == ["BenchmarkRead/size-16", "BenchmarkRead/size-32"]
     alike = read_go_bench([bench("BenchmarkRead/size-16-8 10 5 ns/op", "BenchmarkWrite-8 10 5 ns/op")])
-    assert [arm.name for arm in alike.arms] == ["BenchmarkRead/size-16", "BenchmarkWrite"]
+    assert [one.name for one in alike.series] == ["BenchmarkRead/size-16", "BenchmarkWrite"]
 
 
 def test_a_loop_that_was_optimised_away_gives_no_cost() -> None:
-    found = read_go_bench([bench("BenchmarkBase 10 5 ns/op", "BenchmarkGone 1000000000 0.0000 ns/op")])
-    source = source_of(found, baseline="BenchmarkBase")
+    extracted = read_go_bench([bench("BenchmarkBase 10 5 ns/op", "BenchmarkGone 1000000000 0.0000 ns/op")])
+    source = source_of(extracted, baseline="BenchmarkBase")
     assert [figure.figure for figure in source.figures] == ["ns_1_base", "ns_1_gone"]
 
 
 def test_lines_of_several_files_are_joined() -> None:
     file = bench("BenchmarkRead 10 5 ns/op")
-    assert len(read_go_bench([file, file]).arms[0].readings) == 2
+    assert len(read_go_bench([file, file]).series[0].readings) == 2
 
 
 def test_the_baseline_is_named_as_the_file_names_it() -> None:
-    found = read_go_bench([read_given(RECORDED / "go-bench.txt")])
+    extracted = read_go_bench([read_given(RECORDED / "go-bench.txt")])
     with pytest.raises(UsageError, match=rf"--baseline: `none` is not in the files.*`{UNTRACED}`"):
-        source_of(found, baseline="none")
+        source_of(extracted, baseline="none")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_any_text_is_read_or_refused(lines: list[tuple[str, str, str]], rest: st
     text = rest + "\n" + "\n".join(f"{name} {count} {time} ns/op" for name, count, time in lines)
 
     def read() -> None:
-        found = read_go_bench([GivenFile("bench.txt", text)])
-        source_of(found, baseline=found.arms[0].name)
+        extracted = read_go_bench([GivenFile("bench.txt", text)])
+        source_of(extracted, baseline=extracted.series[0].name)
 
     assert is_read_or_refused(read)

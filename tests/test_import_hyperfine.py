@@ -30,13 +30,13 @@ def exported(*results: object) -> GivenFile:
 
 
 def test_the_recorded_file_gives_what_hyperfine_printed() -> None:
-    found = read_hyperfine([read_given(RECORDED)])
-    assert [arm.name for arm in found.arms] == ["dd", "dd under strace"]
-    mean = found.arms[0].readings[0]
+    extracted = read_hyperfine([read_given(RECORDED)])
+    assert [one.name for one in extracted.series] == ["dd", "dd under strace"]
+    mean = extracted.series[0].readings[0]
     assert mean.printed == "0.06087271462499999 ± 0.04354171144249257 s"
     assert mean.value == Decimal("0.060872714625")
     assert mean.spread_ns == Decimal("43541711.442")
-    assert found.facts["repeats"] == "8"
+    assert extracted.facts["repeats"] == "8"
 
 
 def test_without_operations_there_is_no_cost_per_event() -> None:
@@ -58,21 +58,22 @@ def test_told_operations_make_costs_and_are_marked_as_told() -> None:
 
 
 def test_digits_are_those_of_the_file() -> None:
-    [arm] = read_hyperfine([GivenFile("a.json", '{"results": [{"command": "x", "mean": 5.10e-3, "min": 5e-3}]}')]).arms
-    assert [reading.printed for reading in arm.readings] == ["5.10e-3 s", "5e-3 s"]
-    assert [reading.value for reading in arm.readings] == [Decimal("0.0051"), Decimal("0.005")]
+    extracted = read_hyperfine([GivenFile("a.json", '{"results": [{"command": "x", "mean": 5.10e-3, "min": 5e-3}]}')])
+    [one] = extracted.series
+    assert [reading.printed for reading in one.readings] == ["5.10e-3 s", "5e-3 s"]
+    assert [reading.value for reading in one.readings] == [Decimal("0.0051"), Decimal("0.005")]
 
 
 def test_a_command_that_failed_gives_no_cost() -> None:
-    found = read_hyperfine([exported(result(), result(command="sick", exit_codes=[0, 1]))])
-    source = source_of(found, baseline="true")
+    extracted = read_hyperfine([exported(result(), result(command="sick", exit_codes=[0, 1]))])
+    source = source_of(extracted, baseline="true")
     assert not [figure for figure in source.figures if figure.figure.startswith("added_")]
     assert "ended with an error" in (figures_by_id(source)["mean_sick"].note or "")
 
 
 def test_the_folders_of_whoever_measured_stay_at_home() -> None:
-    found = read_hyperfine([exported(result(command="/home/jane/bin/loop --out /home/jane/x"))])
-    assert found.arms[0].name == "loop --out x"
+    extracted = read_hyperfine([exported(result(command="/home/jane/bin/loop --out /home/jane/x"))])
+    assert extracted.series[0].name == "loop --out x"
 
 
 @pytest.mark.parametrize(
@@ -125,8 +126,8 @@ NUMBERS = st.floats(1e-10, 1e7) | st.floats() | JSON
 @given(st.lists(st.dictionaries(KEYS, NUMBERS | st.text(max_size=30)) | JSON, max_size=3) | JSON)
 def test_any_json_is_read_or_refused(results: object) -> None:
     def read() -> None:
-        found = read_hyperfine([GivenFile("runs.json", json.dumps({"results": results}))])
-        source_of(found, baseline=found.arms[0].name)
+        extracted = read_hyperfine([GivenFile("runs.json", json.dumps({"results": results}))])
+        source_of(extracted, baseline=extracted.series[0].name)
 
     assert is_read_or_refused(read)
 

@@ -23,20 +23,20 @@ def printed(text: str) -> GivenFile:
 
 
 def test_the_summary_line_of_a_whole_run_is_read_with_its_name() -> None:
-    [arm] = read_kernel_bench([read_given(RECORDED / "kernel-bench.txt")]).arms
-    assert arm.name == "kprobe-multi"
-    assert (arm.probe, arm.tracer, arm.action) == ("kprobe-multi", "libbpf", "none")
-    assert [(reading.printed, reading.value) for reading in arm.readings] == [
+    [one] = read_kernel_bench([read_given(RECORDED / "kernel-bench.txt")]).series
+    assert one.name == "kprobe-multi"
+    assert (one.probe, one.tracer, one.action) == ("kprobe-multi", "libbpf", "none")
+    assert [(reading.printed, reading.value) for reading in one.readings] == [
         ("8.538 ± 0.005M/s", Decimal(8538000)),
         ("8.538M/prod", Decimal(8538000)),
     ]
 
 
 def test_lines_as_the_scripts_cut_them_are_read() -> None:
-    found = read_kernel_bench([read_given(RECORDED / "run-bench-uprobes.txt")])
-    assert [arm.name for arm in found.arms][:3] == ["usermode-count", "syscall-count", "uprobe-nop"]
-    assert [arm.probe for arm in found.arms][:3] == [None, None, "uprobe"]
-    assert found.missing[-1] == "of some lines, the number of producer threads; their times assume one"
+    extracted = read_kernel_bench([read_given(RECORDED / "run-bench-uprobes.txt")])
+    assert [one.name for one in extracted.series][:3] == ["usermode-count", "syscall-count", "uprobe-nop"]
+    assert [one.probe for one in extracted.series][:3] == [None, None, "uprobe"]
+    assert extracted.missing[-1] == "of some lines, the number of producer threads; their times assume one"
 
 
 def test_the_cost_is_that_of_the_published_source_of_the_same_rates() -> None:
@@ -56,7 +56,7 @@ def test_the_time_is_that_of_one_producer_thread() -> None:
 
 def test_names_of_probes_are_ours() -> None:
     text = "tp : 1.0 ± 0.1M/s\nrawtp : 1.0 +/- 0.1M/s\nfmodret : 1.0 ± 0.1M/s\nuretprobe-nop5 : 1.0 ± 0.1M/s"
-    probes = [arm.probe for arm in read_kernel_bench([printed(text)]).arms]
+    probes = [one.probe for one in read_kernel_bench([printed(text)]).series]
     assert probes == ["tracepoint", "raw-tracepoint", "fmod-ret", "uretprobe"]
 
 
@@ -105,7 +105,7 @@ def test_any_text_is_read_or_refused(lines: list[tuple[str, str, str, bool]], re
     text = "\n".join((whole if long else "{0} : {1} ± {2}M/s").format(*cells) for *cells, long in lines)
 
     def read() -> None:
-        found = read_kernel_bench([printed(f"{rest}\n{text}")])
-        source_of(found, baseline=found.arms[0].name)
+        extracted = read_kernel_bench([printed(f"{rest}\n{text}")])
+        source_of(extracted, baseline=extracted.series[0].name)
 
     assert is_read_or_refused(read)

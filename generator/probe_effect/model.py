@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Severity = Literal["error", "warning"]
 Arm = Literal["baseline", "traced", "check"]
@@ -89,7 +92,11 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
 
+    def mapped(self, change: Callable[[float], float]) -> Estimate:
+        """`change` of the value and of each end, in their places."""
+        low, high = (None if end is None else change(end) for end in (self.low, self.high))
+        return Estimate(change(self.value), low, high)
+
     def times(self, factor: float) -> Estimate:
-        """Value and ends multiplied by a factor above 0."""
-        low, high = (None if end is None else end * factor for end in (self.low, self.high))
-        return Estimate(self.value * factor, low, high)
+        """Value and ends multiplied by a factor that is not below 0."""
+        return self.mapped(lambda value: value * factor)

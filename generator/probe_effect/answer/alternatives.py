@@ -13,7 +13,7 @@ from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers import names
-from probe_effect.reduce.submission import Number
+from probe_effect.stats.ranking import is_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
         return []
     known = alternatives(found, (one.facts.machine, one.tracer, first.name))
     made = [Way(other, _under_load(found, other, one)) for other in known]
-    return [way for way in made if one.load.threads == 1 or _is_below(way.forecast, one)]
+    return [way for way in made if one.load.threads == 1 or is_below(way.forecast.cost, one.cost)]
 
 
 def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
@@ -79,11 +79,6 @@ def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
     asked = (Asked(case, one.load.rate_hz),)
     question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
     return forecast(parts(found, question, machine, tracer), one.facts, tracer, question)
-
-
-def _is_below(one: Forecast, other: Forecast) -> bool:
-    high, low = one.cost.high, other.cost.low
-    return high is not None and low is not None and high < low
 
 
 def _candidates(found: Evidence, key: Key) -> Iterator[tuple[Number, str | None]]:

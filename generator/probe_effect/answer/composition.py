@@ -10,7 +10,6 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.answer.prediction import weighted
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def meet(first: Estimate, second: Estimate) -> bool | None:
 def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
     # An operation is what a case and its parts have in common: each may make several events of it.
     costs = {
-        case: weighted(one.known_cost, found.case_of[case].events_per_operation)
+        case: one.known_cost.times(found.case_of[case].events_per_operation)
         for case, one in found.by_tracer(machine)[tracer].items()
     }
     for case, measured in costs.items():

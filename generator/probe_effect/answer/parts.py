@@ -12,8 +12,6 @@ from probe_effect.answer.question import Asked
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Contention
     from probe_effect.answer.question import Combination, Question
@@ -87,7 +85,7 @@ def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, t
         raise UsageError(msg)
     if whole:
         return _measured(found, Asked(whole[0], wanted.rate_hz), machine, tracer, threads)
-    sources = next(_compositions(found, wanted, machine, tracer), None)
+    sources = _composition(found, wanted, machine, tracer)
     if sources is None:
         return None
     probe, action, plain = sources
@@ -102,9 +100,9 @@ def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, t
     )
 
 
-def _compositions(
+def _composition(
     found: Evidence, wanted: Combination, machine: str, tracer: str
-) -> Iterator[tuple[Number, Number, Number]]:
+) -> tuple[Number, Number, Number] | None:
     """Measurements of the probe, of the action on another probe, and of that probe alone.
 
     The latter two are of one suite, because only there the other probe is on the same place; the best of several are
@@ -122,4 +120,5 @@ def _compositions(
         for its_suite, other in plain
         if its_suite == suite and other.probe == action.probe
     ]
-    return ((probe, action, other) for _, probe, action, other in sorted(triples, key=lambda one: one[0]))
+    best = min(triples, key=lambda one: one[0], default=None)
+    return None if best is None else best[1:]

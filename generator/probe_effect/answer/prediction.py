@@ -18,7 +18,7 @@ from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 MIN_RATE_HZ = 1e-6
 MAX_RATE_HZ = 1e12
@@ -81,15 +81,16 @@ def predict(cost: Estimate, load: Load) -> Prediction:
     Every figure rises or falls with the cost alone, so the ends of the cost give its ends.
     """
     idle_ratio = 1 - load.busy_ratio
-    used = _mapped(cost, lambda cost_ns: load.rate_hz * cost_ns / NS_PER_SECOND)
-    delay = _mapped(used, lambda ratio: max(0.0, ratio - idle_ratio))
+    used = cost.mapped(lambda cost_ns: load.rate_hz * cost_ns / NS_PER_SECOND)
+    delay = used.mapped(lambda ratio: max(0.0, ratio - idle_ratio))
+    event_hz = delay.mapped(lambda ratio: load.threads * load.rate_hz / (1 + ratio))  # falls where the cost rises
     return Prediction(
-        slowdown=_mapped(used, lambda ratio: ratio / load.busy_ratio),
+        slowdown=used.mapped(lambda ratio: ratio / load.busy_ratio),
         delay=delay,
-        cpu_s_per_s=_mapped(used, lambda ratio: load.threads * ratio / (1 + max(0.0, ratio - idle_ratio))),
-        event_hz=_turned(_mapped(delay, lambda ratio: load.threads * load.rate_hz / (1 + ratio))),
+        cpu_s_per_s=used.mapped(lambda ratio: load.threads * ratio / (1 + max(0.0, ratio - idle_ratio))),
+        event_hz=Estimate(event_hz.value, event_hz.high, event_hz.low),
         thresholds={
-            percent: None if rate is None else _mapped(rate, lambda rate_hz: rate_hz * load.busy_ratio)
+            percent: None if rate is None else rate.times(load.busy_ratio)
             for percent in THRESHOLDS
             for rate in [threshold(cost, percent)]
         },
@@ -105,13 +106,8 @@ def together(probes: Sequence[Probe]) -> Probe:
         return probes[0]
     rate_hz = math.fsum(probe.rate_hz for probe in probes)
     shares = [probe.rate_hz / rate_hz if rate_hz else 1 / len(probes) for probe in probes]
-    parts = [weighted(probe.cost, share) for probe, share in zip(probes, shares, strict=True)]
+    parts = [probe.cost.times(share) for probe, share in zip(probes, shares, strict=True)]
     return Probe(mover.total(parts), rate_hz)
-
-
-def weighted(found: Estimate, weight: float) -> Estimate:
-    """`found` times a number that is known and not below 0."""
-    return _mapped(found, lambda value: value * weight)
 
 
 def multiplied(first: Estimate, second: Estimate) -> Estimate:
@@ -138,13 +134,3 @@ def expected_loss(event_hz: float, highest_hz: float, loss_ratio: float) -> floa
     if event_hz <= kept_hz:
         return 0.0
     return 1 - kept_hz / event_hz if loss_ratio > 0 else None
-
-
-def _mapped(found: Estimate, change: Callable[[float], float]) -> Estimate:
-    low, high = (None if end is None else change(end) for end in (found.low, found.high))
-    return Estimate(change(found.value), low, high)
-
-
-def _turned(found: Estimate) -> Estimate:
-    """The ends in ascending order, after a change that falls where the other rises."""
-    return Estimate(found.value, found.high, found.low)

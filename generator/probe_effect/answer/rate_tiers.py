@@ -72,7 +72,7 @@ def tiers(catalogue: Catalogue) -> Tiers | None:
     costs = [
         _tier_cost(assumed, rates_hz, assumed, figure=figures[ASSUMED]),
         *(_tier_cost(Estimate(cost_ns), rates_hz, assumed, figure=figure) for figure, cost_ns in from_runs),
-        *(_tier_cost(one.cost, rates_hz, assumed, measured=one) for one in measured(catalogue) if one.cost),
+        *(_tier_cost(one.known_cost, rates_hz, assumed, measured=one) for one in measured(catalogue)),
     ]
     return Tiers(source, rates, tuple(figures[name] for name in SLOWDOWNS), tuple(costs))
 
@@ -91,18 +91,13 @@ def measured(catalogue: Catalogue) -> list[Number]:
     known = [found for found in groups.values() if any(one.case == OUR_CASE for one in found)]
     newest = max((_measured_last(found) for found in known), default="")
     machine = {found[0].submission.machine for found in known if _measured_last(found) == newest}
-    chosen = [found for found in known if found[0].submission.machine in machine]
-    sizes = [len(found) for found in chosen]
-    return sorted(chosen[sizes.index(max(sizes))] if chosen else [], key=_first_ours_then_highest)
+    chosen = max((found for found in known if found[0].submission.machine in machine), key=len, default=[])
+    return sorted(chosen, key=lambda one: (one.case != OUR_CASE, -one.known_cost.value))
 
 
 def _measured_last(found: Sequence[Number]) -> str:
     """When `06-uprobe` was measured."""
     return next(one.submission.started for one in found if one.case == OUR_CASE)
-
-
-def _first_ours_then_highest(one: Number) -> tuple[bool, float]:
-    return one.case != OUR_CASE, -one.cost.value if one.cost else 0.0
 
 
 def _recomputed_ns(source: PublishedSource, name: str) -> float:
@@ -118,12 +113,11 @@ def _tier_cost(
     figure: Figure | None = None,
     measured: Number | None = None,
 ) -> TierCost:
-    low, high = (None if end is None else end / assumed.value for end in (cost.low, cost.high))
     return TierCost(
         cost,
         tuple(slowdown_at(cost, rate_hz) for rate_hz in rates_hz),
         tuple(threshold(cost, percent) for percent in THRESHOLDS),
-        Estimate(cost.value / assumed.value, low, high),
+        cost.mapped(lambda cost_ns: cost_ns / assumed.value),
         figure,
         measured,
     )

@@ -108,13 +108,7 @@ def delay(found: Forecast) -> str:
 def thresholds(found: Forecast) -> list[tuple[str, str]]:
     """`5 % (significant)` and the rate at which slowdown reaches it."""
     rates = found.prediction.thresholds if found.is_clear else {}
-    return [
-        (
-            f"{percent}{units.GAP}% ({word})",
-            _at(rates.get(percent)),
-        )
-        for percent, word in THRESHOLDS.items()
-    ]
+    return [(f"{percent}{units.GAP}% ({word})", _at(rates.get(percent))) for percent, word in THRESHOLDS.items()]
 
 
 def _at(rate_hz: Estimate | None) -> str:

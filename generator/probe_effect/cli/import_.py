@@ -21,8 +21,8 @@ from probe_effect.store.tables import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from probe_effect.importers.extracted import Extracted
     from probe_effect.importers.files import GivenFile
-    from probe_effect.importers.found import Found
     from probe_effect.importers.source import Source
 
 MAX_ID = 60
@@ -31,7 +31,6 @@ MAX_SHOWN_FILES = 5
 CSV = "csv"
 
 FORMATS = ("hyperfine", "go-bench", "kernel-bench", CSV)
-"""Those of `importers.registry`, which takes longer to import."""
 
 
 @click.command(name="import")
@@ -121,14 +120,14 @@ def import_(
     pairs = _pairs(cases)
 
     from probe_effect.checks import run
+    from probe_effect.importers.costs import Options
     from probe_effect.importers.source import as_source
-    from probe_effect.importers.wishes import Wishes
     from probe_effect.store.source_writer import append_added, write_source
 
     given = [read_given(path) for path in files]
     _check_cases(pairs.values(), data)
-    wishes = Wishes(facts=_facts(facts, given), baseline=baseline, cases=pairs, tracer=tracer, operations=operations)
-    source = as_source(_found(input_format, given, mapping), wishes)
+    options = Options(facts=_facts(facts, given), baseline=baseline, cases=pairs, tracer=tracer, operations=operations)
+    source = as_source(_extracted(input_format, given, mapping), options)
     write_source(folder, source.document, source.figures)
     problems = run.check([folder], data)
     if any(problem.severity == "error" for problem in problems):
@@ -151,12 +150,17 @@ def _check_slug(text: str | None, option: str) -> None:
         refuse(option, f"`{printable(text)}`", "an id, in small letters", "Such as bpftrace.")
 
 
-def _found(input_format: str, given: list[GivenFile], mapping: Path | None) -> Found:
+def _extracted(input_format: str, given: list[GivenFile], mapping: Path | None) -> Extracted:
     """What the files hold. Raises: UsageError where they cannot be read."""
+    from probe_effect.importers.go_bench import read_go_bench
+    from probe_effect.importers.hyperfine import read_hyperfine
+    from probe_effect.importers.kernel_bench import read_kernel_bench
     from probe_effect.importers.mapped_csv import read_mapped_csv, read_mapping
-    from probe_effect.importers.registry import IMPORTERS
 
-    return IMPORTERS[input_format](given) if mapping is None else read_mapped_csv(given, read_mapping(mapping))
+    if mapping is not None:
+        return read_mapped_csv(given, read_mapping(mapping))
+    readers = {"hyperfine": read_hyperfine, "go-bench": read_go_bench, "kernel-bench": read_kernel_bench}
+    return readers[input_format](given)
 
 
 def _folder(source_id: str, parent: Path) -> Path:

@@ -1,13 +1,17 @@
-"""Published costs beside measured ones of the same case and tool: their ratio, and whether they order cases alike."""
+"""Published costs beside measured ones of the same case and tool: their ratio, and whether they order cases alike.
+
+Instructions per event are set against published costs by their order alone, kernel by kernel.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.model import Estimate
+from probe_effect.compare.kernels import Column, Row
 from probe_effect.numbers.kinds import shown
 from probe_effect.numbers.names import tool_of
 from probe_effect.stats.correlation import MIN_PAIRS, Correlation, kendall
@@ -15,6 +19,8 @@ from probe_effect.stats.correlation import MIN_PAIRS, Correlation, kendall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from probe_effect.compare.kernels import Matrix
+    from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
     from probe_effect.reduce.submission import Number
     from probe_effect.store.source_file import Figure
@@ -43,10 +49,20 @@ class Order:
     pairings: tuple[Pairing, ...]
     correlation: Correlation | None
 
-    @property
-    def missing(self) -> int:
-        """How many more cases an interval needs; 0 where there are enough."""
-        return max(0, MIN_PAIRS - len(self.pairings))
+
+@dataclass(frozen=True, slots=True)
+class CountedOrder:
+    """The order of the counts of a column against that of a source on one of its platforms.
+
+    `pairings`: published ns per event and counted instructions per event, one a case; `correlation` is None where they
+    are too few, or all alike.
+    """
+
+    source: PublishedSource
+    platform: str
+    column: Column
+    pairings: tuple[tuple[float, float], ...]
+    correlation: Correlation | None
 
 
 def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> list[Pairing]:
@@ -65,11 +81,9 @@ def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> l
 
 def of_source(catalogue: Catalogue, source: PublishedSource) -> list[Pairing]:
     """The same for every case of a source, in the order of its figures."""
-    cases = dict.fromkeys(figure.case for figure in _costs(source))
     found = [
         one
-        for case in cases
-        if case
+        for case in dict.fromkeys(case for _, case, _ in _costs(source))
         for one in of_case(catalogue, case, shown(catalogue.numbers.of_case(case), catalogue.numbers)[0])
         if one.source is source
     ]
@@ -86,34 +100,66 @@ def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:
     for one in pairings:
         place = (one.figure.platform or "", one.measured.submission.machine, one.measured.tracer)
         groups.setdefault(place, {}).setdefault(one.measured.case, one)
-    printed = _cases_by_platform(source)
+    printed: dict[str, set[str]] = defaultdict(set)
+    for figure, case, _ in _costs(source):
+        printed[figure.platform or ""].add(case)
     return [
-        Order(place[0], len(printed[place[0]]), tuple(found.values()), _correlation(found.values()))
-        for place, found in groups.items()
-        if len(printed[place[0]]) >= MIN_PAIRS
+        Order(platform, len(printed[platform]), tuple(found.values()), _correlation(map(_pair, found.values())))
+        for (platform, _, _), found in groups.items()
+        if len(printed[platform]) >= MIN_PAIRS
     ]
 
 
-def _correlation(pairings: Iterable[Pairing]) -> Correlation | None:
-    pairs = [
-        (float(one.figure.cost_ns), one.measured.cost.value)
-        for one in pairings
-        if one.figure.cost_ns is not None and one.measured.cost is not None
+def counted_orders(catalogue: Catalogue, found: Matrix) -> list[CountedOrder]:
+    """For each platform on which a source prints enough costs of a tool to rank, each kernel and version of that tool.
+
+    Enough are as many as an interval needs (`stats.correlation`). Costs of 0, cases without events and counts that are
+    not sound have no place in an order.
+    """
+    tools = {column: tool_of(one.tracer) for (_, column), one in found.cells.items()}
+    columns = [Column(kernel, tracer) for tracer in found.tracers for kernel in found.kernels]
+    return [
+        _counted_order(found, source, platform, costs_ns, column)
+        for source, platform, tool, costs_ns in _published(catalogue, found)
+        for column in columns
+        if tools.get(column) == tool
     ]
-    published_ns, measured_ns = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
-    return kendall(published_ns, measured_ns)
 
 
-def _cases_by_platform(source: PublishedSource) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for figure in _costs(source):
-        found.setdefault(figure.platform or "", set()).add(figure.case or "")
-    return found
+def _published(catalogue: Catalogue, found: Matrix) -> Iterator[tuple[PublishedSource, str, str, dict[str, float]]]:
+    """Source, platform and tool with its costs by case, ns per event, where there are enough of them."""
+    cases = {row.case for row in found.events() if row.level is None}
+    for source in catalogue.sources:
+        places: dict[tuple[str, str], dict[str, float]] = {}
+        for figure, case, cost_ns in _costs(source):
+            if case in cases and figure.tracer:
+                places.setdefault((figure.platform or "", figure.tracer), {}).setdefault(case, cost_ns)
+        yield from ((source, *place, costs_ns) for place, costs_ns in places.items() if len(costs_ns) >= MIN_PAIRS)
 
 
-def _costs(source: PublishedSource) -> Iterator[Figure]:
-    """Its costs above 0 that are mapped to a case."""
-    return (figure for figure in source.figures if figure.case and figure.cost_ns is not None and figure.cost_ns > 0)
+def _counted_order(
+    found: Matrix, source: PublishedSource, platform: str, costs_ns: dict[str, float], column: Column
+) -> CountedOrder:
+    counts = ((cost_ns, found.cell(Row(case, None), *column)) for case, cost_ns in costs_ns.items())
+    pairings = tuple((cost_ns, one.known_cost.value) for cost_ns, one in counts if one is not None and one.is_sound)
+    return CountedOrder(source, platform, column, pairings, _correlation(pairings))
+
+
+def _correlation(pairs: Iterable[tuple[float, float]]) -> Correlation | None:
+    """Of published costs and our numbers, in pairs."""
+    published, ours = np.array(list(pairs), dtype=np.float64).reshape(-1, 2).T
+    return kendall(published, ours)
+
+
+def _pair(one: Pairing) -> tuple[float, float]:
+    return float(one.figure.cost_ns or 0), one.measured.known_cost.value
+
+
+def _costs(source: PublishedSource) -> Iterator[tuple[Figure, str, float]]:
+    """Its costs above 0 that are mapped to a case, each with the case and the ns per event."""
+    for figure in source.figures:
+        if figure.case and figure.cost_ns is not None and figure.cost_ns > 0:
+            yield figure, figure.case, float(figure.cost_ns)
 
 
 def _pairing(source: PublishedSource, figure: Figure, one: Number) -> Pairing | None:
@@ -122,5 +168,4 @@ def _pairing(source: PublishedSource, figure: Figure, one: Number) -> Pairing | 
         return None
     if not one.distinguishable or one.reconciled is False:
         return None
-    low, high = (None if end is None else end / float(published) for end in (cost.low, cost.high))
-    return Pairing(source, figure, one, Estimate(cost.value / float(published), low, high))
+    return Pairing(source, figure, one, cost.mapped(lambda cost_ns: cost_ns / float(published)))

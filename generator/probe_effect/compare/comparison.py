@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Key
     from probe_effect.reduce.blocks import BlockTable
     from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.stats.ranking import Rank
 
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
@@ -72,15 +73,6 @@ class Comparison:
     def change_ratio(self) -> float | None:
         """The ratio less 1, so that 0.02 reads "2 % more"; None where there is none, or the two do not compare."""
         return None if self.ratio is None or self.reason else self.ratio.value - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A number and the places, from 1 for the least, that it may hold among others: `first` to `last`."""
-
-    number: Number
-    first: int
-    last: int
 
 
 @dataclass(frozen=True)
@@ -156,16 +148,15 @@ def since(submission: Submission, others: Iterable[Submission]) -> list[Comparis
     return [compare(old, new) for old, new in pairs if old is not None]
 
 
-def ranked(numbers: Iterable[Number]) -> list[Ranked]:
-    """The times that can be ranked, the least first.
+def ranked(numbers: Iterable[Number]) -> list[tuple[Number, Rank]]:
+    """The times that can be ranked, each with the places that it may hold, the least first.
 
     Left out are costs that are no difference from 0, and those that are not sound. The caller gives only what may be
     ranked together: one tier, one metric, one case.
     """
     clear = [one for one in numbers if one.distinguishable and one.is_sound]
-    places = ranks([one.cost for one in clear])
-    found = [Ranked(one, rank.first, rank.last) for one, rank in zip(clear, places, strict=True)]
-    return sorted(found, key=lambda one: one.number.known_cost.value)
+    found = zip(clear, ranks([one.cost for one in clear]), strict=True)
+    return sorted(found, key=lambda pair: pair[0].known_cost.value)
 
 
 def outcomes(comparisons: Iterable[Comparison]) -> dict[Outcome, int]:
@@ -211,9 +202,9 @@ def _compare_times(first: Number, second: Number) -> Comparison:
     reason = _obstacle(first, second)
     if reason is None and difference.low is None:
         reason = TOO_FEW_COMMON
-    holds_zero = not ((difference.low or 0) > 0 or (difference.high or 0) < 0)
+    leaves_out_zero = (difference.low or 0) > 0 or (difference.high or 0) < 0
     floor_ns = max(one.noise_floor_ns or 0.0 for one in (first, second))
-    is_clear = not holds_zero and abs(difference.value) > floor_ns
+    is_clear = leaves_out_zero and abs(difference.value) > floor_ns
     return Comparison(
         first=first,
         second=second,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import compare
@@ -88,7 +88,8 @@ def matrix(catalogue: Catalogue, suite: Suite, case_id: str | None = None) -> Ma
             for one in (one for one in submission.numbers if case_id in {None, one.case}):
                 runs[row_of(one), column_of(one)].append(one)
     cells = {place: best(numbers) for place, numbers in runs.items()}
-    return Matrix(suite, _rows(suite, cells), _kernels(cells), _tracers(cells), cells)
+    kernels = sorted({column.kernel for _, column in cells}, key=release_order)
+    return Matrix(suite, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
 
 
 def row_of(one: Number) -> Row:
@@ -113,7 +114,8 @@ def between_kernels(found: Matrix) -> list[Comparison]:
 def between_versions(found: Matrix) -> list[Comparison]:
     """Each sound count against that of the older version of the same tool, of the same case and kernel."""
     lines = (found.along_tracers(row, kernel) for row in found.events() for kernel in found.kernels)
-    return [one for line in lines for versions in _by_tool(line) for one in _changes(versions)]
+    tools = (versions for line in lines for _, versions in groupby(line, key=lambda one: tool_of(one.tracer)))
+    return [one for versions in tools for one in _changes(versions)]
 
 
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
@@ -135,21 +137,10 @@ def _changes(line: Iterable[Number]) -> list[Comparison]:
     return [compare(first, second) for first, second in pairwise(one for one in line if one.is_sound)]
 
 
-def _by_tool(line: Iterable[Number]) -> list[list[Number]]:
-    tools: dict[str, list[Number]] = {}
-    for one in line:
-        tools.setdefault(tool_of(one.tracer), []).append(one)
-    return list(tools.values())
-
-
 def _rows(suite: Suite, cells: Iterable[tuple[Row, Column]]) -> tuple[Row, ...]:
     rows = {row for row, _ in cells}
     order = {case.id: place for place, case in enumerate(suite.cases)}
     return tuple(sorted(rows, key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level))))
-
-
-def _kernels(cells: Iterable[tuple[Row, Column]]) -> tuple[str, ...]:
-    return tuple(sorted({column.kernel for _, column in cells}, key=release_order))
 
 
 def _tracers(cells: Mapping[tuple[Row, Column], Number]) -> tuple[str, ...]:

@@ -83,8 +83,7 @@ def _out_of_range(one: Number, machines: Iterable[Sequence[Number]]) -> Iterator
 
 def extent(one: Number) -> Estimate | None:
     """The cost with its ends; None where it is none to compare with."""
-    is_told = one.distinguishable if one.is_time else True
-    return one.cost if one.is_sound and is_told else None
+    return one.cost if one.is_sound and (one.distinguishable or not one.is_time) else None
 
 
 def _same(one: Number, numbers: Iterable[Number]) -> Estimate | None:

@@ -1,31 +1,45 @@
-"""From arms to costs: the times of one operation or run, and what the traced ones add to the untraced."""
+"""From series to costs: the times of one operation or run, and what the traced ones add to the untraced."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from probe_effect.importers.extracted import named
 from probe_effect.importers.figures import COST, PRINTED, TIMES, Figures, add_printed, row, stems
 from probe_effect.importers.files import refuse
-from probe_effect.importers.found import named
-from probe_effect.importers.numbers import measured
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from probe_effect.importers.found import Arm, Found
-    from probe_effect.importers.wishes import Wishes
+    from probe_effect.importers.extracted import Extracted, Series
 
 OPERATIONS = "operations"
 TOLD_OPERATIONS = "Told by whoever imported the file; it is not in it."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the user says beyond the files: the options of `probe-effect import`.
+
+    `facts` are keys of `source.toml` and win over what the files say; `cases` leads from the name of a series to our
+    case; `operations`: how many a whole run made.
+    """
+
+    facts: Mapping[str, str]
+    baseline: str | None = None
+    cases: Mapping[str, str] = field(default_factory=dict)
+    tracer: str | None = None
+    operations: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """An arm with the ids of the figures that say its time, and its fastest where runs were repeated."""
+    """A series with the ids of the figures that say its time, and its fastest where runs were repeated."""
 
-    arm: Arm
+    series: Series
     stem: str
     time: str
     fastest: str | None
@@ -33,10 +47,10 @@ class Timed:
 
 @dataclass(slots=True)
 class Costs:
-    """The figures of what was found; `timed` are the sound arms, `added` the ids of what tracing added."""
+    """The figures of what was extracted; `timed` are the sound series, `added` the ids of what tracing added."""
 
-    found: Found
-    wishes: Wishes
+    extracted: Extracted
+    options: Options
     figures: Figures = field(default_factory=Figures)
     timed: list[Timed] = field(default_factory=list)
     untraced: Timed | None = None
@@ -45,7 +59,7 @@ class Costs:
     @property
     def of(self) -> str:
         """What a time is the time of."""
-        return "run" if self.found.whole_runs and self.wishes.operations is None else "operation"
+        return "run" if self.extracted.whole_runs and self.options.operations is None else "operation"
 
     @property
     def unit(self) -> str:
@@ -55,12 +69,12 @@ class Costs:
     def draw(self) -> None:
         """Make every figure. Raises: UsageError when nothing can be timed, or the baseline cannot."""
         self._add_times()
-        wanted = self.wishes.baseline or self.found.baseline
+        wanted = self.options.baseline or self.extracted.baseline
         if wanted is None:
             return
         self.untraced = self._baseline(wanted)
         for one in self.timed:
-            if one is not self.untraced and not one.arm.untraced:
+            if one is not self.untraced and not one.series.untraced:
                 self._add_cost(one, self.untraced)
 
     def ends(self, ids: Iterable[str]) -> tuple[str, str]:
@@ -69,29 +83,26 @@ class Costs:
         return ordered[0], ordered[-1]
 
     def _add_times(self) -> None:
-        """Every printed figure first, then the time of each sound arm."""
-        given = stems(self.found.arms)
-        ids = {arm.name: add_printed(self.figures, arm, given[arm.name]) for arm in self.found.arms}
-        if self.wishes.operations is not None:
-            self._add_operations(str(self.wishes.operations))
-        for arm in self.found.arms:
-            if arm.flaw is None and self.figures.value(self._formula(arm.time, ids[arm.name])):
-                self.timed.append(self._timed(arm, given[arm.name], ids[arm.name]))
+        """Every printed figure first, then the time of each sound series."""
+        every = self.extracted.series
+        given = stems(every)
+        ids = {one.name: add_printed(self.figures, one, given[one.name]) for one in every}
+        if self.options.operations is not None:
+            count, what = Decimal(self.options.operations), "operations of one run"
+            self.figures.add(row(OPERATIONS, PRINTED, what, count, "count", printed=str(count), note=TOLD_OPERATIONS))
+        for one in every:
+            if one.flaw is None and self.figures.value(self._formula(one.time, ids[one.name])):
+                self.timed.append(self._timed(one, given[one.name], ids[one.name]))
         if not self.timed:
-            names = ", ".join(f"`{arm.name}`" for arm in self.found.arms[:3])
+            names = ", ".join(f"`{one.name}`" for one in every[:3])
             refuse(names, "no time above 0 of a run that ended well", "one at least", "Measure again.")
 
-    def _add_operations(self, text: str) -> None:
-        value = measured(text, "count", "--operations")
-        what = "operations of one run"
-        self.figures.add(row(OPERATIONS, PRINTED, what, value, "count", printed=text, note=TOLD_OPERATIONS))
-
-    def _timed(self, arm: Arm, stem: str, ids: dict[str, str]) -> Timed:
-        time = self._time(f"time_{stem}", arm.time, ids, f"time of one {self.of}, {arm.name}", None)
-        if arm.fastest is None:
-            return Timed(arm, stem, time, None)
-        what = f"least time of one {self.of}, {arm.name}"
-        return Timed(arm, stem, time, self._time(f"fastest_{stem}", arm.fastest, ids, what, "fastest run"))
+    def _timed(self, one: Series, stem: str, ids: dict[str, str]) -> Timed:
+        time = self._time(f"time_{stem}", one.time, ids, f"time of one {self.of}, {one.name}", None)
+        if one.fastest is None:
+            return Timed(one, stem, time, None)
+        what = f"least time of one {self.of}, {one.name}"
+        return Timed(one, stem, time, self._time(f"fastest_{stem}", one.fastest, ids, what, "fastest run"))
 
     def _time(self, figure: str, template: str, ids: dict[str, str], what: str, statistic: str | None) -> str:
         """The id of the figure that has a time: a printed one where that is it already."""
@@ -102,24 +113,24 @@ class Costs:
 
     def _formula(self, template: str, ids: dict[str, str]) -> str:
         formula = template.format(**ids)
-        return formula if self.wishes.operations is None else f"{formula} / {OPERATIONS}"
+        return formula if self.options.operations is None else f"{formula} / {OPERATIONS}"
 
     def _baseline(self, wanted: str) -> Timed:
-        named(wanted, [arm.name for arm in self.found.arms], "--baseline")
-        found = next((one for one in self.timed if one.arm.name == wanted), None)
+        named(wanted, [one.name for one in self.extracted.series], "--baseline")
+        found = next((one for one in self.timed if one.series.name == wanted), None)
         if found is None:
             do = "Measure it again, or name another."
             refuse("--baseline", f"`{printable(wanted)}` has no sound time", "runs that ended well", do)
         return found
 
     def _add_cost(self, one: Timed, untraced: Timed) -> None:
-        """What one arm adds, what its fastest run adds, and the slowdown."""
-        name, difference = one.arm.name, f"{one.time} - {untraced.time}"
+        """What one series adds, what its fastest run adds, and the slowdown."""
+        name, difference = one.series.name, f"{one.time} - {untraced.time}"
         if self.of == "run":
             what = f"added time of one run, {name}"
             self.added.append(self.figures.derive(f"added_{one.stem}", COST, what, self.unit, difference))
         else:
-            what, cells = f"added time per operation, {name}", self._cells(one.arm)
+            what, cells = f"added time per operation, {name}", self._cells(one.series)
             self.added.append(self.figures.cost(f"cost_{one.stem}", what, one.time, untraced.time, **cells))
         if one.fastest and untraced.fastest:
             what, formula = f"added time between the fastest runs, {name}", f"{one.fastest} - {untraced.fastest}"
@@ -127,11 +138,11 @@ class Costs:
         formula = f"({difference}) / {untraced.time}"
         self.figures.derive(f"slowdown_{one.stem}", COST, f"slowdown, {name}", "percent", formula)
 
-    def _cells(self, arm: Arm) -> dict[str, str | None]:
+    def _cells(self, one: Series) -> dict[str, str | None]:
         """What a cost is the cost of."""
         return {
-            "case": self.wishes.cases.get(arm.name, arm.case),
-            "tracer": self.wishes.tracer or arm.tracer,
-            "probe": arm.probe,
-            "action": arm.action,
+            "case": self.options.cases.get(one.name, one.case),
+            "tracer": self.options.tracer or one.tracer,
+            "probe": one.probe,
+            "action": one.action,
         }

@@ -1,4 +1,4 @@
-"""Arms to figures: the printed numbers as they stand, then what follows from them, each with its formula.
+"""Series to figures: the printed numbers as they stand, then what follows from them, each with its formula.
 
 Formulas are evaluated here exactly as `check` does, so that what is written is what they give.
 """
@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probe_effect.errors import UsageError
 from probe_effect.importers.numbers import COST_DIGITS, TIME_DIGITS, rounded
 from probe_effect.stats.formula import MAX_LENGTH, FormulaError, evaluate
-from probe_effect.store.source_file import UNIT_SCALE, Figure
+from probe_effect.store.source_file import FIGURE_COLUMNS, UNIT_SCALE, Figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
     from fractions import Fraction
 
-    from probe_effect.importers.found import Arm
+    from probe_effect.importers.extracted import Series
+    from probe_effect.store.tables import Cell
 
 PRINTED = "Printed figures"
 TIMES = "Times"
@@ -64,17 +65,8 @@ class Figures:
             shown = "no number" if in_unit is None else f"{float(in_unit):.3g} {unit}"
             msg = f"{what}: {shown}, from {formula}. Expected a number that can be. Look at --baseline and the units."
             raise UsageError(msg)
-        return self.add(
-            row(
-                figure,
-                group,
-                what,
-                rounded(in_unit, TIME_DIGITS if group == TIMES else COST_DIGITS),
-                unit,
-                formula=formula,
-                **cells,
-            )
-        )
+        written = rounded(in_unit, TIME_DIGITS if group == TIMES else COST_DIGITS)
+        return self.add(row(figure, group, what, written, unit, formula=formula, **cells))
 
     def cost(self, figure: str, what: str, time: str, untraced: str, **cells: str | None) -> str:
         """A cost per event: derived, and with the time that it is added to."""
@@ -91,59 +83,38 @@ class Figures:
         return figure
 
 
-def row(figure: str, group: str, what: str, value: Decimal, unit: str, **cells: str | None) -> Figure:
+def row(figure: str, group: str, what: str, value: Decimal, unit: str, **cells: Cell) -> Figure:
     """A figure whose other cells are empty, but for `cells`; its grade says whether it has a formula."""
-    names = ("printed", "platform", "case", "tracer", "probe", "action", "formula", "statistic", "note")
-    return Figure(
-        line=0,
-        figure=figure,
-        group=group,
-        what=what,
-        value=value,
-        unit=unit,
-        cost_ns=None,
-        cost_from=None,
-        baseline_ns=None,
-        baseline_from=None,
-        baseline_formula=None,
-        spread_ns=None,
-        grade=f"{GRADE}D" if cells.get("formula") else GRADE,
-        **{name: cells.get(name) for name in names},
-    )
+    grade = f"{GRADE}D" if cells.get("formula") else GRADE
+    others: dict[str, Any] = dict.fromkeys(column.name for column in FIGURE_COLUMNS if not column.required) | cells
+    return Figure(line=0, figure=figure, group=group, what=what, value=value, unit=unit, grade=grade, **others)
 
 
-def stems(arms: Sequence[Arm]) -> dict[str, str]:
-    """The name of each arm to what its figures' ids end with: small letters, digits and underscores, all different.
+def stems(found: Sequence[Series]) -> dict[str, str]:
+    """The name of each series to what its figures' ids end with: small letters, digits and underscores, all different.
 
     The more ids one formula names, the shorter they are, so that it stays below `MAX_LENGTH`.
     """
-    room = min(MAX_STEM, MAX_LENGTH // max(arm.time.count("{") for arm in arms) - OTHER_CHARACTERS)
+    room = min(MAX_STEM, MAX_LENGTH // max(one.time.count("{") for one in found) - OTHER_CHARACTERS)
     given: dict[str, str] = {}
-    for arm in arms:
-        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", arm.name.removeprefix("Benchmark"))
+    for one in found:
+        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", one.name.removeprefix("Benchmark"))
         stem = re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")[:room].strip("_") or "arm"
         taken, number = set(given.values()), 2
         wanted = stem
         while wanted in taken:
             wanted = f"{stem[: room - len(str(number)) - 1]}_{number}"
             number += 1
-        given[arm.name] = wanted
+        given[one.name] = wanted
     return given
 
 
-def add_printed(figures: Figures, arm: Arm, stem: str) -> dict[str, str]:
-    """The readings of `arm` as printed figures; the key of each to its figure's id."""
-    flaw = f"No cost is drawn from it: {arm.flaw}." if arm.flaw else None
-    ids = {reading.key: f"{reading.key}_{stem}" for reading in arm.readings}
-    for reading in arm.readings:
-        figure = row(
-            ids[reading.key],
-            PRINTED,
-            f"{reading.what}, {arm.name}",
-            reading.value,
-            reading.unit,
-            printed=reading.printed,
-            note=" ".join(text for text in (reading.note, flaw) if text) or None,
-        )
-        figures.add(replace(figure, spread_ns=reading.spread_ns))
+def add_printed(figures: Figures, series: Series, stem: str) -> dict[str, str]:
+    """The readings of `series` as printed figures; the key of each to its figure's id."""
+    flaw = f"No cost is drawn from it: {series.flaw}." if series.flaw else None
+    ids = {}
+    for one in series.readings:
+        what, note = f"{one.what}, {series.name}", " ".join(filter(None, (one.note, flaw))) or None
+        cells: dict[str, Cell] = {"printed": one.printed, "spread_ns": one.spread_ns, "note": note}
+        ids[one.key] = figures.add(row(f"{one.key}_{stem}", PRINTED, what, one.value, one.unit, **cells))
     return ids

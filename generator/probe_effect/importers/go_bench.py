@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from probe_effect.importers.extracted import MAX_REPEATS, MAX_SERIES, Extracted, Reading, Repeats, repeats_text
 from probe_effect.importers.files import refuse, told
-from probe_effect.importers.found import MAX_ARMS, Arm, Found, Reading, distinct
 from probe_effect.importers.numbers import measured
-from probe_effect.importers.repeats import MAX_REPEATS, Repeats, repeats_of, repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +26,7 @@ FACT = re.compile(r"(goos|goarch|pkg|cpu): (.{1,300})")
 PROCS = re.compile(r"-[1-9][0-9]{0,4}$")
 FAILED = re.compile(r"(--- FAIL:|FAIL\b|panic:)")
 
-MAX_LINES = MAX_ARMS * MAX_REPEATS
+MAX_LINES = MAX_SERIES * MAX_REPEATS
 
 WANTED = "lines of `go test -bench`, such as `BenchmarkGetpid 5000000 316 ns/op`"
 
@@ -49,7 +48,7 @@ class BenchLine:
     ns: str
 
 
-def read_go_bench(files: Sequence[GivenFile]) -> Found:
+def read_go_bench(files: Sequence[GivenFile]) -> Extracted:
     """The benchmarks of the files, repeated lines as repeated runs. Raises: UsageError."""
     where = ", ".join(file.name for file in files)
     lines = list(islice((line for file in files for line in _lines(file)), MAX_LINES + 1))
@@ -58,18 +57,15 @@ def read_go_bench(files: Sequence[GivenFile]) -> Found:
     if len(lines) > MAX_LINES:
         refuse(lines[-1].where, f"more than {MAX_LINES} runs", "fewer", "Import the file in parts.")
     procs = _procs(lines)
-    runs: dict[str, Repeats] = {}
+    runs = Repeats()
     for line in lines:
-        name = told(line.name.removesuffix(procs))
-        repeats_of(runs, name, line.where).add(line.where, [_reading(line)], "{ns}")
-    arms = (
-        Arm(name=name, readings=tuple(found.readings), time=found.median(), fastest=found.fastest())
-        for name, found in runs.items()
-    )
-    counts = [len(found.times) for found in runs.values()]
-    return Found(
-        arms=distinct(arms, where, ""),
-        facts=_facts(files, procs) | {"statistic": _statistic(max(counts)), "repeats": repeats_text(counts)},
+        runs.add(told(line.name.removesuffix(procs)), line.where, [_reading(line)], "{ns}")
+    counts, statistic = runs.counts(), "mean of the operations of a timed run"
+    if max(counts) > 1:
+        statistic = f"median of the runs, each a {statistic}"
+    return Extracted(
+        series=runs.series(),
+        facts=_facts(files, procs) | {"statistic": statistic, "repeats": repeats_text(counts)},
         missing=MISSING,
         remarks=tuple(_remarks(files)),
     )
@@ -114,11 +110,6 @@ def _facts(files: Sequence[GivenFile], procs: str) -> dict[str, str]:
         "method": f"go test -bench, {cpus}",
     }
     return facts | {key: text for key, text in (("hardware", said.get("cpu", "")), ("os", system)) if text}
-
-
-def _statistic(most: int) -> str:
-    one = "mean of the operations of a timed run"
-    return one if most == 1 else f"median of the runs, each a {one}"
 
 
 def _remarks(files: Sequence[GivenFile]) -> Iterator[str]:

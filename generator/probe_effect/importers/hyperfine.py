@@ -13,10 +13,9 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from probe_effect.importers.extracted import Extracted, Reading, Series, distinct, repeats_text
 from probe_effect.importers.files import refuse, told
-from probe_effect.importers.found import Arm, Found, Reading, distinct
 from probe_effect.importers.numbers import measured, plain
-from probe_effect.importers.repeats import repeats_text
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
@@ -57,33 +56,26 @@ class Token(str):
     __slots__ = ()
 
 
-def read_hyperfine(files: Sequence[GivenFile]) -> Found:
+def read_hyperfine(files: Sequence[GivenFile]) -> Extracted:
     """The commands of the files, with the times of whole runs. Raises: UsageError."""
-    arms = distinct(
-        (arm for file in files for arm in _arms(file)),
-        ", ".join(file.name for file in files),
-        "Give commands names with --command-name, or import the files as two sources.",
-    )
-    return Found(
-        arms=arms,
+    results = [(f"{file.name}: results[{place}]", one) for file in files for place, one in enumerate(_results(file))]
+    return Extracted(
+        series=distinct(
+            (_series(result, where) for where, result in results),
+            ", ".join(file.name for file in files),
+            "Give commands names with --command-name, or import the files as two sources.",
+        ),
         facts={
             "tool_versions": "hyperfine, version not stated; the tracer's not stated",
             "workload": "whole runs of the commands named",
             "method": "hyperfine: all runs of one command, then all of the next",
             "statistic": "mean of the runs of one command",
-            "repeats": repeats_text(_runs(files)),
+            "repeats": repeats_text([len(result.get("times") or ()) or 1 for _, result in results]),
         },
         missing=MISSING,
         remarks=("The plus-minus of a mean is the standard deviation of its runs, not an interval.",),
         whole_runs=True,
     )
-
-
-def _runs(files: Sequence[GivenFile]) -> Iterator[int]:
-    """How many times each command has; 1 where they were left out."""
-    for file in files:
-        for result in _results(file):
-            yield max(1, len(result.get("times") or ()))
 
 
 def _results(file: GivenFile) -> list[dict[str, Any]]:
@@ -108,20 +100,18 @@ def _refuse(constant: str) -> None:
     raise ValueError(msg)
 
 
-def _arms(file: GivenFile) -> Iterator[Arm]:
-    for place, result in enumerate(_results(file)):
-        where = f"{file.name}: results[{place}]"
-        command = result.get("command")
-        if not isinstance(command, str) or isinstance(command, Token) or not command.strip():
-            refuse(f"{where}.command", "no text", "the command or its name", EXPORT)
-        _check_times(result, where)
-        yield Arm(
-            name=told(command),
-            readings=tuple(_readings(result, where)),
-            time="{mean}",
-            fastest="{min}",
-            flaw=_flaw(result.get("exit_codes")),
-        )
+def _series(result: dict[str, Any], where: str) -> Series:
+    command = result.get("command")
+    if not isinstance(command, str) or isinstance(command, Token) or not command.strip():
+        refuse(f"{where}.command", "no text", "the command or its name", EXPORT)
+    _check_times(result, where)
+    return Series(
+        name=told(command),
+        readings=tuple(_readings(result, where)),
+        time="{mean}",
+        fastest="{min}",
+        flaw=_flaw(result.get("exit_codes")),
+    )
 
 
 def _readings(result: dict[str, Any], where: str) -> Iterator[Reading]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from probe_effect.importers.extracted import Extracted, Reading, Series, distinct
 from probe_effect.importers.files import refuse
-from probe_effect.importers.found import Arm, Found, Reading, distinct
 from probe_effect.importers.numbers import measured
 
 if TYPE_CHECKING:
@@ -47,16 +47,16 @@ MISSING = (
 )
 
 
-def read_kernel_bench(files: Sequence[GivenFile]) -> Found:
+def read_kernel_bench(files: Sequence[GivenFile]) -> Extracted:
     """The benchmarks of the files, by their names without `trig-`. Raises: UsageError."""
     where = ", ".join(file.name for file in files)
-    arms = distinct(
-        (arm for file in files for arm in _arms(file)), where, "Import runs before and after a change as two sources."
+    series = distinct(
+        (one for file in files for one in _series(file)), where, "Import runs before and after a change as two sources."
     )
-    if not arms:
+    if not series:
         refuse(where, "no such line", WANTED, "Give the whole output of bench.")
-    return Found(
-        arms=arms,
+    return Extracted(
+        series=series,
         facts={
             "os": "Linux, version not stated",
             "tool_versions": "BPF selftests bench",
@@ -65,49 +65,46 @@ def read_kernel_bench(files: Sequence[GivenFile]) -> Found:
             "statistic": "mean and standard deviation of ticks of one process",
             "repeats": "1",
         },
-        missing=(*MISSING, *_also_missing(arms)),
-        remarks=tuple(_remarks(arms)),
+        missing=(*MISSING, *_also_missing(series)),
+        remarks=tuple(_remarks(series)),
     )
 
 
-def _also_missing(arms: Sequence[Arm]) -> Iterator[str]:
-    if any(len(arm.readings) == 1 for arm in arms):
+def _also_missing(series: Sequence[Series]) -> Iterator[str]:
+    if any(len(one.readings) == 1 for one in series):
         yield "of some lines, the number of producer threads; their times assume one"
 
 
-def _remarks(arms: Sequence[Arm]) -> Iterator[str]:
-    in_user_code = {arm.probe.startswith("u") for arm in arms if arm.probe}
+def _remarks(series: Sequence[Series]) -> Iterator[str]:
+    in_user_code = {one.probe.startswith("u") for one in series if one.probe}
     if len(in_user_code) > 1:
         yield "Probes in the kernel and in user code have untraced sides of their own here; all are compared with one."
 
 
-def _arms(file: GivenFile) -> Iterator[Arm]:
+def _series(file: GivenFile) -> Iterator[Series]:
     name = ""
     for number, line in file.lines():
         text, where = line.strip(), f"{file.name}:{number}"
-        if not text:
-            continue
         if match := NAMED.match(text):
             name = match[1]
         elif match := SUMMARY.fullmatch(text):
             if not name:
                 expected = "`Benchmark '..' started.` before it"
                 refuse(where, "a Summary without a name", expected, "Run bench without --quiet.")
-            yield _arm(where, name, (match[1], match[2], match[3]))
+            yield _one(where, name, *match.groups())
             name = ""
         elif match := SHORT.fullmatch(text):
-            yield _arm(where, match[1], (match[2], match[3], None))
+            yield _one(where, *match.groups())
 
 
-def _arm(where: str, name: str, printed: tuple[str, str, str | None]) -> Arm:
-    hits, spread, producer = printed
+def _one(where: str, name: str, hits: str, spread: str, producer: str | None = None) -> Series:
     short = name.removeprefix("trig-")
     readings = [_rate(where, "rate", "hits per second", f"{hits} ± {spread}M/s", hits)]
     if producer is not None:
         readings.append(_rate(where, "rate_producer", "hits per second of one thread", f"{producer}M/prod", producer))
     untraced = bool(UNTRACED.fullmatch(short))
     kind = PLACES.sub("", short)
-    return Arm(
+    return Series(
         name=short,
         readings=tuple(readings),
         time="1000000000 / {rate}" if producer is None else "1000000000 / {rate_producer}",

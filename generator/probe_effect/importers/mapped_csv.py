@@ -24,15 +24,15 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from probe_effect.errors import UsageError
+from probe_effect.importers.extracted import Extracted, Reading, Repeats, named, repeats_text
 from probe_effect.importers.files import refuse, told
-from probe_effect.importers.found import Arm, Found, Reading, distinct, named
 from probe_effect.importers.numbers import measured
-from probe_effect.importers.repeats import Repeats, repeats_of, repeats_text
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.tables import MAX_TEXT_LENGTH, printable
 
@@ -52,7 +52,7 @@ MISSING = (
     "the cost of starting and stopping the tracer",
 )
 
-WRITTEN = {"hz": "/s", "us": "µs"}
+WRITTEN = {"hz": " /s", "us": " µs", "count": ""}
 
 MAX_SHOWN_FAULTS = 5
 MAX_SHOWN_COLUMNS = 20
@@ -66,7 +66,7 @@ class Columns(Document):
     operations: Text | None = None
 
 
-class KnownArm(Document):
+class KnownSeries(Document):
     """What the mapping says of one name."""
 
     case: Slug | None = None
@@ -84,7 +84,7 @@ class Mapping(Document):
     of: Literal["operation", "run"] = "operation"
     delimiter: Annotated[str, Field(pattern=r"^[,;|\t]$")] = ","
     baseline: Text | None = None
-    arms: dict[str, KnownArm] = Field(default_factory=dict)
+    arms: dict[str, KnownSeries] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _runs_have_times(self) -> Self:
@@ -110,20 +110,22 @@ def read_mapping(path: Path) -> Mapping:
     return found
 
 
-def read_mapped_csv(files: Sequence[GivenFile], mapping: Mapping) -> Found:
+def read_mapped_csv(files: Sequence[GivenFile], mapping: Mapping) -> Extracted:
     """The names of the files, rows of one name as repeated runs. Raises: UsageError."""
     where = ", ".join(file.name for file in files)
-    runs: dict[str, Repeats] = {}
+    runs = Repeats()
     for file in files:
         for place, row in _rows(file, mapping):
             readings, time = _run(row, mapping, place)
-            repeats_of(runs, told(row[mapping.columns.name]), place).add(place, readings, time)
-    if not runs:
+            runs.add(told(row[mapping.columns.name]), place, readings, time)
+    if not runs.times:
         refuse(where, "no row under the header", WANTED, "Give the table with its rows.")
-    known = {named(told(name), list(runs), "--mapping, arms"): arm for name, arm in mapping.arms.items()}
-    counts = [len(found.times) for found in runs.values()]
-    return Found(
-        arms=distinct((_arm(name, found, known.get(name, KnownArm())) for name, found in runs.items()), where, ""),
+    known = {named(told(name), list(runs.times), "--mapping, arms"): said for name, said in mapping.arms.items()}
+    counts = runs.counts()
+    return Extracted(
+        series=tuple(
+            replace(one, **known[one.name].model_dump()) if one.name in known else one for one in runs.series()
+        ),
         facts={
             "statistic": "the value of one row" if max(counts) == 1 else "median of the rows of one name",
             "repeats": repeats_text(counts),
@@ -162,35 +164,16 @@ def _check_header(file: GivenFile, header: Sequence[str], columns: Columns) -> N
 
 def _run(row: dict[str, str], mapping: Mapping, place: str) -> tuple[list[Reading], str]:
     """The numbers of one row, and the formula of the time of one operation."""
-    text = row[mapping.columns.value].strip()
-    value = measured(text, mapping.unit, f"{place}, {printable(mapping.columns.value)}")
-    what = "operations per second" if mapping.unit == "hz" else "time"
-    readings = [
-        Reading(
-            key="value",
-            what=what,
-            printed=f"{text} {WRITTEN.get(mapping.unit, mapping.unit)}",
-            value=value,
-            unit=mapping.unit,
-        )
-    ]
-    time = "1000000000 / {value}" if mapping.unit == "hz" else "{value}"
-    if mapping.columns.operations is None:
+    columns, unit = mapping.columns, mapping.unit
+    what, time = ("operations per second", "1000000000 / {value}") if unit == "hz" else ("time", "{value}")
+    readings = [_reading(row, columns.value, place, key="value", what=what, unit=unit)]
+    if columns.operations is None:
         return readings, time
-    text = row[mapping.columns.operations].strip()
-    operations = measured(text, "count", f"{place}, {printable(mapping.columns.operations)}")
-    readings.append(Reading(key="operations", what="operations", printed=text, value=operations, unit="count"))
-    return readings, "{value} / {operations}"
+    operations = _reading(row, columns.operations, place, key="operations", what="operations", unit="count")
+    return [*readings, operations], "{value} / {operations}"
 
 
-def _arm(name: str, found: Repeats, known: KnownArm) -> Arm:
-    return Arm(
-        name=name,
-        readings=tuple(found.readings),
-        time=found.median(),
-        fastest=found.fastest(),
-        case=known.case,
-        tracer=known.tracer,
-        probe=known.probe,
-        action=known.action,
-    )
+def _reading(row: dict[str, str], column: str, place: str, *, key: str, what: str, unit: str) -> Reading:
+    text = row[column].strip()
+    value = measured(text, unit, f"{place}, {printable(column)}")
+    return Reading(key=key, what=what, printed=f"{text}{WRITTEN.get(unit, f' {unit}')}", value=value, unit=unit)

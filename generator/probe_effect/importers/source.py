@@ -1,4 +1,4 @@
-"""What was found in others' files, as a published source: `source.toml` and the rows of `figures.csv`."""
+"""What was extracted from others' files, as a published source: `source.toml` and the rows of `figures.csv`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from probe_effect.importers.costs import Costs
+from probe_effect.importers.extracted import named
 from probe_effect.importers.files import refuse
-from probe_effect.importers.found import named
 from probe_effect.store.source_file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.importers.found import Found
-    from probe_effect.importers.wishes import Wishes
+    from probe_effect.importers.costs import Options
+    from probe_effect.importers.extracted import Extracted
     from probe_effect.store.source_file import Figure
 
 STATED = ("author", "date", "where", "hardware", "os", "tool_versions", "workload", "method")
@@ -41,25 +41,25 @@ class Source:
     missing: tuple[str, ...]
 
 
-def as_source(found: Found, wishes: Wishes) -> Source:
-    """The source of what was found. Raises: UsageError when the wishes do not fit the files."""
-    _check(found, wishes)
-    costs = Costs(found, wishes)
+def as_source(extracted: Extracted, options: Options) -> Source:
+    """The source of what was extracted. Raises: UsageError when the options do not fit the files."""
+    costs = Costs(extracted, options)
+    _check(costs)
     costs.draw()
-    missing = (*found.missing, *_missing(costs))
+    missing = (*extracted.missing, *_missing(costs))
     return Source(_document(costs, missing), tuple(costs.figures.rows), missing)
 
 
-def _check(found: Found, wishes: Wishes) -> None:
+def _check(costs: Costs) -> None:
     """Options that ask for what these files cannot give."""
-    whole_runs = found.whole_runs and wishes.operations is None
-    for name in wishes.cases:
-        named(name, [arm.name for arm in found.arms], "--case")
-    if wishes.cases and wishes.baseline is None and found.baseline is None:
+    extracted, options = costs.extracted, costs.options
+    for name in options.cases:
+        named(name, [one.name for one in extracted.series], "--case")
+    if options.cases and options.baseline is None and extracted.baseline is None:
         refuse("--case", "no cost to compare with it", "an untraced side", "Name it with --baseline.")
-    if wishes.cases and whole_runs:
+    if options.cases and costs.of == "run":
         refuse("--case", "times of whole runs", "a cost per event", "Say how many a run made with --operations.")
-    if wishes.operations is not None and not found.whole_runs:
+    if options.operations is not None and not extracted.whole_runs:
         do = "Leave --operations out."
         refuse("--operations", "times that are of one operation already", "times of whole runs", do)
 
@@ -86,8 +86,8 @@ def _span(least: str, most: str) -> str:
 
 
 def _document(costs: Costs, missing: Sequence[str]) -> SourceFile:
-    remarks = (NO_SUBMISSION, f"The file does not say: {'; '.join(missing)}.", OUR_SUMS, *costs.found.remarks)
-    keys: dict[str, Any] = dict.fromkeys(STATED, NOT_STATED) | dict(costs.found.facts) | dict(costs.wishes.facts)
+    remarks = (NO_SUBMISSION, f"The file does not say: {'; '.join(missing)}.", OUR_SUMS, *costs.extracted.remarks)
+    keys: dict[str, Any] = dict.fromkeys(STATED, NOT_STATED) | dict(costs.extracted.facts) | dict(costs.options.facts)
     try:
         return SourceFile(
             schema_version=1,

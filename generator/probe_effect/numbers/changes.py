@@ -34,9 +34,8 @@ class Entry:
 def entries(catalogue: Catalogue) -> list[Entry]:
     """All changes, newest day first; on one day those of the log before the submissions, by id."""
     written = [Entry(one.date, one.kind, one.what, one.why, one.old, one.new) for one in reversed(catalogue.changes)]
-    added = [_added(one) for one in catalogue.everything]
-    found = [*written, *sorted(added, key=lambda entry: entry.id)]
-    return sorted(found, key=lambda entry: entry.date, reverse=True)  # stable, so the order within a day holds
+    added = [Entry(one.date, "added", (one.id,), submission=one) for one in catalogue.everything]
+    return sorted([*written, *added], key=lambda entry: entry.date, reverse=True)  # stable within a day
 
 
 def withdrawn_ids(changes: Sequence[Change]) -> frozenset[str]:
@@ -48,7 +47,3 @@ def withdrawal(catalogue: Catalogue, submission_id: str) -> Change | None:
     """Why and when a submission was withdrawn, or None."""
     found = (one for one in catalogue.changes if one.kind == "withdrawn" and submission_id in one.what)
     return next(found, None)
-
-
-def _added(one: Submission) -> Entry:
-    return Entry(one.date, "added", (one.id,), submission=one)

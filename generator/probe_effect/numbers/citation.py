@@ -75,17 +75,6 @@ class Subject:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
-    """A source of others, as far as it says who made it, when and where."""
-
-    key: str
-    title: str
-    author: str | None
-    date: str | None
-    where: str | None
-
-
 def cite(subject: Subject, edition: Edition) -> Citation:
     """Something that this site publishes."""
     version = f"data version {edition.version}" if edition.version else ""
@@ -107,35 +96,24 @@ def cite(subject: Subject, edition: Edition) -> Citation:
     return Citation(plain(" ".join(words)), entry(f"probe-effect-{subject.key}", fields))
 
 
-def cite_original(original: Original) -> Citation:
-    """A source of others, by itself."""
-    who = f"{original.author}: " if original.author else ""
-    rest = [date_words(original.date)] if original.date else []
-    rest += [original.where] if original.where else []
-    text = f"{who}“{original.title}”{''.join(f', {part}' for part in rest)}."
-    fields = {
-        "author": original.author or "",
-        "title": original.title,
-        **_when(original.date or ""),
-        "howpublished": original.where or "",
-    }
-    return Citation(plain(text), entry(original.key, fields))
+def cite_original(key: str, title: str, author: str | None, date: str | None, where: str | None) -> Citation:
+    """A source of others, by itself, as far as it says who made it, when (ISO) and where."""
+    said = filter(None, (f"“{title}”", date_words(date or ""), where))
+    text = f"{f'{author}: ' if author else ''}{', '.join(said)}."
+    fields = {"author": author or "", "title": title, **_when(date or ""), "howpublished": where or ""}
+    return Citation(plain(text), entry(key, fields))
 
 
 def entry(key: str, fields: dict[str, str]) -> str:
     """One `@misc` entry; empty fields are left out. Author and title keep their letters and are not taken apart."""
-    lines = [f"@misc{{{key_of(key)},"]
+    known = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")  # what every BibTeX takes
+    lines = [f"@misc{{{known},"]
     for name, value in fields.items():
         if value:
             text = _address(value) if name == "url" else value if name == "month" else escaped(value)
             braced = "{" + text + "}" if name in {"author", "title"} else text
             lines.append(f"  {name:<12} = {text if name == 'month' else '{' + braced + '}'},")
     return "\n".join([*lines, "}"])
-
-
-def key_of(words: str) -> str:
-    """`words` as a key that every BibTeX takes: small letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def escaped(text: str) -> str:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 MOST_MACHINES = 12
 """On one page: as many as a table can hold that somebody still reads from end to end."""
 
-Kind = tuple[str, str, str]
-
 
 def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
     """Of all machines whose times were measured, those that a page shows."""
@@ -33,8 +31,6 @@ def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) 
     machines: dict[str, list[Submission]] = {}
     for one in found:
         machines.setdefault(one.submission.machine, []).append(one.submission)
-    if len(machines) <= most:
-        return list(found), 0
     reference = reference_submission(numbers)
     chosen = set(select(machines, reference.machine if reference else None, most))
     return [one for one in found if one.submission.machine in chosen], len(machines) - len(chosen)
@@ -63,6 +59,6 @@ def _best(submissions: Iterable[Submission]) -> Submission:
     return min(newest_first, key=lambda one: one.grade or "")
 
 
-def _kind(one: Submission) -> Kind:
+def _kind(one: Submission) -> tuple[str, str, str]:
     facts = facts_of_submission(one)
     return facts.tier, facts.architecture, cpu_family(facts.cpu_model or "")

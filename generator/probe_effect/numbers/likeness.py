@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\b(?:cpu|processor)\b", re.IGNORECASE)
 
-TOO = {
-    "physical": "physical too",
-    "virtual machine": "virtual too",
-    "nested virtual machine": "nested too",
-    "emulated": "emulated too",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -78,7 +71,8 @@ def likeness(given: Facts, other: Facts) -> Likeness:
     apart = _apart(given, other)
     if apart:
         return Likeness(other.machine, apart, comparable=False)
-    return Likeness(other.machine, (_cpu(given, other), _kernel(given, other), TOO[other.tier]), comparable=True)
+    shared = (_cpu(given, other), _kernel(given, other), f"{other.tier.split()[0]} too")
+    return Likeness(other.machine, shared, comparable=True)
 
 
 def cpu_family(model: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.stats.correlation import MIN_PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.compare.agreement import Order, Pairing
-    from probe_effect.compare.kernel_order import CountedOrder
+    from probe_effect.compare.agreement import CountedOrder, Order, Pairing
 
 
 def published(pairing: Pairing) -> str:
@@ -55,9 +55,8 @@ def rank_correlation(order: Order | CountedOrder) -> str:
     tau = units.at_place(found.tau, -2)
     if found.low is not None and found.high is not None:
         return f"{tau} ({units.at_place(found.low, -2)} to {units.at_place(found.high, -2)})"
-    if order.missing:
-        needed = len(order.pairings) + order.missing
-        return f"{tau}; {len(order.pairings)} rows: too few for an interval, which needs {needed}"
+    if len(order.pairings) < MIN_PAIRS:
+        return f"{tau}; {len(order.pairings)} rows: too few for an interval, which needs {MIN_PAIRS}"
     return f"{tau}; no interval, because every pair is in one order"
 
 

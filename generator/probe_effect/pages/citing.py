@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import names
-from probe_effect.numbers.citation import Citation, Original, Subject, cite, cite_original
+from probe_effect.numbers.citation import Citation, Subject, cite, cite_original
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
@@ -158,7 +158,7 @@ def _after(one: PublishedSource, ours: Citation) -> Citation:
     author, date, where = (
         None if value == wording.NOT_STATED else value for value in (document.author, document.date, document.where)
     )
-    theirs = cite_original(Original(one.id, document.title, author, date, where))
+    theirs = cite_original(one.id, document.title, author, date, where)
     known = " Known here only from an excerpt; check it before citing it." if one.from_excerpt else ""
     return Citation(f"{theirs.text}{known} As collected by: {ours.text}", f"{theirs.bibtex}\n\n{ours.bibtex}")
 

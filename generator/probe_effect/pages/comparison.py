@@ -14,8 +14,9 @@ from probe_effect.numbers.names import machine_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from probe_effect.compare.comparison import Comparison, Outcome, Ranked
+    from probe_effect.compare.comparison import Comparison, Outcome
     from probe_effect.reduce.submission import Number
+    from probe_effect.stats.ranking import Rank
 
 WORDS: dict[Outcome, tuple[str, str]] = {
     "higher": ("has higher overhead", "have higher overhead"),
@@ -120,8 +121,8 @@ def ranking(measurements: Iterable[Number], where: str) -> str | None:
     found = ranked(measurements)
     if len(found) < 2:
         return None
-    first = [one.number.tracer for one in found if one.first == 1]
-    last = [one.number.tracer for one in found if one.last == len(found)]
+    first = [one.tracer for one, rank in found if rank.first == 1]
+    last = [one.tracer for one, rank in found if rank.last == len(found)]
     if len(first) == len(found):
         return f"On {where} the {len(found)} tracers cannot be told apart: all their intervals overlap."
     return (
@@ -134,7 +135,7 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
     found = ranked(measurements)
     if len(found) < 2:
         return {}
-    return {one.number.id: _place(one) for one in found}
+    return {one.id: _place(rank) for one, rank in found}
 
 
 def place_of(one: Number) -> str:
@@ -176,5 +177,5 @@ def _among(tracers: Sequence[str]) -> str:
     return f"one of {', '.join(tracers[:-1])} and {tracers[-1]} (their intervals overlap) has"
 
 
-def _place(one: Ranked) -> str:
-    return str(one.first) if one.first == one.last else f"{one.first} to {one.last}"
+def _place(rank: Rank) -> str:
+    return str(rank.first) if rank.first == rank.last else f"{rank.first} to {rank.last}"

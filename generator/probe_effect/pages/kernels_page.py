@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.comparison import largest
-from probe_effect.compare.kernel_order import counted_orders
 from probe_effect.compare.kernels import (
     Column,
     between_kernels,
@@ -25,8 +25,8 @@ from probe_effect.pages.markdown import page, render
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from probe_effect.compare.agreement import CountedOrder
     from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.kernel_order import CountedOrder
     from probe_effect.compare.kernels import Matrix
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission

@@ -31,9 +31,7 @@ class Trend:
     @property
     def significant(self) -> bool:
         """Whether the interval leaves out 0: in at most 5 % of runs without drift, if their blocks are independent."""
-        return (
-            self.low_ratio is not None and self.high_ratio is not None and (self.low_ratio > 0 or self.high_ratio < 0)
-        )
+        return (self.low_ratio or 0) > 0 or (self.high_ratio or 0) < 0
 
 
 def trend(values_by_block: Floats) -> Trend | None:
@@ -77,10 +75,5 @@ def within_blocks(first: Floats, second: Floats) -> Trend | None:
     """
     if len(first) == 0:
         return None
-    found = estimate(second - first)
     middle = float(np.median(np.concatenate([first, second])))
-    return Trend(
-        found.value / middle,
-        None if found.low is None else found.low / middle,
-        None if found.high is None else found.high / middle,
-    )
+    return Trend(*estimate(second - first).mapped(lambda value: value / middle))

@@ -32,14 +32,15 @@ def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     """
     return [
         Rank(
-            1 + sum(_is_below(other, one) for other in intervals),
-            len(intervals) - sum(_is_below(one, other) for other in intervals),
+            1 + sum(is_below(other, one) for other in intervals),
+            len(intervals) - sum(is_below(one, other) for other in intervals),
         )
         for one in intervals
     ]
 
 
-def _is_below(first: Estimate | None, second: Estimate | None) -> bool:
+def is_below(first: Estimate | None, second: Estimate | None) -> bool:
+    """Whether all of the first lies below all of the second; False where that cannot be told."""
     if first is None or second is None or first.high is None or second.low is None:
         return False
     return first.high < second.low

@@ -44,10 +44,10 @@ def _pairs(n: int) -> tuple[Places, Places]:
 
 
 @cache
-def critical_rank(n: int, confidence: float = CONFIDENCE) -> int:
-    """How many Walsh averages to leave out at each end, plus one; 0 when no interval reaches `confidence`.
+def critical_rank(n: int) -> int:
+    """How many Walsh averages to leave out at each end, plus one; 0 when no interval reaches `CONFIDENCE`.
 
-    The largest c with P(W <= c - 1) <= (1 - confidence) / 2 under the exact null distribution of the signed-rank sum W.
+    The largest c with P(W <= c - 1) <= (1 - CONFIDENCE) / 2 under the exact null distribution of the signed-rank sum W.
     """
     probability = np.zeros(n * (n + 1) // 2 + 1)
     probability[0] = 1.0
@@ -56,37 +56,26 @@ def critical_rank(n: int, confidence: float = CONFIDENCE) -> int:
         joined[rank:] = probability[: len(probability) - rank]
         probability = (probability + joined) / 2
     tail = np.cumsum(probability)
-    return int(np.searchsorted(tail, (1 - confidence) / 2, side="right"))
-
-
-def hodges_lehmann(differences: Floats) -> float:
-    """The median of the Walsh averages, in the unit of the differences.
-
-    Raises: TooFewBlocks when there are no differences.
-    """
-    if len(differences) == 0:
-        msg = "no block has both a traced run and a baseline"
-        raise TooFewBlocks(msg)
-    return _middle(walsh_averages(differences))
-
-
-def _middle(ascending: Floats) -> float:
-    half = len(ascending) // 2
-    return float(ascending[half] if len(ascending) % 2 else (ascending[half - 1] + ascending[half]) / 2)
+    return int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
 
 
 def estimate(differences: Floats) -> Estimate:
     """The Hodges-Lehmann estimate with its exact 95 % interval; without an interval below `MIN_BLOCKS`.
 
+    The estimate is the median of the Walsh averages, in the unit of the differences.
+
     Args:
         differences: (n,) float64, one per block.
     Raises: TooFewBlocks when there are no differences.
     """
-    if len(differences) < MIN_BLOCKS:
-        return Estimate(hodges_lehmann(differences))
+    if len(differences) == 0:
+        msg = "no block has both a traced run and a baseline"
+        raise TooFewBlocks(msg)
     averages = walsh_averages(differences)
+    half = len(averages) // 2
+    middle = float(averages[half] if len(averages) % 2 else (averages[half - 1] + averages[half]) / 2)
     rank = critical_rank(len(differences))
-    return Estimate(_middle(averages), float(averages[rank - 1]), float(averages[-rank]))
+    return Estimate(middle, float(averages[rank - 1]), float(averages[-rank])) if rank else Estimate(middle)
 
 
 def noise_floor(differences: Floats) -> float | None:
@@ -95,9 +84,7 @@ def noise_floor(differences: Floats) -> float | None:
     Args:
         differences: (n,) float64, ns per event: first baseline minus second, one per block.
     """
-    if len(differences) < MIN_BLOCKS:
+    if len(differences) == 0:
         return None
-    interval = estimate(differences)
-    if interval.low is None or interval.high is None:
-        return None
-    return max(abs(interval.low), abs(interval.high))
+    _, low, high = estimate(differences)
+    return None if low is None or high is None else max(abs(low), abs(high))
