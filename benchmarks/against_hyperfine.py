@@ -36,11 +36,11 @@ from benchmarks.hyperfine_figures import case_document, chance_ratio, table
 
 from probe_effect import units
 from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.machine.busy import load_average
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
-from probe_effect.machine.load import load_average
 from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.interrupt import Interrupted, interruptible
-from probe_effect.measure.request import check_cases, choose_suites, choose_tracers, resolve
+from probe_effect.measure.request import choose_suites, choose_tracers, resolve, unknown
 from probe_effect.processes import Child
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.tracers.tool import WORK_PREFIX, absent, version_line
@@ -83,7 +83,7 @@ def contests(cases: Sequence[str], lengths: Lengths, folder: Path) -> list[Conte
     if reason := absent("hyperfine", "on Debian and Ubuntu: apt install hyperfine"):
         raise HostNotReady(reason)
     ((place, suite),) = choose_suites(DATA, [SUITE])
-    check_cases([suite], cases)
+    unknown(cases, [case.id for case in suite.cases], "case")
     tracers = choose_tracers(known_tracers(), [TRACER])
     works = [resolve(place, suite, tracers, [case]) for case in dict.fromkeys(cases)]
     for work in works:

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.measure.alone import alone
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import rounded
 from probe_effect.measure.one_run import Limits
 from probe_effect.measure.run import measure
-from probe_effect.measure.testbed import ThisMachine
+from probe_effect.measure.testbed import ThisMachine, measurement_lock
 from probe_effect.model import Estimate
 from probe_effect.processes import Child
 from probe_effect.reduce.reading import read_submission
@@ -32,8 +31,8 @@ from probe_effect.workloads.build import build, cache_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probe_effect.measure.bench import Progress
     from probe_effect.measure.calibrate import Lengths
-    from probe_effect.measure.progress import Progress
     from probe_effect.measure.request import Work
     from probe_effect.model import Problem
 
@@ -150,7 +149,7 @@ class Contest:
         (subject,) = self.work.measured
         start_s = time.monotonic()
         with ExitStack() as leftovers:
-            leftovers.enter_context(alone(cache_folder()))
+            leftovers.enter_context(measurement_lock(cache_folder()))
             if self.cpus[1] is not None:
                 leftovers.callback(os.sched_setaffinity, 0, os.sched_getaffinity(0))
                 os.sched_setaffinity(0, {self.cpus[1]})

@@ -37,7 +37,7 @@ from probe_effect.tracers.dynamic_events import LISTS, tracefs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.measure.planned import PlannedRun
+    from probe_effect.measure.one_run import PlannedRun
     from probe_effect.store.places import SubmissionFolder
 
 PROJECT = Path(__file__).resolve().parent.parent

@@ -33,9 +33,9 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.build import Places, fitted
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.host import ROOT
+from probe_effect.machine.busy import load_average
 from probe_effect.machine.collect import collect_machine
 from probe_effect.machine.kernel import kernel_release
-from probe_effect.machine.load import load_average
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:

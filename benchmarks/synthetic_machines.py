@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.machine.identity import machine_id
+from probe_effect.machine.collect import machine_id
 from probe_effect.store.machine_file import Machine
 
 if TYPE_CHECKING:

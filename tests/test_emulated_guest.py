@@ -16,8 +16,7 @@ from fakes.project import FakeProject, on_the_path
 from probe_effect.emulated import guest as module
 from probe_effect.emulated.guest import Guest, serve
 from probe_effect.emulated.messages import load_message, run_request
-from probe_effect.measure.one_run import Limits
-from probe_effect.measure.planned import PlannedRun
+from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.model import Key
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import Load

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from probe_effect.measure.one_run import Limits, Watch
-    from probe_effect.measure.planned import PlannedRun
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress
+    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
     from probe_effect.workloads.loop import Load

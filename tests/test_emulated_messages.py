@@ -18,8 +18,7 @@ from probe_effect.emulated.messages import (
     row_of,
     run_request,
 )
-from probe_effect.measure.one_run import Limits, Watch, empty_row
-from probe_effect.measure.planned import PlannedRun
+from probe_effect.measure.one_run import Limits, PlannedRun, Watch, empty_row
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.loop import Load

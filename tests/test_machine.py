@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from probe_effect import host
-from probe_effect.machine import clock, cpu, identity, kernel, virtual
-from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
+from probe_effect.machine import cpu, kernel, virtual
+from probe_effect.machine.collect import HASH_DIGITS, choose_cpus, collect_machine, collect_system, machine_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def put_cpu(root: Path, number: int, package: str, core: str, siblings: str) -> 
 
 def test_every_fact_is_missing_on_a_machine_without_files(tmp_path: Path) -> None:
     facts = (cpu.cpu_model, cpu.microcode, cpu.sockets, cpu.cores, cpu.smt, cpu.memory_bytes, cpu.governor, cpu.turbo)
-    settings = (kernel.os_name, kernel.bpf_jit, clock.clocksource, virtual.virtualization)
+    settings = (kernel.os_name, kernel.bpf_jit, kernel.clocksource, virtual.virtualization)
     assert {fact(tmp_path) for fact in (*facts, *settings)} == {None}
     assert kernel.boot_flags(tmp_path) == ()
     assert kernel.kernel_options(tmp_path) == {}
@@ -164,7 +164,7 @@ def test_a_machine_without_the_hypervisor_flag_is_bare_metal_whatever_its_firmwa
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        pytest.param(f"{clock.CLOCK_FOLDER}/available_clocksource", "tsc kvm-clock", "KVM", id="clock source"),
+        pytest.param(f"{kernel.CLOCK_FOLDER}/available_clocksource", "tsc kvm-clock", "KVM", id="clock source"),
         pytest.param("sys/hypervisor/type", "xen", "Xen", id="/sys/hypervisor"),
         pytest.param("sys/class/dmi/id/product_name", "VMware Virtual Platform", "VMware", id="firmware"),
         pytest.param("proc/uptime", "1", virtual.UNNAMED, id="no sign of which"),
@@ -195,17 +195,17 @@ FACTS = {
 
 
 def test_a_machine_id_is_a_readable_slug() -> None:
-    name = identity.machine_id(**FACTS)  # type: ignore[arg-type]
+    name = machine_id(**FACTS)  # type: ignore[arg-type]
     assert name.startswith("intel-xeon-gold-6226r-32t-")
-    assert len(name.rsplit("-", 1)[1]) == identity.HASH_DIGITS
-    guest = identity.machine_id(**(FACTS | {"cpu_model": "AMD EPYC", "threads": 2, "virtualization": "KVM"}))  # type: ignore[arg-type]
+    assert len(name.rsplit("-", 1)[1]) == HASH_DIGITS
+    guest = machine_id(**(FACTS | {"cpu_model": "AMD EPYC", "threads": 2, "virtualization": "KVM"}))  # type: ignore[arg-type]
     assert guest.startswith("amd-epyc-2t-kvm-")
 
 
 def test_a_machine_id_changes_with_the_kernel_but_not_with_a_few_bytes_of_memory() -> None:
-    name = identity.machine_id(**FACTS)  # type: ignore[arg-type]
-    assert identity.machine_id(**(FACTS | {"kernel_release": "6.1.0"})) != name  # type: ignore[arg-type]
-    assert identity.machine_id(**(FACTS | {"memory_bytes": 400 * 2**30 + 4096})) == name  # type: ignore[arg-type]
+    name = machine_id(**FACTS)  # type: ignore[arg-type]
+    assert machine_id(**(FACTS | {"kernel_release": "6.1.0"})) != name  # type: ignore[arg-type]
+    assert machine_id(**(FACTS | {"memory_bytes": 400 * 2**30 + 4096})) == name  # type: ignore[arg-type]
 
 
 def test_this_machine_can_be_described() -> None:

@@ -19,11 +19,10 @@ from builders import baseline_row, machine_document, many_blocks
 from fakes.project import FAKES, IMPATIENT, FakeProject, document, on_the_path, rows, started_by, work_folders_of
 from probe_effect.cli.measure_display import display
 from probe_effect.errors import HostNotReady
+from probe_effect.measure.bench import Progress
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.journal import GIVE_UP_AFTER, written_rows
-from probe_effect.measure.one_run import Limits
-from probe_effect.measure.planned import PlannedRun, baseline
-from probe_effect.measure.progress import Progress
+from probe_effect.measure.one_run import Limits, PlannedRun, baseline
 from probe_effect.model import Key
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import SampleWriter, as_note, read_samples

@@ -15,12 +15,12 @@ from fakes.project import FakeProject, document, on_the_path
 from probe_effect.checks.run import check
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.progress import Tally
+from probe_effect.measure.journal import Tally
 from probe_effect.model import Estimate
 from probe_effect.workloads.build import Program
 
 if TYPE_CHECKING:
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress
     from probe_effect.model import Sample
 
 TWIN = 'print: {"type": "map", "data": {"@": 41}}'

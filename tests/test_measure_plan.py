@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probe_effect.measure.one_run import PlannedRun, baseline
 from probe_effect.measure.plan import plan
-from probe_effect.measure.planned import PlannedRun, baseline
 from probe_effect.model import Key
 from probe_effect.store.plan_file import PlannedSubject
 

@@ -10,7 +10,7 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.measure.planned import BASELINE_CASE
+from probe_effect.measure.one_run import BASELINE_CASE
 from probe_effect.model import Estimate
 from probe_effect.tracers.bpftrace import BpftraceSession
 from probe_effect.tracers.proc import state
@@ -18,7 +18,7 @@ from probe_effect.tracers.proc import state
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def merge(clone: Path, branches: Sequence[str]) -> str:
-    """Merge branches of the origin one after the other into main, as the hub does; the tree that comes of it."""
+    """Merge branches of the origin one after the other into main, as GitHub does; the tree that comes of it."""
     git(clone, "fetch", "--quiet", "origin")
     git(clone, "checkout", "--quiet", "--force", "-B", "main", "origin/main")
     for branch in branches:

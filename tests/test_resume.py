@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress
     from probe_effect.model import Sample
     from probe_effect.store.places import SubmissionFolder
 

@@ -20,7 +20,7 @@ from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageEr
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import checkout_of
-from probe_effect.submit.hub import Hub, hub_of
+from probe_effect.submit.github import Repository, repository_of
 from probe_effect.submit.private import Mark, marks_of_host
 from probe_effect.submit.programs import Refused
 
@@ -206,7 +206,7 @@ def test_who_may_write_pushes_and_opens_the_pull_request(clone: Clone) -> None:
     assert changed_by(clone.bare, BRANCH) == FILES
     title = "Results of test-machine: per-event"
     assert clone.calls()[-1] == f"pr create --repo {THEIRS} --head {BRANCH} --title {title} --body-file -"
-    assert f"- `{SUBMISSION}`" in (clone.hub / "body").read_text(encoding="utf-8")
+    assert f"- `{SUBMISSION}`" in (clone.github / "body").read_text(encoding="utf-8")
 
 
 def test_who_may_not_write_gets_a_fork(clone: Clone) -> None:
@@ -263,13 +263,13 @@ def test_a_commit_is_never_made_in_a_name_that_git_made_up(clone: Clone) -> None
         "ssh://git@github.com/them/probe-effect/",
     ],
 )
-def test_a_hub_is_known_by_every_form_of_its_address(address: str) -> None:
-    assert hub_of(address) == Hub("github.com", "them", "probe-effect")
+def test_a_repository_is_known_by_every_form_of_its_address(address: str) -> None:
+    assert repository_of(address) == Repository("github.com", "them", "probe-effect")
 
 
 @pytest.mark.parametrize("address", [None, "/srv/bare", "../bare", "file:///srv/bare", "https://example.org/x"])
-def test_a_folder_is_no_hub(address: str | None) -> None:
-    assert hub_of(address) is None
+def test_a_folder_is_no_repository(address: str | None) -> None:
+    assert repository_of(address) is None
 
 
 # What it refuses
@@ -463,7 +463,7 @@ def test_a_credit_that_cannot_be_written_says_so(clone: Clone, monkeypatch: pyte
         msg = "machine.json: cannot be written: Permission denied"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr("probe_effect.submit.parcel.write_machine_file", refuse)
+    monkeypatch.setattr("probe_effect.submit.bundle.write_machine_file", refuse)
     with pytest.raises(HostNotReady, match="Permission denied"):
         submit(clone, "--remote", clone.bare, "--name", "Ada")
 
@@ -482,7 +482,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_outside_a_clone_the_folder_is_ready_and_the_steps_are_named(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe_effect.submit.hub.installed_from", lambda: Hub("github.com", "them", "probe-effect"))
+    monkeypatch.setattr(
+        "probe_effect.submit.github.installed_from", lambda: Repository("github.com", "them", "probe-effect")
+    )
     outcome = run("--name", "Ada")
     root = elsewhere / OWN_FOLDER
     assert outcome.stdout == f"{root}\n"

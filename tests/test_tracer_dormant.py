@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun
+from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.dormant import Dormant
 from probe_effect.tracers.protocol import Report

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from probe_effect.measure.one_run import Limits, Watch, run_once
-from probe_effect.measure.planned import PlannedRun
+from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.systemtap import Systemtap, SystemtapSession

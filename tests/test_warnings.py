@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import TypeAdapter
 
-from probe_effect.machine.clock import CLOCK_FOLDER
-from probe_effect.machine.steal import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
+from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
+from probe_effect.machine.kernel import CLOCK_FOLDER
 from probe_effect.machine.warnings import MachineWarning, high_load, warnings
 from probe_effect.store.documents import Slug
 

@@ -1,4 +1,4 @@
-"""A clone of a small repository, its bare origin beside it, and a hub that is a fake."""
+"""A clone of a small repository, its bare origin beside it, and a GitHub that is a fake."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Clone:
     """A clone in which one submission was measured and not yet committed; `root / "data"` is sound."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root, self.bare, self.fork, self.hub = (folder / name for name in ("clone", "bare", "fork", "hub"))
+        self.root, self.bare, self.fork, self.github = (folder / name for name in ("clone", "bare", "fork", "github"))
         self.settings = folder / "gitconfig"
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(self.settings))
         monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        monkeypatch.setenv("FAKE_HUB", str(self.hub))
-        monkeypatch.setenv("PATH", f"{FAKES / 'hub'}:{os.environ['PATH']}")
+        monkeypatch.setenv("FAKE_GITHUB", str(self.github))
+        monkeypatch.setenv("PATH", f"{FAKES / 'github'}:{os.environ['PATH']}")
         self.settings.write_text(
             "[user]\nname = A. Contributor\nemail = me@example.org\n[init]\ndefaultBranch = main\n"
         )
-        self.hub.mkdir()
+        self.github.mkdir()
         self.root.mkdir()
         self.data = write_data(self.root)
         git(self.root, "init", "--quiet")
@@ -53,14 +53,14 @@ class Clone:
         return found
 
     def log_in(self) -> None:
-        """Have the hub know us, where the repository is not ours and a fork of ours is to be had."""
+        """Have GitHub know us, where the repository is not ours and a fork of ours is to be had."""
         git(self.root, "remote", "set-url", "origin", "git@github.com:them/probe-effect.git")
         for address, bare in ((THEIRS, self.bare), (MINE, self.fork)):
             git(self.root, "config", "--global", f"url.{bare}.insteadOf", f"{address}.git")
         self.says("repo.json", {"owner": {"login": "them"}, "name": "probe-effect"})
         self.says("fork.json", {"owner": {"login": "me"}, "name": "probe-effect-1"})
         self.says("open.json", [])
-        (self.hub / "logged-in").touch()
+        (self.github / "logged-in").touch()
 
     def close_to_us(self) -> None:
         """Have the origin refuse our pushes."""
@@ -70,12 +70,12 @@ class Clone:
         hook.chmod(0o755)
 
     def says(self, name: str, value: object) -> None:
-        """Have the hub answer so."""
-        (self.hub / name).write_text(json.dumps(value), encoding="utf-8")
+        """Have GitHub answer so."""
+        (self.github / name).write_text(json.dumps(value), encoding="utf-8")
 
     def calls(self) -> list[str]:
         """How `gh` was called."""
-        return (self.hub / "calls").read_text(encoding="utf-8").splitlines()
+        return (self.github / "calls").read_text(encoding="utf-8").splitlines()
 
 
 def git(folder: Path, *words: str | Path) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
     from probe_effect.store.machine_file import MachineFile

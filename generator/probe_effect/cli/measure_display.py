@@ -17,7 +17,7 @@ from probe_effect.measure.leftovers import leftovers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress
     from probe_effect.measure.request import Work
     from probe_effect.model import Key, Sample
     from probe_effect.store.places import SubmissionFolder

@@ -15,11 +15,11 @@ from probe_effect.cli.measure_settings import command_words, default_blocks, len
 from probe_effect.cli.measure_target import Request, target
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
-from probe_effect.measure.owner import hand_over
-from probe_effect.measure.request import check_cases, choose_suites, choose_tracers, first_look, resolve
+from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve, unknown
 from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
+from probe_effect.measure.submission import hand_to_sudo_user
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def run(data: DataFolder, options: Options) -> None:
 
 def _measure(request: Request, on: MeasurementTarget, options: Options) -> None:
     show_cut_short(progress, cut_short(options.results))
-    check_cases([suite for _, suite in on.suites], options.cases)
+    unknown(options.cases, [case.id for _, suite in on.suites for case in suite.cases], "case")
     ready = choose_tracers(on.known, on.names, as_root=True if options.vm else None)
     submitter = credited(options.name, options.url)
     works = [resolve(folder, suite, ready, options.cases, on.cpus) for folder, suite in on.suites]
@@ -115,7 +115,7 @@ def _resume(request: Request, on: MeasurementTarget) -> None:
 
 
 def _show_product(submission: SubmissionFolder) -> None:
-    hand_over(submission.folder)
+    hand_to_sudo_user(submission.folder)
     output.product(str(submission.folder))
     output.say(f"to read it: probe-effect summarise {submission.folder}")
     output.say("to publish it: probe-effect submit")

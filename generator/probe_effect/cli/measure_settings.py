@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from probe_effect.cli.measure_target import Request
     from probe_effect.measure.bench import Settings
     from probe_effect.measure.calibrate import Lengths
-    from probe_effect.measure.resume import Unfinished
+    from probe_effect.measure.submission import OpenSubmission
 
 BLOCKS = 20
 QUICK_BLOCKS = 6
@@ -38,7 +38,7 @@ def lengths(*, quick: bool, vm: bool) -> Lengths:
     return QUICK if quick else THOROUGH
 
 
-def settings_of(one: Unfinished, results: Path) -> Settings:
+def settings_of(one: OpenSubmission, results: Path) -> Settings:
     """The settings with which an unfinished run was begun."""
     from probe_effect.measure.bench import Settings
 

@@ -14,16 +14,16 @@ from probe_effect.pages.machine_page import facts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from probe_effect.submit.parcel import Parcel
-    from probe_effect.submit.steps import Step
+    from probe_effect.submit.bundle import SubmissionBundle
+    from probe_effect.submit.github import Step
 
 NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
 
 
-def show_parcel(parcel: Parcel) -> None:
+def show_bundle(bundle: SubmissionBundle) -> None:
     """All that one pull request makes public."""
-    show_section(f"What will be published of {parcel.machine}", _files(parcel), aside=True)
-    newest = max(parcel.items, key=lambda item: item.document.run.started)
+    show_section(f"What will be published of {bundle.machine}", _files(bundle), aside=True)
+    newest = max(bundle.items, key=lambda item: item.document.run.started)
     show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
 
 
@@ -44,6 +44,6 @@ def show_steps(title: str, steps: Iterable[Step]) -> None:
         output.say(f"  {number}. {purpose}:\n     {command}")
 
 
-def _files(parcel: Parcel) -> Iterator[tuple[str, str]]:
-    for item in parcel.items:
+def _files(bundle: SubmissionBundle) -> Iterator[tuple[str, str]]:
+    for item in bundle.items:
         yield from ((units.size(path.stat().st_size), item.target(path)) for path in item.files())

@@ -11,19 +11,19 @@ import click
 from probe_effect.checks import run as checks
 from probe_effect.cli import output
 from probe_effect.cli.credit import credited
-from probe_effect.cli.submit_display import show_parcel, show_persons
+from probe_effect.cli.submit_display import show_bundle, show_persons
 from probe_effect.cli.submit_send import send, tell_dry_run
 from probe_effect.errors import BadData, UsageError
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
-from probe_effect.submit.parcel import read_parcels, unpublished
+from probe_effect.submit.bundle import read_bundles, unpublished
 from probe_effect.submit.private import find_private, marks_of_host
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.submit.parcel import Parcel
+    from probe_effect.submit.bundle import SubmissionBundle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,41 +46,41 @@ def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
         msg = f"{data.root}: is in no clone, so nothing can be pushed. Clone the repository, or leave out --remote."
         raise UsageError(msg)
     asks = sys.stdin.isatty() and not options.dry_run
-    parcels = _parcels(folders, data, checkout)
-    if not parcels:
+    bundles = _bundles(folders, data, checkout)
+    if not bundles:
         output.say(f"{data.results}: all in it is published already")
         return
-    for parcel in parcels:
-        show_parcel(parcel)
-    looked_for = _look_for_private(parcels, (*options.allowed, options.name or ""), data)
-    parcels = _with_credits(parcels, options, asks=asks)
-    credits_ = [item.credit for one in parcels for item in one.items]
+    for bundle in bundles:
+        show_bundle(bundle)
+    looked_for = _look_for_private(bundles, (*options.allowed, options.name or ""), data)
+    bundles = _with_credits(bundles, options, asks=asks)
+    credits_ = [item.credit for one in bundles for item in one.items]
     show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
     if options.dry_run:
-        tell_dry_run(parcels, checkout)
+        tell_dry_run(bundles, checkout)
         return
     if asks and not options.yes:
         click.confirm("Go on?", default=True, abort=True, err=True)
-    send(parcels, checkout, options.remote)
+    send(bundles, checkout, options.remote)
 
 
-def _with_credits(parcels: list[Parcel], options: Options, *, asks: bool) -> list[Parcel]:
-    """The parcels with the name that is given, on the command line or at the terminal."""
+def _with_credits(bundles: list[SubmissionBundle], options: Options, *, asks: bool) -> list[SubmissionBundle]:
+    """The bundles with the name that is given, on the command line or at the terminal."""
     if options.name is not None or options.nameless:
-        return [one.credited(options.name) for one in parcels]
-    if asks and not any(item.credit for one in parcels for item in one.items):
-        return [one.credited(_asked_name()) for one in parcels]
-    return parcels
+        return [one.credited(options.name) for one in bundles]
+    if asks and not any(item.credit for one in bundles for item in one.items):
+        return [one.credited(_asked_name()) for one in bundles]
+    return bundles
 
 
-def _parcels(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -> list[Parcel]:
+def _bundles(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -> list[SubmissionBundle]:
     """What is to be submitted, checked. Raises: BadData, UsageError."""
     chosen = _named(folders) if folders else _found(data, checkout)
     problems = [problem for one in chosen for problem in checks.check([one.folder], _beside(one, data, checkout))]
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
     output.show_problems(problems)
-    return read_parcels(chosen, data)
+    return read_bundles(chosen, data)
 
 
 def _beside(one: SubmissionFolder, data: DataFolder, checkout: Path | None) -> DataFolder:
@@ -115,10 +115,10 @@ def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     return complete
 
 
-def _look_for_private(parcels: Sequence[Parcel], allowed: Sequence[str], data: DataFolder) -> int:
+def _look_for_private(bundles: Sequence[SubmissionBundle], allowed: Sequence[str], data: DataFolder) -> int:
     """How many names of this machine were looked for. Raises: BadData when one is there."""
     marks = marks_of_host()
-    problems = find_private([item for one in parcels for item in one.items], marks, allowed, data)
+    problems = find_private([item for one in bundles for item in one.items], marks, allowed, data)
     if problems:
         raise BadData(problems)
     return len(marks)

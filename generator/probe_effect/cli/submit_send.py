@@ -9,69 +9,68 @@ from probe_effect.cli import output
 from probe_effect.cli.submit_display import show_steps
 from probe_effect.store.places import OWN_FOLDER
 from probe_effect.submit import branch as branches
-from probe_effect.submit import hub as hubs
-from probe_effect.submit import steps
-from probe_effect.submit.folder import lay_out
+from probe_effect.submit import github
+from probe_effect.submit.bundle import lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.submit.hub import Hub
-    from probe_effect.submit.parcel import Parcel
+    from probe_effect.submit.bundle import SubmissionBundle
+    from probe_effect.submit.github import Repository
 
 
-def tell_dry_run(parcels: Sequence[Parcel], checkout: Path | None) -> None:
+def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> None:
     """Print what would be made."""
-    for parcel in parcels:
-        output.product(parcel.branch if checkout else f"{OWN_FOLDER}/data/results/{parcel.machine}")
+    for bundle in bundles:
+        output.product(bundle.branch if checkout else f"{OWN_FOLDER}/data/results/{bundle.machine}")
     output.say("nothing was changed")
 
 
-def send(parcels: Sequence[Parcel], checkout: Path | None, remote: str | None) -> None:
-    """Write the credits, and take the parcels as far as they go; the product is where they are then."""
-    for item in (item for parcel in parcels for item in parcel.items):
+def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str | None) -> None:
+    """Write the credits, and take the bundles as far as they go; the product is where they are then."""
+    for item in (item for bundle in bundles for item in bundle.items):
         item.save()
     if checkout is None:
-        _to_folder(parcels)
+        _to_folder(bundles)
         return
-    cloned = None if remote else hubs.origin(checkout)
-    upstream = hubs.upstream(cloned, checkout) if cloned and hubs.is_logged_in(cloned, checkout) else None
-    for parcel in parcels:
+    cloned = None if remote else github.origin(checkout)
+    upstream = github.upstream_of(cloned, checkout) if cloned and github.is_logged_in(cloned, checkout) else None
+    for bundle in bundles:
         if upstream:
-            _to_pull_request(parcel, checkout, upstream)
+            _to_pull_request(bundle, checkout, upstream)
         else:
-            _to_branch(parcel, checkout, remote, cloned)
+            _to_branch(bundle, checkout, remote, cloned)
 
 
-def _to_folder(parcels: Sequence[Parcel]) -> None:
+def _to_folder(bundles: Sequence[SubmissionBundle]) -> None:
     root = Path.cwd() / OWN_FOLDER
-    lay_out([item for parcel in parcels for item in parcel.items], root)
-    show_steps("To send it", steps.from_folder(root, hubs.installed_from()))
+    lay_out([item for bundle in bundles for item in bundle.items], root)
+    show_steps("To send it", github.steps_from_folder(root, github.installed_from()))
     output.product(str(root))
 
 
-def _to_branch(parcel: Parcel, checkout: Path, remote: str | None, cloned: Hub | None) -> None:
-    branch = _branch(parcel, checkout, remote)
+def _to_branch(bundle: SubmissionBundle, checkout: Path, remote: str | None, cloned: Repository | None) -> None:
+    branch = _branch(bundle, checkout, remote)
     if remote:
         branches.push(checkout, remote, branch)
     else:
-        show_steps("To send it", steps.from_branch(branch, cloned))
+        show_steps("To send it", github.steps_from_branch(branch, cloned))
     output.product(branch.name)
 
 
-def _to_pull_request(parcel: Parcel, checkout: Path, upstream: Hub) -> None:
-    branch = _branch(parcel, checkout, upstream.git)
-    output.product(hubs.send(parcel, branch, upstream, checkout, _body(parcel)))
+def _to_pull_request(bundle: SubmissionBundle, checkout: Path, upstream: Repository) -> None:
+    branch = _branch(bundle, checkout, upstream.git)
+    output.product(github.send(bundle, branch, upstream, checkout, _body(bundle)))
 
 
-def _branch(parcel: Parcel, checkout: Path, remote: str | None) -> branches.Branch:
+def _branch(bundle: SubmissionBundle, checkout: Path, remote: str | None) -> branches.Branch:
     base = branches.fetched_base(checkout, remote) if remote else branches.local_base(checkout)
-    branch = branches.make_branch(parcel, checkout, base, remote)
+    branch = branches.make_branch(bundle, checkout, base, remote)
     output.say(f"{'made' if branch.is_new else 'there already'}: branch {branch.name}")
     return branch
 
 
-def _body(parcel: Parcel) -> str:
+def _body(bundle: SubmissionBundle) -> str:
     """The text of the pull request: ids alone, so that nothing in it can mean anything."""
-    folders = "".join(f"- `data/results/{item.submission.id}`\n" for item in parcel.items)
+    folders = "".join(f"- `data/results/{item.submission.id}`\n" for item in bundle.items)
     return f"Measured with `probe-effect`, and sound by `probe-effect check`:\n\n{folders}"

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from probe_effect.emulated.messages import PREBUILT, decode, encode, limits_of, load_of, planned_of
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
-from probe_effect.machine.steal import busy_ratio, cpu_times
-from probe_effect.measure.functions import probed_functions
-from probe_effect.measure.one_run import Hooks, Watch, run_once
+from probe_effect.machine.busy import busy_ratio, cpu_times
+from probe_effect.measure.one_run import Hooks, Watch, probed_functions, run_once
 from probe_effect.tracers.kernel import mechanism
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.registry import known_tracers, with_paths

@@ -7,8 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.measure.one_run import Limits
-from probe_effect.measure.planned import PlannedRun
+from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.model import Key, Sample
 from probe_effect.workloads.loop import Load
 

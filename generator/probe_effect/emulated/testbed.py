@@ -13,9 +13,8 @@ from probe_effect.emulated.messages import load_message, row_of, run_request
 from probe_effect.emulated.qemu import OPTIONS, Accelerator, Guest, GuestLost, version
 from probe_effect.emulated.tracers import guest_tracers
 from probe_effect.errors import HostNotReady
-from probe_effect.machine.collect import collect_machine, collect_system
+from probe_effect.machine.collect import collect_machine, collect_system, machine_id
 from probe_effect.machine.cpu import signature
-from probe_effect.machine.identity import machine_id
 from probe_effect.measure.one_run import empty_row
 from probe_effect.measure.testbed import Origins
 from probe_effect.store.samples import as_note
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from probe_effect.emulated.assembly import Assembly
     from probe_effect.emulated.messages import Message
     from probe_effect.emulated.tracers import GuestTracer, Wanted
-    from probe_effect.measure.one_run import Limits, Watch
-    from probe_effect.measure.planned import PlannedRun
+    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
     from probe_effect.measure.request import Work
     from probe_effect.model import Metric, Sample
     from probe_effect.store.machine_file import Machine, System

@@ -1,15 +1,28 @@
-"""All facts, as `machine.json` holds them."""
+"""All facts, as `machine.json` holds them, and the id that they make.
+
+The same hardware and kernel give the same id, and it says nothing of who owns them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, usable_cpus
-from probe_effect.machine import clock, cpu, identity, kernel, virtual
+from probe_effect.machine import cpu, kernel, virtual
 from probe_effect.store.machine_file import Machine, System
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
+"""Words in a CPU's name that tell nothing apart."""
+
+HASH_DIGITS = 4
+GIBIBYTE = 1 << 30
 
 
 def collect_machine(root: Path = ROOT) -> Machine:
@@ -17,7 +30,7 @@ def collect_machine(root: Path = ROOT) -> Machine:
     model, code, memory = cpu.cpu_model(root), cpu.microcode(root), cpu.memory_bytes(root)
     hypervisor = virtual.virtualization(root)
     return Machine(
-        id=identity.machine_id(
+        id=machine_id(
             cpu_model=model,
             signature=cpu.signature(root),
             microcode=code,
@@ -49,7 +62,7 @@ def collect_system(clock_read_ns: float | None, root: Path = ROOT) -> System:
         kernel_config=kernel.kernel_options(root),
         boot_flags=kernel.boot_flags(root),
         vulnerabilities=kernel.vulnerabilities(root),
-        clocksource=clock.clocksource(root),
+        clocksource=kernel.clocksource(root),
         clock_read_ns=clock_read_ns,
         bpf_jit=kernel.bpf_jit(root),
     )
@@ -66,3 +79,30 @@ def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:
     others = [number for number in usable if number != workload]
     apart = [number for number in others if number not in cpu.siblings(root, workload)]
     return workload, next(iter(apart or others), None)
+
+
+def machine_id(
+    *,
+    cpu_model: str | None,
+    signature: Iterable[str],
+    microcode: str | None,
+    threads: int,
+    memory_bytes: int | None,
+    virtualization: str | None,
+    kernel_release: str,
+) -> str:
+    """A slug such as `amd-epyc-2t-kvm-3f07`: CPU, threads, hypervisor, and four digits of a hash over the rest.
+
+    Memory counts in whole GiB: what the kernel manages differs a little from boot to boot.
+    """
+    memory_gib = None if memory_bytes is None else round(memory_bytes / GIBIBYTE)
+    facts = (cpu_model, *signature, microcode, threads, memory_gib, kernel_release)
+    digest = hashlib.sha256("\0".join(str(fact) for fact in facts).encode()).hexdigest()[:HASH_DIGITS]
+    parts = (_slug(NOISE.sub(" ", cpu_model or "unknown cpu")), f"{threads}t", _slug(virtualization or ""), digest)
+    return "-".join(part for part in parts if part)
+
+
+def _slug(text: str) -> str:
+    """`text` in lower-case letters and digits with single hyphens, at most 60 characters."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60].strip("-")

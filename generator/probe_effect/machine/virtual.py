@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import os
+import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text, sysctl
-from probe_effect.machine.clock import offered_clocksources
 from probe_effect.machine.cpu import cpuinfo
+from probe_effect.machine.kernel import offered_clocksources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,18 +103,7 @@ def _lscpu_vendor() -> str | None:
     """What the hypervisor answers to CPUID, through util-linux, which needs no privilege for it."""
     if shutil.which("lscpu") is None:
         return None
-    run = subprocess.run(["lscpu", "--json"], capture_output=True, text=True, timeout=30, check=False)  # noqa: S607 (the reader's own PATH is meant)
-    try:
-        fields = json.loads(run.stdout)["lscpu"]
-    except (ValueError, KeyError):
-        return None
-    return next((field["data"] for field in _flat(fields) if field["field"] == "Hypervisor vendor:"), None)
-
-
-def _flat(fields: list[dict[str, object]]) -> Iterator[dict[str, str]]:
-    """Every field, also those that newer versions put below a heading."""
-    for field in fields:
-        yield {"field": str(field.get("field")), "data": str(field.get("data"))}
-        children = field.get("children")
-        if isinstance(children, list):
-            yield from _flat(children)
+    english = {**os.environ, "LC_ALL": "C"}
+    run = subprocess.run(["lscpu"], env=english, capture_output=True, text=True, timeout=30, check=False)  # noqa: S607 (the reader's own PATH is meant)
+    found = re.search(r"^\s*Hypervisor vendor:\s*(.+)$", run.stdout, re.MULTILINE)  # indented in newer versions
+    return found[1].strip() if found else None

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.host import ROOT, read_text
-from probe_effect.machine import clock, virtual
 from probe_effect.machine import cpu as cpus
+from probe_effect.machine import kernel, virtual
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +64,8 @@ def warnings(
         cpu: the workload's CPU.
         load: one-minute load average before anything of ours ran.
         clock_read_ns: time of one monotonic clock read.
-        steal: share of the CPU's time that the hypervisor took (`steal.steal_ratio`).
-        sibling_busy: share of time in which the busiest sibling of the CPU was busy (`steal.busy_ratio`).
+        steal: share of the CPU's time that the hypervisor took (`busy.steal_ratio`).
+        sibling_busy: share of time in which the busiest sibling of the CPU was busy (`busy.busy_ratio`).
     """
     found = (
         governor_not_performance(root),
@@ -76,7 +76,6 @@ def warnings(
         high_steal(steal),
         slow_clock(root, clock_read_ns),
         is_virtual(root),
-        is_nested(root),
     )
     return tuple(warning for warning in found if warning is not None)
 
@@ -160,7 +159,7 @@ def high_steal(steal: float | None) -> MachineWarning | None:
 
 def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None:
     """Reading the time costs much: the workload reads it twice in a run, a tracer often at each event."""
-    source = clock.clocksource(root)
+    source = kernel.clocksource(root)
     is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
     if not is_slow and (source is None or source in FAST_CLOCKS):
         return None
@@ -178,36 +177,26 @@ def _clock_advice(root: Path, source: str | None) -> str:
         return (
             "programs have to ask the kernel for it here: see whether vdso=0 is in /proc/cmdline, or a sandbox around"
         )
-    better = next((name for name in FAST_CLOCKS if name in clock.offered_clocksources(root)), None)
+    better = next((name for name in FAST_CLOCKS if name in kernel.offered_clocksources(root)), None)
     if better is None:
         return "dmesg says why the kernel has no better one (search it for clocksource)"
-    switch = f"echo {better} | sudo tee /{clock.CLOCK_FOLDER}/current_clocksource"
+    switch = f"echo {better} | sudo tee /{kernel.CLOCK_FOLDER}/current_clocksource"
     return f"dmesg says why not {better}; where nothing speaks against it: {switch}"
 
 
 def is_virtual(root: Path) -> MachineWarning | None:
-    """The machine is a guest, of a hypervisor on hardware as far as is known."""
+    """The machine is a guest: of a hypervisor on hardware as far as is known, or of a guest."""
     hypervisor = virtual.virtualization(root)
-    if hypervisor is None or virtual.nested(root):
+    if hypervisor is None:
         return None
-    return MachineWarning(
-        "virtual",
-        f"the machine is virtual ({hypervisor})",
-        "Traps and interrupts cost more in a guest, and other guests share caches: its times are a tier of their own.",
-        "nothing, as the results say so; for times to compare with hardware, measure on hardware",
-    )
-
-
-def is_nested(root: Path) -> MachineWarning | None:
-    """The machine is a guest of a guest."""
-    if not virtual.nested(root):
-        return None
-    return MachineWarning(
-        "nested",
-        f"the machine is virtual inside a virtual machine ({virtual.virtualization(root)})",
-        "A trap may have to pass both hypervisors, so that a probe can cost many times its price elsewhere.",
-        "nothing, as the results say so; for times to compare with hardware, measure on hardware",
-    )
+    advice = "nothing, as the results say so; for times to compare with hardware, measure on hardware"
+    if virtual.nested(root):
+        found = f"the machine is virtual inside a virtual machine ({hypervisor})"
+        why = "A trap may have to pass both hypervisors, so that a probe can cost many times its price elsewhere."
+        return MachineWarning("nested", found, why, advice)
+    found = f"the machine is virtual ({hypervisor})"
+    why = "Traps and interrupts cost more in a guest, and other guests share caches: its times are a tier of their own."
+    return MachineWarning("virtual", found, why, advice)
 
 
 def _siblings(root: Path, cpu: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.calibrate import (
@@ -19,10 +19,8 @@ from probe_effect.measure.calibrate import (
     operations_for,
 )
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
-from probe_effect.measure.one_run import Limits, Watch, empty_row
+from probe_effect.measure.one_run import Limits, PlannedRun, Watch, baseline, empty_row
 from probe_effect.measure.plan import plan
-from probe_effect.measure.planned import PlannedRun, baseline
-from probe_effect.measure.progress import Progress, Tally
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
 from probe_effect.store.samples import SampleWriter, as_note
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import Author
     from probe_effect.measure.testbed import Testbed
-    from probe_effect.model import Key, Sample
+    from probe_effect.model import Estimate, Key, Sample, Status
     from probe_effect.tracers.protocol import Counting
     from probe_effect.workloads.build import Program
 
@@ -53,7 +51,26 @@ class Settings:
     author: Author = "third-party"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What is about to run, and what is known so far; `cli` decides how it looks."""
+
+    phase: Literal["calibrating", "measuring", "done"]
+    planned: PlannedRun
+    blocks: int
+    done: int
+    total: int
+    left_s: float | None = None
+    """Time left, from the pace so far; None before the first run has ended."""
+    finished: Sample | None = None
+    """The row of the run that has just ended."""
+    cost: Estimate | None = None
+    """Cost so far of that row's case, ns or instructions per event."""
+    clock_jumped_s: float = 0.0
+    """By how much somebody set the time of day while the run went on; known when it is done."""
+
+
+@dataclass(frozen=True, slots=True)
 class Bench:
     """One suite on the bench, and how to make its runs."""
 
@@ -63,7 +80,6 @@ class Bench:
     program: Program
     cpu: int
     tell: Callable[[Progress], None]
-    tally: Tally = field(default_factory=Tally)
 
     def calibrate(self) -> PlanFile:
         """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when a baseline fails."""
@@ -82,7 +98,7 @@ class Bench:
             level_operations={level: number for level, number in untraced.items() if level is not None},
             subjects=(
                 *(_planned(subject, number, trial, twins) for subject, (number, trial) in trials.items()),
-                *(_skipped(subject, reason) for subject, reason in self.work.skipped.items()),
+                *(_left_out(subject, "skipped", as_note(reason)) for subject, reason in self.work.skipped.items()),
             ),
             programs=self.work.programs(),
             is_quick=self.settings.lengths in {QUICK, COUNTED_QUICK},
@@ -99,8 +115,6 @@ class Bench:
             return self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
 
     def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: SampleWriter) -> Progress:
-        for row in journal.rows:
-            self.tally.add(row)
         todo = [run for run in runs if not journal.has(run)]
         first = len(runs) - len(todo)
         progress = Progress(
@@ -116,8 +130,7 @@ class Bench:
             self.tell(progress)
             row = self._row(planned, journal)
             writer.write(row)
-            journal.add(row)
-            progress = replace(progress, finished=row, cost=self.tally.add(row))
+            progress = replace(progress, finished=row, cost=journal.add(row))
         return replace(progress, phase="done", done=len(runs), left_s=0.0)
 
     def _try_baseline(self, level: str | None, done: int, total: int) -> int:
@@ -182,31 +195,9 @@ def _first(baseline_operations: int, level: str | None) -> int:
 
 def _planned(subject: Key, operations: int, trial: Sample, twins: frozenset[Key]) -> PlannedSubject:
     if trial.status != "ok":  # a case whose trial did not end well is not tried again
-        return PlannedSubject(
-            case=subject.case,
-            tracer=subject.tracer,
-            level=subject.level,
-            operations=None,
-            is_counted_apart=False,
-            status=trial.status,
-            note=trial.note,
-        )
-    return PlannedSubject(
-        case=subject.case,
-        tracer=subject.tracer,
-        level=subject.level,
-        operations=operations,
-        is_counted_apart=subject in twins,
-    )
+        return _left_out(subject, trial.status, trial.note)
+    return PlannedSubject(**subject._asdict(), operations=operations, is_counted_apart=subject in twins)
 
 
-def _skipped(subject: Key, reason: str) -> PlannedSubject:
-    return PlannedSubject(
-        case=subject.case,
-        tracer=subject.tracer,
-        level=subject.level,
-        operations=None,
-        is_counted_apart=False,
-        status="skipped",
-        note=as_note(reason),
-    )
+def _left_out(subject: Key, status: Status, note: str | None) -> PlannedSubject:
+    return PlannedSubject(**subject._asdict(), operations=None, is_counted_apart=False, status=status, note=note)

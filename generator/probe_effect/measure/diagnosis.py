@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, get_args
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
+from probe_effect.machine.busy import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
-from probe_effect.machine.load import load_average
-from probe_effect.machine.steal import SINCE_BOOT, busy_ratio, cpu_times, steal_ratio
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.request import resolve
 from probe_effect.store.suite_file import Need, script_path
@@ -22,10 +21,10 @@ from probe_effect.workloads.build import Program, build
 from probe_effect.workloads.loop import clock_read_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.machine.steal import CpuTimes
+    from probe_effect.machine.busy import CpuTimes
     from probe_effect.machine.warnings import MachineWarning
     from probe_effect.measure.request import Work
     from probe_effect.store.machine_file import Machine, System
@@ -118,13 +117,14 @@ def diagnose(
     works = [resolve(folder, suite, ready, []) for folder, suite in suites]
     programs = {work.suite.id: _build(work, cache) for work in works}
     built = next((program for program in programs.values() if isinstance(program, Program)), None)
+    fault = next((fault for fault in programs.values() if isinstance(fault, str)), "there is no suite to compile")
     clock_ns = clock_read_ns(built.path, workload_cpu) if built else None
     steal = steal_ratio(SINCE_BOOT, cpu_times(root, workload_cpu))
     return Diagnosis(
         machine=collect_machine(root),
         system=collect_system(clock_ns, root),
         is_root=os.geteuid() == 0,
-        compiler=Answer(built.compiler, None) if built else Answer(None, _first_fault(programs.values())),
+        compiler=Answer(built.compiler, None) if built else Answer(None, fault),
         tracefs=_tracefs(root),
         aslr=aslr(root),
         workload_cpu=workload_cpu,
@@ -155,10 +155,9 @@ def _tracer(tracer: Tracer) -> TracerState:
 def _suite(work: Work, known: Mapping[str, Tracer], program: Program | str) -> SuiteState:
     unbuildable = program if isinstance(program, str) else None
     measured = () if unbuildable else work.measured
-    tools = {name: tracer.tool for name, tracer in known.items()}
     scripts = {
-        name: sum(script_path(work.folder, case.id, tool) is not None for case in work.suite.cases)
-        for name, tool in tools.items()
+        name: sum(script_path(work.folder, case.id, tracer.tool) is not None for case in work.suite.cases)
+        for name, tracer in known.items()
     }
     return SuiteState(
         suite=work.suite.id,
@@ -179,10 +178,6 @@ def _build(work: Work, cache: Path | None) -> Program | str:
         return build(work.source(), cache, work.suite.workload.libraries)
     except (ProbeEffectError, OSError) as error:
         return str(error)
-
-
-def _first_fault(programs: Iterable[Program | str]) -> str:
-    return next((program for program in programs if isinstance(program, str)), "there is no suite to compile")
 
 
 def _tracefs(root: Path) -> Answer:

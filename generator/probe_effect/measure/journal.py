@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.model import Key
+from probe_effect.stats.paired import paired_estimate, ragged
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from probe_effect.measure.planned import PlannedRun
-    from probe_effect.model import Sample
+    from probe_effect.measure.one_run import PlannedRun
+    from probe_effect.model import Estimate, Sample
     from probe_effect.store.plan_file import PlanFile, PlannedSubject
 
 GIVE_UP_AFTER = 2
 """Runs of a case that may end badly before the rest of them is left out: each can cost minutes. (Not the baseline.)"""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Costs so far, estimated as the summary will: differences inside each block."""
+
+    baselines: dict[tuple[int, str | None], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Block and level to ns, or instructions, per operation of its baselines so far."""
+    threads: dict[str | None, float] = field(default_factory=dict)
+    """Level to how many threads perform the operations at once: all their events over the operations of one."""
+    traced: dict[Key, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+
+    def add(self, row: Sample) -> Estimate | None:
+        """Take in a row; the cost so far of its case, None where it has none yet."""
+        amount = row.wall_ns or row.instructions
+        if row.status != "ok" or not amount or not row.events:
+            return None
+        operations = row.operations or row.events
+        if row.arm == "baseline":
+            self.baselines[row.block, row.level].append(amount / operations)
+            self.threads[row.level] = row.events / operations
+            return None
+        subject = Key(row.case, row.tracer, row.level)
+        self.traced[subject][row.block] = amount / operations
+        return self._cost(subject, row.events / operations / self.threads.get(row.level, 1.0))
+
+    def _cost(self, subject: Key, events_per_operation: float) -> Estimate | None:
+        differences = [
+            [(traced - baseline) / events_per_operation for baseline in baselines]
+            for block, traced in self.traced[subject].items()
+            if (baselines := self.baselines.get((block, subject.level)))
+        ]
+        return paired_estimate(ragged(differences)) if differences else None
 
 
 class Journal:
@@ -28,17 +63,17 @@ class Journal:
         self._document = document
         self._subjects = {Key(one.case, one.tracer, one.level): one for one in document.subjects}
         self._places: set[tuple[int, int]] = set()
-        self.rows: list[Sample] = []
+        self._tally = Tally()
         self.failures: Counter[Key] = Counter()
         for row in rows:
             self.add(row)
 
-    def add(self, row: Sample) -> None:
-        """Take in a row that is on disk."""
+    def add(self, row: Sample) -> Estimate | None:
+        """Take in a row that is on disk; the cost so far of its case, None where it has none yet."""
         subject = Key(row.case, row.tracer, row.level)
-        self.rows.append(row)
         self._places.add((row.block, row.position))
         self.failures[subject] += not subject.is_baseline and row.status in {"failed", "timeout"}
+        return self._tally.add(row)
 
     def has(self, run: PlannedRun) -> bool:
         """Whether the run has its row."""

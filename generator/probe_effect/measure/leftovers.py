@@ -38,8 +38,7 @@ class Leftover:
 
 def leftovers() -> list[Leftover]:
     """All that killed runs left on this machine; programs first, because they hold the others."""
-    in_tracefs = [*_instances(), *_groups()] if os.geteuid() == 0 else []  # which is closed to other users
-    return [*_programs(), *in_tracefs, *_folders()]
+    return [*_programs(), *_in_tracefs(), *_folders()]
 
 
 def _programs() -> Iterator[Leftover]:
@@ -54,12 +53,11 @@ def _programs() -> Iterator[Leftover]:
             yield Leftover(f"process {pid} ({_name(environment.parent)})", partial(_end, pid))
 
 
-def _instances() -> Iterator[Leftover]:
+def _in_tracefs() -> Iterator[Leftover]:
+    if os.geteuid() != 0:  # to whom it is closed
+        return
     for name in ftrace.leftovers():
         yield Leftover(f"tracing instance {name}", partial(ftrace.remove_instance, name))
-
-
-def _groups() -> Iterator[Leftover]:
     for group in dynamic_events.leftovers():
         yield Leftover(f"probes of the group {group}", partial(dynamic_events.remove_group, group))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.measure.planned import PlannedRun, baseline
+from probe_effect.measure.one_run import PlannedRun, baseline
 from probe_effect.model import Key
 
 if TYPE_CHECKING:

@@ -123,11 +123,6 @@ def choose_suites(data: DataFolder, names: Sequence[str]) -> list[tuple[Path, Su
     return chosen
 
 
-def check_cases(suites: Iterable[Suite], names: Sequence[str]) -> None:
-    """Nothing, when each case is in one of the suites. Raises: UsageError."""
-    unknown(names, [case.id for suite in suites for case in suite.cases], "case")
-
-
 def choose_tracers(
     known: Mapping[str, Tracer], names: Sequence[str], *, as_root: bool | None = None
 ) -> dict[str, Tracer]:

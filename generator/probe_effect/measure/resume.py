@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from probe_effect import __version__
@@ -20,22 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.measure.testbed import Testbed
-    from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.plan_file import PlanFile
     from probe_effect.store.suite_file import Suite
     from probe_effect.tracers.protocol import Tracer
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """A run that was cut short."""
-
-    place: SubmissionFolder
-    document: MachineFile
-    plan: PlanFile
-
-
-def unfinished(results: Path, suites: Collection[str], machine: str) -> list[Unfinished]:
+def unfinished(results: Path, suites: Collection[str], machine: str) -> list[OpenSubmission]:
     """The newest unfinished run of the machine of that id for each suite; `suites` empty means all.
 
     Raises: UsageError when there is none; BadData for files that cannot be read.
@@ -59,16 +47,16 @@ def cut_short(results: Path) -> list[SubmissionFolder]:
     return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
 
 
-def read_unfinished(place: SubmissionFolder) -> Unfinished:
+def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
     """What an unfinished run has on disk. Raises: BadData for files that cannot be read."""
     document, problems = read_machine_file(place.machine_file, str(place.machine_file))
     plan, more = read_plan_file(place.plan_file, str(place.plan_file))
     if document is None or plan is None:
         raise BadData([*problems, *more])
-    return Unfinished(place, document, plan)
+    return OpenSubmission(place, document, plan)
 
 
-def reopen(one: Unfinished, work: Work, testbed: Testbed) -> OpenSubmission:
+def reopen(one: OpenSubmission, work: Work, testbed: Testbed) -> OpenSubmission:
     """The submission, open again; not yet written. Raises: HostNotReady when something has changed."""
     if changes := list(_changes(one, work, testbed)):
         raise changed(one.place, changes)
@@ -85,7 +73,7 @@ def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
     )
 
 
-def work_of(one: Unfinished, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer]) -> Work:
+def work_of(one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer]) -> Work:
     """What an unfinished run works on.
 
     Raises: UsageError for a suite or tracer that is not known any more; HostNotReady for a tracer that cannot run now.
@@ -111,7 +99,7 @@ def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
     return at_path(max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name])
 
 
-def _changes(one: Unfinished, work: Work, testbed: Testbed) -> Iterator[str]:
+def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]:
     """What differs between now and the beginning of the run, in words."""
     document = one.document
     before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
@@ -128,5 +116,5 @@ def _changes(one: Unfinished, work: Work, testbed: Testbed) -> Iterator[str]:
         yield f"the files of suite {work.suite.id} have changed"
     if document.provenance.tool != f"probe-effect {__version__}":
         yield f"it was begun by {document.provenance.tool}"
-    if document.run.started > datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"):
+    if document.run.started > moment():
         yield f"it began at {document.run.started}, which this machine's clock says is still to come"

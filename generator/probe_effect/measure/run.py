@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from probe_effect import __version__
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT
-from probe_effect.machine.load import load_average
-from probe_effect.machine.steal import cpu_times, steal_ratio
+from probe_effect.machine.busy import cpu_times, load_average, steal_ratio
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.planned import baseline
+from probe_effect.measure.one_run import baseline
 from probe_effect.measure.resume import changed
 from probe_effect.measure.submission import check_writable, moment, open_submission
-from probe_effect.store.machine_file import Run
+from probe_effect.store.machine_file import MachineFile, Provenance, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from probe_effect.measure.bench import Settings
-    from probe_effect.measure.progress import Progress
+    from probe_effect.measure.bench import Progress, Settings
     from probe_effect.measure.request import Work
     from probe_effect.measure.submission import OpenSubmission
     from probe_effect.measure.testbed import Testbed
-    from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import SubmissionFolder
-    from probe_effect.store.plan_file import PlanFile
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
@@ -46,10 +42,11 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
         raise HostNotReady(msg)
     check_writable(settings.results)
     load_before = load_average()
-    cpus = testbed.cpus(work)
-    with _bench(work, settings, testbed, cpus, tell) as bench:
+    cpu, tracer_cpu = testbed.cpus(work)
+    with testbed.held((cpu, tracer_cpu)):
+        bench = Bench(work, settings, testbed, testbed.program(work), cpu, tell)
         plan = bench.calibrate()
-        return _run(bench, _open(bench, plan, cpus[1], load_before))
+        return _run(bench, open_submission(settings.results, _document(bench, tracer_cpu, load_before), plan))
 
 
 def resume(
@@ -57,7 +54,8 @@ def resume(
 ) -> SubmissionFolder:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
-    with _bench(work, settings, testbed, (run.workload_cpu, run.tracer_cpu), tell) as bench:
+    with testbed.held((run.workload_cpu, run.tracer_cpu)):
+        bench = Bench(work, settings, testbed, testbed.program(work), run.workload_cpu, tell)
         if (compiler := bench.program.compiler) != run.compiler:
             raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
         opened.write()  # not before: until here another measurement could be at it
@@ -65,8 +63,7 @@ def resume(
 
 
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
-    is_timed = bench.testbed.metric == "time"
-    before = cpu_times(ROOT, bench.cpu) if is_timed else None
+    before = cpu_times(ROOT, bench.cpu) if bench.testbed.metric == "time" else None
     try:
         done = bench.run(opened.plan, opened.place.samples)
         steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
@@ -88,20 +85,8 @@ def _warnings(bench: Bench, document: MachineFile, steal: float | None) -> tuple
     return tuple(warning.id for warning in found)
 
 
-@contextmanager
-def _bench(
-    work: Work,
-    settings: Settings,
-    testbed: Testbed,
-    cpus: tuple[int, int | None],
-    tell: Callable[[Progress], None],
-) -> Iterator[Bench]:
-    """The suite on the bench, with the testbed to itself."""
-    with testbed.held(cpus):
-        yield Bench(work, settings, testbed, testbed.program(work), cpus[0], tell)
-
-
-def _open(bench: Bench, plan: PlanFile, tracer_cpu: int | None, load_before: float | None) -> OpenSubmission:
+def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -> MachineFile:
+    """What is known when the trials are done and the runs begin."""
     work, settings, testbed = bench.work, bench.settings, bench.testbed
     origins = testbed.origins()
     waiting = work.load(baseline(work.levels[0]), bench.program.path, 1, bench.cpu)
@@ -123,13 +108,12 @@ def _open(bench: Bench, plan: PlanFile, tracer_cpu: int | None, load_before: flo
         mechanisms=origins.mechanisms,
         packages=origins.packages,
     )
-    return open_submission(
-        settings.results,
+    return MachineFile(
+        schema_version=1,
         machine=testbed.machine(),
         system=testbed.system(bench.program.path, bench.cpu),
         tools=work.versions(),
         run=run,
         submitter=settings.submitter,
-        author=settings.author,
-        plan=plan,
+        provenance=Provenance(tool=f"probe-effect {__version__}", kind=settings.author),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -10,17 +11,17 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect import __version__
 from probe_effect.errors import HostNotReady
-from probe_effect.machine.load import load_average
-from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, Provenance, write_machine_file
+from probe_effect.machine.busy import load_average
+from probe_effect.store.machine_file import MOMENT_FORM, write_machine_file
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import write_plan_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from probe_effect.store.machine_file import Machine, Run, Submitter, System
+    from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.plan_file import PlanFile
 
 Author = Literal["project", "third-party"]
@@ -34,16 +35,21 @@ class SteadyClock:
 
     def moment(self) -> str:
         """Now, UTC, to the second."""
-        return _written(self._start + timedelta(seconds=time.monotonic() - self._start_s))
+        return (self._start + timedelta(seconds=time.monotonic() - self._start_s)).strftime(MOMENT_FORM)
 
     def jumped_s(self) -> float:
         """By how many seconds the time of day was set since: above 0 when it was set forward."""
         return (datetime.now(UTC) - self._start).total_seconds() - (time.monotonic() - self._start_s)
 
 
+def moment() -> str:
+    """Now, UTC, to the second."""
+    return SteadyClock().moment()
+
+
 @dataclass(frozen=True, slots=True)
 class OpenSubmission:
-    """A submission whose run is under way."""
+    """A submission whose run is under way, or was cut short."""
 
     place: SubmissionFolder
     document: MachineFile
@@ -66,41 +72,24 @@ class OpenSubmission:
         return self.place
 
 
-def open_submission(
-    results: Path,
-    *,
-    machine: Machine,
-    system: System,
-    tools: dict[str, str],
-    run: Run,
-    submitter: Submitter,
-    author: Author,
-    plan: PlanFile,
-) -> OpenSubmission:
+def open_submission(results: Path, document: MachineFile, plan: PlanFile) -> OpenSubmission:
     """A fresh folder below `results` with its `machine.json`, `ended` still null, and its plan.
 
     Raises: HostNotReady when the folder cannot be made or written.
     """
-    document = MachineFile(
-        schema_version=1,
-        machine=machine,
-        system=system,
-        tools=tools,
-        run=run,
-        submitter=submitter,
-        provenance=Provenance(tool=f"probe-effect {__version__}", kind=author),
-    )
+    name = f"{document.run.started[:10]}-{document.run.suite}"
     try:
-        place = SubmissionFolder(_fresh_folder(results / machine.id, f"{run.started[:10]}-{run.suite}"))
+        place = SubmissionFolder(_fresh_folder(results / document.machine.id, name))
     except OSError as error:
         raise _not_writable(results, error) from error
+    opened = OpenSubmission(place, document, plan)
     try:
-        write_machine_file(place.machine_file, document)
+        opened.write()
         write_plan_file(place.plan_file, plan)  # last: by it the run is known to be unfinished
     except HostNotReady:
         shutil.rmtree(place.folder, ignore_errors=True)  # nothing was measured yet
         raise
-    return OpenSubmission(place, document, plan)
+    return opened
 
 
 def check_writable(results: Path) -> None:
@@ -130,10 +119,30 @@ def _fresh_folder(parent: Path, name: str) -> Path:
     raise AssertionError
 
 
-def moment() -> str:
-    """Now, UTC, to the second."""
-    return _written(datetime.now(UTC))
+def hand_to_sudo_user(folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    """Give a submission's folder to the user who called `sudo`: they are to read, credit and send it without root.
+
+    With it go the folders around it that were made on its way, up to the nearest that is theirs. Without sudo nothing
+    is done.
+    """
+    variables = os.environ if environment is None else environment
+    if os.geteuid() != 0 or not (
+        variables.get("SUDO_UID", "").isdecimal() and variables.get("SUDO_GID", "").isdecimal()
+    ):
+        return
+    user, group = int(variables["SUDO_UID"]), int(variables["SUDO_GID"])
+    for path in (*_on_the_way(folder.resolve(), user), folder, *folder.iterdir()):
+        os.chown(path, user, group, follow_symlinks=False)
 
 
-def _written(time_of_day: datetime) -> str:
-    return time_of_day.strftime(MOMENT_FORM)
+def _on_the_way(folder: Path, user: int) -> list[Path]:
+    """Folders of root's between `folder` and the nearest above it that is the user's; none where no folder is."""
+    between: list[Path] = []
+    for parent in folder.parents:
+        owner = parent.stat().st_uid
+        if owner == user:
+            return between
+        if owner != 0:
+            break
+        between.append(parent)
+    return []

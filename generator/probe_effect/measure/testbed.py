@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from probe_effect.errors import HostNotReady
 from probe_effect.host import stay_on, usable_cpus
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
-from probe_effect.measure.alone import alone
-from probe_effect.measure.functions import probed_functions
-from probe_effect.measure.one_run import run_once
+from probe_effect.measure.one_run import probed_functions, run_once
 from probe_effect.workloads.build import build, cache_folder
 from probe_effect.workloads.loop import clock_read_ns
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.compilers import Program
-    from probe_effect.measure.one_run import Limits, Watch
-    from probe_effect.measure.planned import PlannedRun
+    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
     from probe_effect.measure.request import Work
     from probe_effect.model import Metric, Sample
     from probe_effect.store.machine_file import Machine, System
@@ -65,7 +64,7 @@ class Testbed(Protocol):
         """Its operating system; with a workload, also what a read of its clock costs on a CPU."""
 
     def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
-        """First bytes of the user functions that are probed (`measure.functions`)."""
+        """First bytes of the user functions that are probed (`one_run.probed_functions`)."""
 
     def origins(self) -> Origins:
         """What it was made of, where it was made."""
@@ -85,7 +84,7 @@ class ThisMachine:
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
         """Under the machine's measuring lock, with this program and the tracers that it starts on the tracers' CPU."""
-        with alone(self.cache or cache_folder()), _staying_on(cpus[1]):
+        with measurement_lock(self.cache or cache_folder()), _staying_on(cpus[1]):
             yield
 
     def program(self, work: Work) -> Program:
@@ -115,6 +114,23 @@ class ThisMachine:
     def origins(self) -> Origins:
         """Nothing: it was there."""
         return Origins()
+
+
+@contextmanager
+def measurement_lock(folder: Path) -> Iterator[None]:
+    """Be the only measurement on this machine: two would trace and slow each other, and neither would show it.
+
+    The lock is a file in `folder`; the kernel lets go of it when we end, however we end. Raises: HostNotReady when
+        another measurement holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "measuring.lock").open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            msg = "another measurement is running on this machine; wait for its end, then start this one again"
+            raise HostNotReady(msg) from error
+        yield
 
 
 @contextmanager

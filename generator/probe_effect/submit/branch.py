@@ -1,4 +1,4 @@
-"""A branch with one commit on it: the files of a parcel on top of a base, and nothing else that lies about.
+"""A branch with one commit on it: the files of a bundle on top of a base, and nothing else that lies about.
 
 Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
 """
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
-from probe_effect.submit.parcel import IN_REPOSITORY
+from probe_effect.submit.bundle import IN_REPOSITORY
 from probe_effect.submit.programs import Refused, git
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from probe_effect.submit.parcel import Parcel
+    from probe_effect.submit.bundle import SubmissionBundle
 
 NOT_THERE = ""
 """What `update-ref` takes for the value of a branch that must not be there yet."""
@@ -28,7 +28,7 @@ PLAIN_FILE = "100644"
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch that holds a parcel."""
+    """A branch that holds a bundle."""
 
     name: str
     commit: str
@@ -83,19 +83,19 @@ def author(checkout: Path) -> str:
     return said.rsplit(" ", 2)[0]
 
 
-def make_branch(parcel: Parcel, checkout: Path, base: str, remote: str | None) -> Branch:
-    """The branch of `parcel` on top of `base`, made now or when the same was submitted before.
+def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str | None) -> Branch:
+    """The branch of `bundle` on top of `base`, made now or when the same was submitted before.
 
     Where a branch of its name holds something else, here or at `remote`, it is called `..-2` and so on.
     Raises: HostNotReady, Refused, ProbeEffectError when `base` has one of its folders already.
     """
-    files = _stored(parcel, checkout)
-    _check_free(parcel, checkout, base)
+    files = _stored(bundle, checkout)
+    _check_free(bundle, checkout, base)
     for number in count(1):
-        name = parcel.branch if number == 1 else f"{parcel.branch}-{number}"
+        name = bundle.branch if number == 1 else f"{bundle.branch}-{number}"
         there = _tips(checkout, name, remote)
         if not there:
-            return Branch(name, _commit(parcel, files, checkout, base, name), is_new=True)
+            return Branch(name, _commit(bundle, files, checkout, base, name), is_new=True)
         if all(_holds(checkout, tip, files) for tip in there):
             return Branch(name, there[0], is_new=False)
     raise AssertionError
@@ -111,15 +111,15 @@ def push(checkout: Path, remote: str, branch: Branch, *settings: str) -> None:
     git(checkout)(*words, "push", "--quiet", remote, f"{branch.commit}:refs/heads/{branch.name}")
 
 
-def _stored(parcel: Parcel, checkout: Path) -> dict[str, str]:
+def _stored(bundle: SubmissionBundle, checkout: Path) -> dict[str, str]:
     """Path in the repository to the object that holds the file, byte for byte."""
     ask = git(checkout)
-    files = {item.target(path): path for item in parcel.items for path in item.files()}
+    files = {item.target(path): path for item in bundle.items for path in item.files()}
     return {name: ask("hash-object", "-w", "--no-filters", "--", path.resolve()) for name, path in files.items()}
 
 
-def _check_free(parcel: Parcel, checkout: Path, base: str) -> None:
-    taken = sorted(published(checkout, base) & {item.submission.id for item in parcel.items})
+def _check_free(bundle: SubmissionBundle, checkout: Path, base: str) -> None:
+    taken = sorted(published(checkout, base) & {item.submission.id for item in bundle.items})
     if taken:
         msg = (
             f"{IN_REPOSITORY}/{taken[0]}: is published already, and a run is never changed once it is. "
@@ -146,7 +146,7 @@ def _holds(checkout: Path, commit: str, files: Mapping[str, str]) -> bool:
     return {f"{PLAIN_FILE} blob {made}\t{name}" for name, made in files.items()} == set(filter(None, listed))
 
 
-def _commit(parcel: Parcel, files: Mapping[str, str], checkout: Path, base: str, name: str) -> str:
+def _commit(bundle: SubmissionBundle, files: Mapping[str, str], checkout: Path, base: str, name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         ask = git(checkout, GIT_INDEX_FILE=str(Path(folder) / "index"))
         ask("read-tree", base)
@@ -154,6 +154,6 @@ def _commit(parcel: Parcel, files: Mapping[str, str], checkout: Path, base: str,
         ask("update-index", "--add", "--index-info", text=entries)
         tree = ask("write-tree")
     ask = git(checkout)
-    commit = ask("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, text=f"{parcel.title}\n")
+    commit = ask("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, text=f"{bundle.title}\n")
     ask("update-ref", f"refs/heads/{name}", commit, NOT_THERE)
     return commit

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.store.places import DataFolder
-    from probe_effect.submit.parcel import Item
+    from probe_effect.submit.bundle import Item
 
 RULE = "private"
 

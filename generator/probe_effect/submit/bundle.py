@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.errors import BadData, UsageError
+from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.store.machine_file import Submitter, read_machine_file, write_machine_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from probe_effect.store.machine_file import MachineFile
@@ -54,7 +55,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class SubmissionBundle:
     """All submissions of one machine."""
 
     machine: str
@@ -66,9 +67,9 @@ class Parcel:
         newest = max(item.document.run.started[:10] for item in self.items)
         return f"submit/{self.machine}-{newest}"
 
-    def credited(self, name: str | None) -> Parcel:
+    def credited(self, name: str | None) -> SubmissionBundle:
         """The same with `name` for the credit of each, in memory."""
-        return Parcel(self.machine, [item.credited(name) for item in self.items])
+        return SubmissionBundle(self.machine, [item.credited(name) for item in self.items])
 
     @property
     def title(self) -> str:
@@ -77,15 +78,14 @@ class Parcel:
         return f"Results of {self.machine}: {', '.join(suites)}"
 
 
-def unpublished(data: DataFolder, published: Iterable[str]) -> tuple[list[SubmissionFolder], list[SubmissionFolder]]:
+def unpublished(data: DataFolder, published: Collection[str]) -> tuple[list[SubmissionFolder], list[SubmissionFolder]]:
     """Submissions under `data` that are complete, and those that are not, without the `published`, by their ids."""
-    known = set(published)
-    found = [one for one in data.submissions() if one.id not in known]
+    found = [one for one in data.submissions() if one.id not in published]
     return [one for one in found if not one.plan_file.exists()], [one for one in found if one.plan_file.exists()]
 
 
-def read_parcels(submissions: Iterable[SubmissionFolder], data: DataFolder) -> list[Parcel]:
-    """A parcel for each machine, in the order in which they come. Raises: BadData, UsageError."""
+def read_bundles(submissions: Iterable[SubmissionFolder], data: DataFolder) -> list[SubmissionBundle]:
+    """A bundle for each machine, in the order in which they come. Raises: BadData, UsageError."""
     by_target: dict[str, Item] = {}
     for one in submissions:
         document, problems = read_machine_file(one.machine_file, data.relative(one.machine_file))
@@ -95,5 +95,34 @@ def read_parcels(submissions: Iterable[SubmissionFolder], data: DataFolder) -> l
         if other.submission.folder != one.folder:
             msg = f"{one.folder}: has the place of {other.submission.folder} in the repository, {one.id}. Rename one."
             raise UsageError(msg)
-    machines = dict.fromkeys(item.submission.machine for item in by_target.values())
-    return [Parcel(name, [one for one in by_target.values() if one.submission.machine == name]) for name in machines]
+    machines: dict[str, list[Item]] = {}
+    for item in by_target.values():
+        machines.setdefault(item.submission.machine, []).append(item)
+    return [SubmissionBundle(name, items) for name, items in machines.items()]
+
+
+def lay_out(items: Iterable[Item], root: Path) -> None:
+    """Copy the files of `items` below `root`, as they lie in the repository: outside a clone, to be sent by hand.
+
+    Files of an earlier time are replaced. Raises: ProbeEffectError when another run has the place of a submission;
+        HostNotReady.
+    """
+    for item in items:
+        rows = item.submission.samples
+        there = root / item.target(rows)
+        if there.exists() and there.read_bytes() != rows.read_bytes():
+            msg = f"{there.parent}: holds another run than {rows.parent}. Remove that folder, or rename yours."
+            raise ProbeEffectError(msg)
+        for path in item.files():
+            _copy(path, root / item.target(path))
+
+
+def _copy(path: Path, target: Path) -> None:
+    if target.exists() and target.samefile(path):
+        return
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    except OSError as error:
+        msg = f"{target}: cannot be written: {error.strerror}. Run this where you may write."
+        raise HostNotReady(msg) from error

@@ -1,4 +1,4 @@
-"""How a CPU spent its time: what the hypervisor took from it, and how busy it was.
+"""How busy the machine is, and how a CPU spent its time: what the hypervisor took from it, and how busy it was.
 
 Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so that readings want seconds between them.
 """
@@ -6,6 +6,7 @@ Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so t
 from __future__ import annotations
 
 import operator
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,3 +59,11 @@ def _share(before: CpuTimes | None, after: CpuTimes | None, part: operator.attrg
         return None
     share = (part(after) - part(before)) / (after.total - before.total)
     return min(max(share, 0.0), 1.0)  # the kernel's counts of idle and steal may step back a little
+
+
+def load_average() -> float | None:
+    """One-minute load average."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except OSError:
+        return None
