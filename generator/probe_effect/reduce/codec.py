@@ -51,7 +51,7 @@ def blocks_from(text: bytes) -> dict[Key, BlockTable]:
 
 
 def _block(values: list[Any]) -> Block:
-    return Block(*(tuple(value) if isinstance(value, list) else value for value in values))
+    return Block._make(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 def _number(submission: Submission, values: list[Any]) -> Number:
