@@ -1,4 +1,4 @@
-"""`probe-effect check`: its formats, its exit status, and what `--fix` mends."""
+"""`probe-effect check`: its formats, its exit status, and what `--fix` fixes."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def test_a_workflow_sees_each_problem_on_a_line_of_its_own(data: Path, folder: P
     assert outcome.exit_code == 1
 
 
-# Mending
+# Fixing
 
 
 def spoil(folder: Path) -> None:
-    """Everything that can be mended, at once."""
+    """Everything that can be fixed, at once."""
     rows, machine = folder / "samples.csv", folder / "machine.json"
     rows.write_bytes(b"\xef\xbb\xbf" + rows.read_bytes().replace(b"\n", b"\r\n"))
     machine.write_bytes(b"\xef\xbb\xbf" + machine.read_bytes().replace(b",\n", b",  \r\n").rstrip(b"\n"))

@@ -70,7 +70,9 @@ def test_no_two_rules_of_the_same_things_have_one_name() -> None:
 
 def test_every_rule_there_is_is_run() -> None:
     modules = [import_module(f"probe_effect.checks.{path.stem}") for path in sorted(CHECKS.glob("[!_]*.py"))]
-    there = {id(one) for module in modules for one in vars(module).values() if isinstance(one, Rule)}
+    values = [one for module in modules for one in vars(module).values()]
+    values += [one for several in values if isinstance(several, tuple) for one in several]
+    there = {id(one) for one in values if isinstance(one, Rule)}
     assert there <= {id(rule) for rules_of in ALL_RULES.values() for rule in rules_of}
 
 

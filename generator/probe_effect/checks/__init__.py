@@ -1,1 +1,1 @@
-"""What must hold for everything under `data/`: one rule per module, every problem reported with its place and mend."""
+"""What must hold for everything under `data/`: rules by what they look at, every problem with its place and mend."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.append_only import DIFFERENCE_RULES, CheckedDifference
+from probe_effect.checks.changes import DIFFERENCE_RULES
 from probe_effect.checks.run import check_all
 
 if TYPE_CHECKING:
     from probe_effect.model import Problem
     from probe_effect.store.difference import TreeDifference
-    from probe_effect.store.places import DataFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +26,16 @@ class NewProblems:
         return tuple(sorted((*self.of_change, *self.of_state), key=lambda one: one.severity != "error"))
 
 
-def new_problems(base: DataFolder, head: DataFolder, files: TreeDifference) -> NewProblems:
-    """The problems of `head` that `base` has not."""
-    old = {_same(problem) for problem in check_all(base)}
-    checked = CheckedDifference(base, head, files)
+def new_problems(files: TreeDifference) -> NewProblems:
+    """The problems of the new state that the old one has not."""
+    old = {_same(problem) for problem in check_all(files.base)}
 
     def name(file: str) -> str:
-        return head.relative(head.root / file)
+        return files.head.relative(files.head.root / file)
 
     return NewProblems(
-        tuple(problem for problem in check_all(head) if _same(problem) not in old),
-        tuple(problem for rule in DIFFERENCE_RULES for problem in rule.problems(checked, name)),
+        tuple(problem for problem in check_all(files.head) if _same(problem) not in old),
+        tuple(problem for rule in DIFFERENCE_RULES for problem in rule.problems(files, name)),
     )
 
 

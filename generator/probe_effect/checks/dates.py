@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.store.machine_file import MOMENT_FORM
 
 if TYPE_CHECKING:
@@ -21,40 +21,36 @@ SLACK = timedelta(days=1)
 LONGEST = timedelta(days=30)
 
 
-def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    document, run = checked.document, checked.document.run
-    now = datetime.now(UTC)
+@rule(
+    "dates",
+    "A run began when the program was there, ended later, and is not of the future.",
+    good="started 2026-11-20T10:00:00Z, ended 2026-11-20T10:30:00Z",
+    bad="started 2026-11-20T10:00:00Z, ended 2026-11-20T09:30:00Z",
+)
+def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
+    run = checked.document.run
+    latest = datetime.now(UTC) + SLACK
     started, ended = _moment(run.started), _moment(run.ended or run.started)
-    if started > now + SLACK:
-        yield _fault(checked, "run.started", f"began on {run.started}, which is still to come", "set the clock")
-    elif document.provenance.tool.startswith(TOOL) and started < FIRST_DAY - SLACK:
-        found = f"began on {run.started}, before there was a program to measure with"
-        yield _fault(checked, "run.started", found, "set the machine's clock, and measure again")
-    elif ended > now + SLACK:
-        yield _fault(checked, "run.ended", f"ended on {run.ended}, which is still to come", "set the clock")
+    if started > latest:
+        yield checked.fault("run.started", f"the run began on {run.started}, which is still to come", "set the clock")
+    elif checked.document.provenance.tool.startswith(TOOL) and started < FIRST_DAY - SLACK:
+        found = f"the run began on {run.started}, before there was a program to measure with"
+        yield checked.fault("run.started", found, "set the machine's clock, and measure again")
+    elif ended > latest:
+        yield checked.fault("run.ended", f"the run ended on {run.ended}, which is still to come", "set the clock")
     if ended < started:
-        yield _fault(checked, "run.ended", "ended before it began", "let the clock alone during a run")
+        yield checked.fault("run.ended", "the run ended before it began", "let the clock alone during a run")
     elif ended - started > LONGEST:
-        found = f"took more than {LONGEST.days} days"
-        yield _fault(checked, "run.ended", found, "look whether the clock was set in between", is_sure=False)
-    moments = [started, *(_moment(text) for text in run.resumed), ended if run.ended else None]
-    known = [moment for moment in moments if moment is not None]
+        found = f"the run took more than {LONGEST.days} days"
+        yield checked.fault("run.ended", found, "look whether the clock was set in between", "warning")
+    known = [started, *map(_moment, run.resumed), *([ended] if run.ended else [])]
     if run.resumed and ended >= started and known != sorted(known):
-        yield _fault(checked, "run.resumed", "was continued before it began or after it ended", "let the clock alone")
+        found = "the run was continued before it began or after it ended"
+        yield checked.fault("run.resumed", found, "let the clock alone")
 
 
 def _moment(text: str) -> datetime:
     return datetime.strptime(text, MOMENT_FORM).replace(tzinfo=UTC)
 
 
-def _fault(checked: CheckedSubmission, key: str, found: str, hint: str, *, is_sure: bool = True) -> Fault:
-    return Fault("machine.json", checked.line_of(key), f"the run {found}", hint, "error" if is_sure else "warning")
-
-
-RULE = Rule(
-    "dates",
-    "A run began when the program was there, ended later, and is not of the future.",
-    _faults,
-    good="started 2026-11-20T10:00:00Z, ended 2026-11-20T10:30:00Z",
-    bad="started 2026-11-20T10:00:00Z, ended 2026-11-20T09:30:00Z",
-)
+RULES = (_dates,)

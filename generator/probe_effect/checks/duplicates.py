@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CopiedRows, Fault, Rule
+from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from probe_effect.checks.rule import RowIndex
     from probe_effect.store.places import SubmissionFolder
+
+    RowIndex = Mapping[int, tuple[Path, ...]]
+    """Hash of a row to the folders of the submissions that have it."""
 
 FEWEST_ROWS = 3
 """Fewer rows may agree by chance."""
@@ -23,6 +26,14 @@ MOST_ROWS = 2000
 """So many of each are looked at."""
 
 MOST_SHARED_RATIO = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedRows:
+    """A submission beside the rows of every known one."""
+
+    submission: SubmissionFolder
+    copies: RowIndex
 
 
 def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
@@ -44,7 +55,13 @@ def _rows(path: Path) -> Iterator[int]:
     yield from islice((hash(line) for line in lines if b",ok," in line), MOST_ROWS)
 
 
-def _faults(checked: CopiedRows) -> Iterator[Fault]:
+@rule(
+    "duplicates",
+    "No submission has the rows of another, whatever its folder is called.",
+    good="two runs of one suite, each with its own times",
+    bad="a folder copied, with another machine.json",
+)
+def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
     own = set(_rows(checked.submission.samples))
     here = checked.submission.folder
     shared = Counter(folder for row in own for folder in checked.copies.get(row, ()) if folder != here)
@@ -55,10 +72,4 @@ def _faults(checked: CopiedRows) -> Iterator[Fault]:
             yield Fault("samples.csv", None, found, "submit each run once; a second run has times of its own")
 
 
-RULE = Rule(
-    "duplicates",
-    "No submission has the rows of another, whatever its folder is called.",
-    _faults,
-    good="two runs of one suite, each with its own times",
-    bad="a folder copied, with another machine.json",
-)
+RULES = (_duplicates,)

@@ -1,14 +1,16 @@
-"""The facts of a machine do not contradict each other."""
+"""The facts of a machine do not contradict each other, nor what was measured; bare metal shows no hypervisor."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from probe_effect.store.suite_file import Need
 
 X86 = frozenset({"x86_64", "amd64", "i386", "i486", "i586", "i686", "i86pc"})
 ARM = frozenset({"aarch64", "arm64", "arm", "armv6l", "armv7l", "armv8l"})
@@ -24,12 +26,45 @@ MOST_THREADS_PER_CORE = 8
 LEAST_MEMORY_BYTES = 32 * 2**20
 MOST_MEMORY_BYTES = 64 * 2**40
 
+OPTIONS: dict[Need, str] = {
+    "kprobe": "CONFIG_KPROBES",
+    "uprobe": "CONFIG_UPROBES",
+    "fentry": "CONFIG_DEBUG_INFO_BTF",
+    "raw-tracepoint": "CONFIG_BPF_EVENTS",
+    "kprobe-multi": "CONFIG_FPROBE",
+    "function-tracer": "CONFIG_FUNCTION_TRACER",
+    "function-graph": "CONFIG_FUNCTION_GRAPH_TRACER",
+}
+"""What a case needs, to the option without which no Linux has it."""
 
-def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
+FIRST_RELEASE: dict[Need, tuple[int, int]] = {"uprobe": (3, 5), "fentry": (5, 5), "kprobe-multi": (5, 18)}
+BACKPORTS = re.compile(r"\.el\d|\.amzn|\.uek|\.fc\d")
+"""Kernels that take features from later releases say so in their name."""
+
+GUEST_CPU = re.compile(r"\b(qemu|kvm|tcg|virtual(apple)?|virtual cpu)\b", re.IGNORECASE)
+GUEST_CLOCKS = frozenset(
+    {"kvm-clock", "xen", "vmware", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "bhyve"}
+)
+GUEST_FLAGS = ("nested_pvm", "kvm-guest", "xen_")
+
+
+@rule(
+    "machine-facts",
+    "CPU name, architecture, counts and memory of a machine agree with each other.",
+    good="`AMD Ryzen 7 5800X 8-Core Processor`, x86_64, 8 cores, 16 threads",
+    bad="`Intel Xeon`, aarch64",
+)
+def _machine_facts(checked: CheckedSubmission) -> Iterator[Fault]:
     yield from _count_faults(checked)
     yield from _name_faults(checked)
-    yield from _memory_faults(checked)
-    yield from _placement_faults(checked)
+    memory_bytes = checked.document.machine.memory_bytes
+    if memory_bytes == 0:
+        yield _sure(checked, "machine.memory_bytes", "a machine without memory")
+    elif memory_bytes is not None and not LEAST_MEMORY_BYTES <= memory_bytes <= MOST_MEMORY_BYTES:
+        yield _perhaps(checked, "machine.memory_bytes", f"{memory_bytes} bytes of memory")
+    run = checked.document.run
+    if run.tracer_cpu is not None and run.tracer_cpu == run.workload_cpu:
+        yield _sure(checked, "run.tracer_cpu", "workload and tracer on one CPU, which is then not the tracer's own")
 
 
 def _count_faults(checked: CheckedSubmission) -> Iterator[Fault]:
@@ -64,33 +99,83 @@ def _name_faults(checked: CheckedSubmission) -> Iterator[Fault]:
             yield _perhaps(checked, "machine.cores", f"{machine.cores} cores, but the CPU's name says {named[1]}")
 
 
-def _memory_faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    memory_bytes = checked.document.machine.memory_bytes
-    if memory_bytes == 0:
-        yield _sure(checked, "machine.memory_bytes", "a machine without memory")
-    elif memory_bytes is not None and not LEAST_MEMORY_BYTES <= memory_bytes <= MOST_MEMORY_BYTES:
-        yield _perhaps(checked, "machine.memory_bytes", f"{memory_bytes} bytes of memory")
-
-
-def _placement_faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    run = checked.document.run
-    if run.tracer_cpu is not None and run.tracer_cpu == run.workload_cpu:
-        yield _sure(checked, "run.tracer_cpu", "workload and tracer on one CPU, which is then not the tracer's own")
-
-
 def _sure(checked: CheckedSubmission, key: str, found: str) -> Fault:
-    return Fault("machine.json", checked.line_of(key), found, "let the tool write machine.json")
+    return checked.fault(key, found, "let the tool write machine.json")
 
 
 def _perhaps(checked: CheckedSubmission, key: str, found: str) -> Fault:
-    hint = "look at the machine, and say in the pull request why it is so"
-    return Fault("machine.json", checked.line_of(key), found, hint, "warning")
+    return checked.fault(key, found, "look at the machine, and say in the pull request why it is so", "warning")
 
 
-RULE = Rule(
-    "machine-facts",
-    "CPU name, architecture, counts and memory of a machine agree with each other.",
-    _faults,
-    good="`AMD Ryzen 7 5800X 8-Core Processor`, x86_64, 8 cores, 16 threads",
-    bad="`Intel Xeon`, aarch64",
+@rule(
+    "kernel-facts",
+    "No case was measured whose probe the recorded kernel does not have.",
+    good="`02-kprobe` measured, CONFIG_KPROBES=y",
+    bad="`02-kprobe` measured, CONFIG_KPROBES=n",
 )
+def _kernel_facts(checked: CheckedSubmission) -> Iterator[Fault]:
+    system = checked.document.system
+    if not system.kernel_config:  # not Linux, or not readable there
+        return
+    release = _release(system.kernel_release)
+    for need, (line, case) in _used(checked).items():
+        option = OPTIONS.get(need)
+        if option is not None and system.kernel_config.get(option) == "n":
+            lacks = f"the kernel has {option}=n"
+        elif release and release < FIRST_RELEASE.get(need, (0, 0)):
+            lacks = f"Linux {release[0]}.{release[1]} has no {need}"
+        else:
+            continue
+        hint = "look whether the recorded kernel is the one that ran"
+        yield Fault("samples.csv", line, f"case `{case}` was measured, but {lacks}", hint, "warning")
+
+
+def _used(checked: CheckedSubmission) -> dict[Need, tuple[int, str]]:
+    """What the measured cases needed, each with the first row that used it."""
+    cases = {case.id: case for case in checked.suite.cases} if checked.suite else {}
+    used: dict[Need, tuple[int, str]] = {}
+    for line, sample in checked.lines():
+        if sample.arm == "traced" and sample.status == "ok" and (case := cases.get(sample.case)):
+            for need in case.needs:
+                used.setdefault(need, (line, case.id))
+    return used
+
+
+def _release(text: str) -> tuple[int, int] | None:
+    found = re.match(r"(\d{1,3})\.(\d{1,3})\b", text)
+    return None if found is None or BACKPORTS.search(text) else (int(found[1]), int(found[2]))
+
+
+@rule(
+    "virtual-facts",
+    "Bare metal shows no sign of a hypervisor, and counted instructions name their emulator.",
+    good='`"virtualization": "KVM"` with clock source `kvm-clock`',
+    bad="`virtualization` null with the same clock source",
+)
+def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
+    hint = "look at `machine.virtualization`: a virtual machine is compared with others of its kind only"
+    document = checked.document
+    if document.machine.virtualization is None:
+        for key, sign in _signs(checked):
+            yield checked.fault(key, f"bare metal, but {sign}", hint, "warning")
+    if document.run.metric == "instructions" and "emulator" not in document.run.packages:
+        found = "instructions of an emulated machine, but no emulator is named"
+        yield checked.fault("run.packages", found, hint, "warning")
+
+
+def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
+    """Key of the fact, and what it says of a hypervisor."""
+    document = checked.document
+    if found := GUEST_CPU.search(document.machine.cpu_model or ""):
+        yield "machine.cpu_model", f"the CPU's name says `{found[0]}`"
+    if document.system.clocksource in GUEST_CLOCKS:
+        yield "system.clocksource", f"the clock source is `{document.system.clocksource}`"
+    if any(flag.startswith(GUEST_FLAGS) for flag in document.system.boot_flags):
+        yield "system.boot_flags", "a boot flag is a guest's"
+    if document.run.steal_ratio:
+        yield "run.steal_ratio", "a hypervisor took time from it"
+    if document.machine.nested:
+        yield "machine.nested", "it is said to be nested"
+
+
+RULES = (_machine_facts, _kernel_facts, _virtual_facts)

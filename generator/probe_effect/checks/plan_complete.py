@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import CheckedSubmission, Fault, Rule
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import Key
-from probe_effect.store.suite_file import script_path, tool_of
+from probe_effect.store.suite_file import known_tool, script_path
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from probe_effect.model import Sample
 
@@ -21,26 +21,28 @@ HINT = "complete the run with `probe-effect measure --resume`, or measure it aga
 SHOWN = 5
 
 
-Rows = dict[Key, list[tuple[int, "Sample"]]]
-"""What a plan names to its traced rows, each with its line."""
-
-
-def _faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    rows: Rows = defaultdict(list)
+@rule(
+    "plan-complete",
+    "Every case that the suite has for a tracer is measured in every block, or has one row that says why not.",
+    good="`02-kprobe` in each of 10 blocks; `06-uprobe` once, skipped, with a note",
+    bad="`02-kprobe` in 9 of 10 blocks",
+)
+def _plan_complete(checked: CheckedSubmission) -> Iterator[Fault]:
+    rows: dict[Key, list[tuple[int, Sample]]] = defaultdict(list)
     for line, sample in checked.lines():
         if sample.arm == "traced":
             rows[Key(sample.case, sample.tracer, sample.level)].append((line, sample))
     yield from _block_faults(checked)
     for subject, found in rows.items():
         yield from _holes(subject, found, checked.document.run.blocks)
-    yield from _absent(checked, rows)
+    yield from _absent(checked, rows.keys())
 
 
 def _block_faults(checked: CheckedSubmission) -> Iterator[Fault]:
     """Blocks that the run did not plan, or that have no row at all."""
     blocks = checked.document.run.blocks
     if blocks == 0:
-        yield Fault("machine.json", checked.line_of("run.blocks"), "a run of 0 blocks", "give the blocks planned")
+        yield checked.fault("run.blocks", "a run of 0 blocks", "give the blocks planned")
         return
     beyond = next((line for line, sample in checked.lines() if sample.block >= blocks), None)
     if beyond is not None:
@@ -57,29 +59,26 @@ def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Ite
     seen: set[int] = set()
     for line, sample in rows:
         if sample.block in seen:
-            yield Fault(
-                FILE, line, f"{_words(subject)} stands twice in block {sample.block}", "keep the run that was made"
-            )
+            found = f"{_words(subject)} stands twice in block {sample.block}"
+            yield Fault(FILE, line, found, "keep the run that was made")
         seen.add(sample.block)
-    anywhere = {sample.block for _, sample in rows}
-    if missing := sorted(set(range(blocks)) - anywhere):
+    if missing := sorted(set(range(blocks)) - seen):
         yield Fault(FILE, first_line, f"{_words(subject)} has no row in {_named(missing)}", HINT)
 
 
-def _absent(checked: CheckedSubmission, rows: Rows) -> Iterator[Fault]:
+def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[Fault]:
     """What the suite has for the tracers of the run, and no row skips; an older version had other cases."""
-    suite, folder = checked.suite, checked.suite_folder
-    if suite is None or folder is None or suite.version != checked.document.run.suite_version:
+    suite, folder, run = checked.suite, checked.suite_folder, checked.document.run
+    if suite is None or folder is None or suite.version != run.suite_version:
         return
-    named = _values(checked.document.run.command, "--tracer")
-    chosen = _values(checked.document.run.command, "--case")
-    known = {tracer for tracer in named if tool_of(tracer) == tracer}
-    for tracer in sorted(known | {subject.tracer for subject in rows}):
+    chosen = _values(run.command, "--case")
+    named = {tracer for tracer in _values(run.command, "--tracer") if known_tool(tracer) == tracer}
+    for tracer in sorted(named | {subject.tracer for subject in subjects}):
         for case in suite.cases:
-            if (chosen and case.id not in chosen) or not script_path(folder, case.id, tool_of(tracer) or ""):
+            if (chosen and case.id not in chosen) or not script_path(folder, case.id, known_tool(tracer) or ""):
                 continue
             wanted = (Key(case.id, tracer, level) for level in suite.levels or (None,))
-            for subject in (one for one in wanted if one not in rows):
+            for subject in (one for one in wanted if one not in subjects):
                 yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped", HINT)
 
 
@@ -90,20 +89,13 @@ def _words(subject: Key) -> str:
 
 def _values(command: Iterable[str], option: str) -> set[str]:
     """What follows each `option` of the command that made the run."""
-    words = list(command)
-    return {value for word, value in pairwise(words) if word == option}
+    return {value for word, value in pairwise(command) if word == option}
 
 
 def _named(blocks: Sequence[int]) -> str:
-    shown = ", ".join(str(block) for block in islice(blocks, SHOWN))
+    shown = ", ".join(str(block) for block in blocks[:SHOWN])
     more = f" and {len(blocks) - SHOWN} more" if len(blocks) > SHOWN else ""
     return f"block {shown}{more}"
 
 
-RULE = Rule(
-    "plan-complete",
-    "Every case that the suite has for a tracer is measured in every block, or has one row that says why not.",
-    _faults,
-    good="`02-kprobe` in each of 10 blocks; `06-uprobe` once, skipped, with a note",
-    bad="`02-kprobe` in 9 of 10 blocks",
-)
+RULES = (_plan_complete,)

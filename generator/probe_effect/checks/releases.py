@@ -8,12 +8,13 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import Fault, Rule
+from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.release_file import MANIFEST, SUMS, Release
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from probe_effect.store.places import DataFolder
     from probe_effect.store.release_file import ReleasedFile
@@ -37,7 +38,13 @@ class CheckedRelease:
     data: DataFolder
 
 
-def _faults(checked: CheckedRelease) -> Iterator[Fault]:
+@rule(
+    "release-files",
+    "A release's files are those that were released; measured rows that it holds are still there, unchanged.",
+    good="the rows of a released submission as they were",
+    bad="one of its rows removed",
+)
+def _release_files(checked: CheckedRelease) -> Iterator[Fault]:
     faults = list(_files(checked.release))
     yield from faults
     if any(fault.message == NOT_REGULAR for fault in faults):
@@ -45,10 +52,10 @@ def _faults(checked: CheckedRelease) -> Iterator[Fault]:
     yield from _sums(checked.release)
     yield from _archive(checked.release)
     for one in checked.release.document.files:
-        if one.path.startswith(APPEND_ONLY) and _sha256(checked.data, one) != one.sha256:
-            yield Fault(
-                MANIFEST, None, f"{one.path} is no longer as it was released", "rows are only added, never changed"
-            )
+        path = checked.data.root / one.path
+        if one.path.startswith(APPEND_ONLY) and not (path.is_file() and _sha256(path) == one.sha256):
+            found = f"{one.path} is no longer as it was released"
+            yield Fault(MANIFEST, None, found, "rows are only added, never changed")
 
 
 def _files(release: Release) -> Iterator[Fault]:
@@ -65,18 +72,12 @@ def _sums(release: Release) -> Iterator[Fault]:
     """Each file beside the sums has a line there, with its own hash."""
     try:
         lines = (release.folder / SUMS).read_text(encoding="utf-8").splitlines()
-        wanted = [
-            f"{hashlib.sha256((release.folder / name).read_bytes()).hexdigest()}  {name}" for name in _summed(release)
-        ]
+        wanted = {name: _sha256(release.folder / name) for name in release.names if name != SUMS}
     except (OSError, UnicodeDecodeError):
         return  # told as missing already, or not readable as the list that it has to be
-    for line in wanted:
-        if line not in lines:
-            yield Fault(SUMS, None, f"does not have the hash of {line.split('  ')[1]}", HINT)
-
-
-def _summed(release: Release) -> list[str]:
-    return [name for name in release.names if name != SUMS]
+    for name, sha256 in wanted.items():
+        if f"{sha256}  {name}" not in lines:
+            yield Fault(SUMS, None, f"does not have the hash of {name}", HINT)
 
 
 def _archive(release: Release) -> Iterator[Fault]:
@@ -101,15 +102,8 @@ def _same(archive: zipfile.ZipFile, member: str, one: ReleasedFile) -> bool:
     return hashlib.sha256(archive.read(member)).hexdigest() == one.sha256
 
 
-def _sha256(data: DataFolder, one: ReleasedFile) -> str | None:
-    path = data.root / one.path
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-RULE: Rule[CheckedRelease] = Rule(
-    "release-files",
-    "A release's files are those that were released; measured rows that it holds are still there, unchanged.",
-    _faults,
-    good="the rows of a released submission as they were",
-    bad="one of its rows removed",
-)
+RULES = (_release_files,)

@@ -1,4 +1,4 @@
-"""What a rule is, and what it is given to look at."""
+"""What a rule is, and what those of submissions are given to look at."""
 
 from __future__ import annotations
 
@@ -11,19 +11,13 @@ from probe_effect.store.documents import value_line
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from probe_effect.model import Sample
-    from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import SubmissionFolder
-    from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Suite
-
-    RowIndex = Mapping[int, tuple[Path, ...]]
-    """Hash of a row to the folders of the submissions that have it."""
 
 T = TypeVar("T")
 
@@ -64,6 +58,11 @@ class Rule(Generic[T]):
         ]
 
 
+def rule(name: str, text: str, *, good: str, bad: str) -> Callable[[Callable[[T], Iterator[Fault]]], Rule[T]]:
+    """Makes a rule of the function below it, which yields its faults; the arguments are as `Rule` has them."""
+    return lambda check: Rule(name, text, check, good, bad)
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedSubmission:
     """A submission whose files could be read."""
@@ -75,61 +74,11 @@ class CheckedSubmission:
     suite_folder: Path | None = None
     """Where the suite's scripts lie; None where the suite is not known."""
 
-    def line_of(self, key: str) -> int | None:
-        """The line of `machine.json` where the value at the dotted `key` begins."""
-        return value_line(self.submission.machine_file, key.split("."))
+    def fault(self, key: str, found: str, hint: str, severity: Severity = "error") -> Fault:
+        """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""
+        line = value_line(self.submission.machine_file, key.split("."))
+        return Fault("machine.json", line, found, hint, severity)
 
     def lines(self) -> Iterator[tuple[int, Sample]]:
         """Each row with its line in `samples.csv`; exact because a sound file has one line a row."""
         yield from enumerate(self.samples, start=2)
-
-
-@dataclass(frozen=True, slots=True)
-class CopiedRows:
-    """A submission beside the rows of every known one."""
-
-    submission: SubmissionFolder
-    copies: RowIndex
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedSubmission:
-    """A submission of times in which nothing is wrong, with the costs that follow from it."""
-
-    checked: CheckedSubmission
-    submission: Submission
-
-    @property
-    def baseline_ns(self) -> float | None:
-        """One untraced operation."""
-        return self.submission.baseline.value if self.submission.baseline else None
-
-    def line_of(self, case: Number) -> int | None:
-        """The first row of a case, tracer and level in `samples.csv`."""
-        key = case.key
-        rows = self.checked.lines()
-        return next((line for line, row in rows if (row.case, row.tracer, row.level) == key), None)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedSource:
-    """A published source whose files could be read."""
-
-    folder: Path
-    document: SourceFile
-    figures: Sequence[Figure]
-    values: Mapping[str, Fraction]
-
-    def line_of(self, key: str) -> int | None:
-        """The line of `source.toml` where `key` stands."""
-        return value_line(self.folder / "source.toml", [key])
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedSuite:
-    """A suite whose `suite.toml` could be read."""
-
-    folder: Path
-    suite: Suite
-    known: Mapping[str, Suite]
-    """Every sound suite by id."""

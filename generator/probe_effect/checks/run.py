@@ -8,34 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from probe_effect.checks import (
-    append_only,
-    baseline_range,
     changes,
     dates,
-    derived_figures,
     duplicates,
-    findable_source,
-    folder_name,
-    kernel_facts,
-    known_cases,
-    known_files,
-    known_tracers,
+    layout,
     machine_facts,
-    metric,
-    negative_cost,
     plan_complete,
-    probe_order,
-    reconciled,
+    plausible_costs,
     releases,
-    row_order,
-    sizes,
-    standing_findings,
-    steady_baselines,
-    suite_scripts,
-    unique_cases,
-    virtual_facts,
+    rows,
+    sources,
+    suites,
 )
-from probe_effect.checks.rule import CheckedSource, CheckedSubmission, CheckedSuite, CopiedRows, JudgedSubmission, Rule
+from probe_effect.checks.rule import CheckedSubmission, Rule
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
 from probe_effect.numbers.published import figure_values
@@ -52,66 +37,37 @@ from probe_effect.store.suite_file import read_suite
 from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.checks.rule import RowIndex
+    from probe_effect.checks.duplicates import RowIndex
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.kept import Kept
     from probe_effect.store.suite_file import Suite
 
 T = TypeVar("T")
 
-FOLDER_RULES: tuple[Rule[SubmissionFolder], ...] = (known_files.IN_SUBMISSION, sizes.IN_SUBMISSION)
-"""What can be said of a submission before its files are read."""
-
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
-    folder_name.RULE,
-    known_cases.RULE,
-    known_tracers.RULE,
-    metric.RULE,
-    row_order.RULE,
-    reconciled.RULE,
-    dates.RULE,
-    machine_facts.RULE,
-    kernel_facts.RULE,
-    virtual_facts.RULE,
+    layout.submission_name,
+    *rows.RULES,
+    *dates.RULES,
+    *machine_facts.RULES,
 )
-COPY_RULES: tuple[Rule[CopiedRows], ...] = (duplicates.RULE,)
-"""What a submission is asked beside all others."""
-
-COMPLETE_RULES: tuple[Rule[CheckedSubmission], ...] = (plan_complete.RULE,)
-"""What a submission of known cases and tracers is asked: under a wrong name, a run is also missing under the right."""
-
-PLAUSIBLE_RULES: tuple[Rule[JudgedSubmission], ...] = (
-    baseline_range.RULE,
-    steady_baselines.RULE,
-    negative_cost.RULE,
-    probe_order.RULE,
-)
-"""What a submission of times without errors is asked; each answer is a warning."""
-
-UNKNOWN_NAME = frozenset({known_cases.RULE.id, known_tracers.RULE.id})
-
-SOURCE_FOLDER_RULES: tuple[Rule[Path], ...] = (known_files.IN_SOURCE, sizes.IN_SOURCE)
-SOURCE_RULES: tuple[Rule[CheckedSource], ...] = (
-    folder_name.IN_SOURCE,
-    findable_source.RULE,
-    derived_figures.RULE,
-    standing_findings.RULE,
-)
-SUITE_RULES: tuple[Rule[CheckedSuite], ...] = (suite_scripts.RULE, unique_cases.RULE)
-
-CHANGES_RULES: tuple[Rule[changes.CheckedChanges], ...] = (changes.RULE,)
-RELEASE_RULES: tuple[Rule[releases.CheckedRelease], ...] = (releases.RULE,)
 
 ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
-    "a submission": (*FOLDER_RULES, sizes.OF_RUN, *SUBMISSION_RULES, *COPY_RULES, *COMPLETE_RULES, *PLAUSIBLE_RULES),
-    "a published source": (*SOURCE_FOLDER_RULES, sizes.OF_FIGURES, *SOURCE_RULES),
-    "a suite": SUITE_RULES,
-    "the change log": CHANGES_RULES,
-    "a release": RELEASE_RULES,
-    "a change of the data": append_only.DIFFERENCE_RULES,
+    "a submission": (
+        *layout.OF_SUBMISSION,
+        layout.run_size,
+        *SUBMISSION_RULES,
+        *duplicates.RULES,
+        *plan_complete.RULES,
+        *plausible_costs.RULES,
+    ),
+    "a published source": (*layout.OF_SOURCE, sources.source_size, *sources.RULES),
+    "a suite": suites.RULES,
+    "the change log": changes.RULES,
+    "a release": releases.RULES,
+    "a change of the data": changes.DIFFERENCE_RULES,
 }
 """What each rule is of, as the dictionary has them."""
 
@@ -146,21 +102,14 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
     parts: list[tuple[Path, str]] = []
     for folder in folders:
         paths = walk(folder)
-        found = list(_marked(paths))
+        found = _marked(paths)
         if not found:
             msg = f"{folder}: holds no submission, source or suite. Expected a folder with one of {', '.join(MARKS)}."
             raise UsageError(msg)
         problems += _linked_folders(paths, data)
         parts += found
-    known = _known(data, parts)
+    known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
     return [*problems, *(problem for path, kind in parts for problem in _check_one(path, kind, data, known))]
-
-
-def _known(data: DataFolder, parts: Iterable[tuple[Path, str]]) -> Known:
-    checked = [SubmissionFolder(path) for path, kind in parts if kind == "submission"]
-    copies = duplicates.row_index([*data.submissions(), *checked]) if checked else {}
-    folders = {folder.name: folder for folder in data.suites()}
-    return Known(known_suites(data), folders, copies, folders_digest(folders.values()))
 
 
 def check_all(data: DataFolder) -> list[Problem]:
@@ -170,11 +119,10 @@ def check_all(data: DataFolder) -> list[Problem]:
     return [*linked, *check(parts, data), *_check_changes(data), *_check_releases(data)]
 
 
-def check_contents(folders: Iterable[SubmissionFolder], data: DataFolder) -> None:
+def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
     """Keep what is to be said of the files of some submissions, and their numbers, for whoever checks them next."""
-    suites = {folder.name: folder for folder in data.suites()}
-    known = Known(known_suites(data), suites, {}, folders_digest(suites.values()))
-    for files in folders:
+    known = _known(data)
+    for files in submissions:
         submission = SubmissionFolder(files.folder.resolve())
         _kept_content(submission, _names_in(files.folder, data), known, data.kept)
 
@@ -184,27 +132,22 @@ def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
     return [part for folder in folders for part in _marked(walk(folder))]
 
 
-def _check_changes(data: DataFolder) -> list[Problem]:
-    document, problems = read_changes(data)
-    if document is None:
-        return problems
-    checked = changes.CheckedChanges(document, data)
-    name = _names_in(data.root, data)
-    return [problem for rule in CHANGES_RULES for problem in rule.problems(checked, name)]
+def known_suites(data: DataFolder) -> dict[str, Suite]:
+    """The sound suites by id."""
+    read = (read_suite(folder, str(folder))[0] for folder in data.suites())
+    return {suite.id: suite for suite in read if suite is not None}
 
 
-def _check_releases(data: DataFolder) -> list[Problem]:
-    found, problems = read_releases(data)
-    for release in found:
-        checked = releases.CheckedRelease(release, data)
-        for rule in RELEASE_RULES:
-            problems += rule.problems(checked, _names_in(release.folder, data))
-    return problems
+def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> Known:
+    """With the rows of every submission only where some are `checked` beside the others: there may be many."""
+    copies = duplicates.row_index([*data.submissions(), *checked]) if checked else {}
+    folders = {folder.name: folder for folder in data.suites()}
+    return Known(known_suites(data), folders, copies, folders_digest(folders.values()))
 
 
-def _names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:
-    """How problems name a file of `folder`."""
-    return lambda file: data.relative(folder / file)
+def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
+    """Folders that hold a known file, and what each is."""
+    return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in paths if path.name in MARKS))
 
 
 def _linked_folders(paths: Iterable[Path], data: DataFolder) -> Iterable[Problem]:
@@ -215,15 +158,24 @@ def _linked_folders(paths: Iterable[Path], data: DataFolder) -> Iterable[Problem
             yield Problem("error", data.relative(path), None, None, "known-files", "is a link to a folder", hint)
 
 
-def known_suites(data: DataFolder) -> dict[str, Suite]:
-    """The sound suites by id."""
-    read = (read_suite(folder, str(folder))[0] for folder in data.suites())
-    return {suite.id: suite for suite in read if suite is not None}
+def _names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:
+    """How problems name a file of `folder`."""
+    return lambda file: data.relative(folder / file)
 
 
-def _marked(paths: Iterable[Path]) -> Iterable[tuple[Path, str]]:
-    """Folders that hold a known file, and what each is."""
-    return dict.fromkeys((path.parent, MARKS[path.name]) for path in paths if path.name in MARKS).keys()
+def _check_changes(data: DataFolder) -> list[Problem]:
+    document, problems = read_changes(data)
+    if document is None:
+        return problems
+    return _broken(changes.RULES, changes.CheckedChanges(document, data), _names_in(data.root, data))
+
+
+def _check_releases(data: DataFolder) -> list[Problem]:
+    found, problems = read_releases(data)
+    for release in found:
+        checked = releases.CheckedRelease(release, data)
+        problems += _broken(releases.RULES, checked, _names_in(release.folder, data))
+    return problems
 
 
 def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[Problem]:
@@ -235,7 +187,7 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[
     suite, problems = read_suite(folder, name("suite.toml"))
     if suite is None:
         return problems
-    return _broken(SUITE_RULES, CheckedSuite(folder, suite, known.suites), name)
+    return _broken(suites.RULES, suites.CheckedSuite(folder, suite, known.suites), name)
 
 
 def _check_submission(
@@ -243,10 +195,10 @@ def _check_submission(
 ) -> list[Problem]:
     """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
     found = _kept_content(submission, name, known, kept)
-    problems = _with_folder(found, _broken(FOLDER_RULES, submission, name))
+    problems = _with_folder(found, _broken(layout.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
-    return [*problems, *_broken(COPY_RULES, CopiedRows(submission, known.copies), name)]
+    return [*problems, *_broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name)]
 
 
 def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept) -> list[Problem]:
@@ -282,16 +234,16 @@ def _check_content(
         return [*problems, *more]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
     checked = CheckedSubmission(submission, document, samples, suite, folder)
-    if too_large := _broken([sizes.OF_RUN], checked, name):
+    if too_large := layout.run_size.problems(checked, name):
         return [*problems, *too_large]
     found = _broken(SUBMISSION_RULES, checked, name)
-    if not any(problem.rule in UNKNOWN_NAME for problem in found):
-        found += _broken(COMPLETE_RULES, checked, name)
+    if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
+        found += _broken(plan_complete.RULES, checked, name)
     if not _errors(found):
         made = reduce(submission, document, samples)
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
-            found += _broken(PLAUSIBLE_RULES, JudgedSubmission(checked, made), name)
+            found += _broken(plausible_costs.RULES, plausible_costs.JudgedSubmission(checked, made), name)
         keep(made)
     return [*problems, *found]
 
@@ -299,13 +251,13 @@ def _check_content(
 def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
     document, problems = read_source(folder / "source.toml", name("source.toml"))
     figures, more = read_figures(folder / "figures.csv", name("figures.csv"))
-    problems = _with_folder(problems + more, _broken(SOURCE_FOLDER_RULES, folder, name))
+    problems = _with_folder(problems + more, _broken(layout.OF_SOURCE, folder, name))
     if document is None or more:
         return problems
-    if too_large := _broken([sizes.OF_FIGURES], figures, name):
+    if too_large := sources.source_size.problems(figures, name):
         return [*problems, *too_large]
-    checked = CheckedSource(folder, document, figures, figure_values(figures))
-    return [*problems, *_broken(SOURCE_RULES, checked, name)]
+    checked = sources.CheckedSource(folder, document, figures, figure_values(figures))
+    return [*problems, *_broken(sources.RULES, checked, name)]
 
 
 def _with_folder(read: list[Problem], of_folder: list[Problem]) -> list[Problem]:

@@ -15,7 +15,7 @@ from probe_effect.cli.data_options import data_folder, data_option, given_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.checks.mend import Mended
+    from probe_effect.checks.autofix import Fixed
     from probe_effect.model import Problem
 
 
@@ -49,21 +49,21 @@ def check(
     chosen = given_folders(folders)
 
     from probe_effect.checks import run
-    from probe_effect.checks.mend import mend
+    from probe_effect.checks.autofix import autofix
 
-    mended = mend(chosen or data.parts(), data) if fix else []
+    fixed = autofix(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)
     if output_format == "json":
         output.product_json(
-            output.problems_json(problems) | ({"mended": [asdict(one) for one in mended]} if fix else {})
+            output.problems_json(problems) | ({"mended": [asdict(one) for one in fixed]} if fix else {})
         )
     else:
-        _show(problems, mended, output_format)
+        _show(problems, fixed, output_format)
     context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
-def _show(problems: Sequence[Problem], mended: Sequence[Mended], output_format: str) -> None:
-    for one in mended:
+def _show(problems: Sequence[Problem], fixed: Sequence[Fixed], output_format: str) -> None:
+    for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":
         for problem in problems:

@@ -48,7 +48,7 @@ def comment(file: Path) -> None:
 
 def _report(base: State, head: State) -> ReviewReport:
     files = difference(base.data, head.data)
-    problems = new_problems(base.data, head.data, files)
+    problems = new_problems(files)
     found = review_of(read_catalogue(base.data), head.data, files, _unsound(problems.of_state))
     return report(found, (*head.refused, *problems.all), base.name, head.name)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probe_effect.numbers.changes import Entry, entries
 from probe_effect.pages.changes_page import heading, sentence
 from probe_effect.pages.markdown import render
-from probe_effect.store.released import released_changes, released_sources, released_submissions
+from probe_effect.store.release_file import released_changes, released_sources, released_submissions
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue

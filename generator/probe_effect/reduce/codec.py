@@ -21,7 +21,6 @@ SUBMISSION_FIELDS = tuple(
 )
 
 ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach"})
-LISTS = frozenset({"faults", "grade_reasons", "outlier_blocks"})
 
 
 def packed(submission: Submission) -> dict[str, Any]:
@@ -46,14 +45,13 @@ def blocks_text(blocks: Mapping[Key, BlockTable]) -> str:
 def blocks_from(text: bytes) -> dict[Key, BlockTable]:
     """Block tables from what `blocks_text` made of them."""
     return {
-        Key(*key): BlockTable(events, tuple(_block(*block) for block in blocks))
+        Key(*key): BlockTable(events, tuple(_block(block) for block in blocks))
         for key, (events, blocks) in json.loads(text)
     }
 
 
-def _block(number: int, untraced: list[float], traced: float | None, *rest: Any) -> Block:  # noqa: ANN401  JSON
-    expected, seen, lost, lines, problem = rest
-    return Block(number, tuple(untraced), traced, expected, seen, lost, tuple(lines), problem)
+def _block(values: list[Any]) -> Block:
+    return Block._make(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 def _number(submission: Submission, values: list[Any]) -> Number:
@@ -66,4 +64,4 @@ def _value(name: str, value: Any) -> Any:  # noqa: ANN401  JSON
         return None
     if name in ESTIMATES:
         return Estimate(*value)
-    return tuple(value) if name in LISTS else value
+    return tuple(value) if isinstance(value, list) else value

@@ -13,6 +13,7 @@ import numpy as np
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.reduce.events import ADD_UP, reconcile_events
+from probe_effect.reduce.rows import bad_runs
 from probe_effect.reduce.submission import Number, Submission
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def count_number(
         reconciled=reconciled,
         mechanism=mechanism,
         faults=tuple(_faults(loss_ratio, reconciled=reconciled)),
-        note=_note(rows),
+        note=bad_runs(rows),
     )
 
 
@@ -66,9 +67,3 @@ def _faults(loss_ratio: float | None, *, reconciled: bool | None) -> Iterator[st
         yield f"it lost {units.percent(loss_ratio)} of its events, and a lost event takes fewer instructions"
     if reconciled is False:
         yield ADD_UP
-
-
-def _note(rows: Sequence[Sample]) -> str | None:
-    """How many runs did not end well, and why the first did not; None where all did."""
-    bad = [row for row in rows if row.status != "ok"]
-    return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None

@@ -16,6 +16,13 @@ ADD_UP = "its events do not add up"
 """What is wrong with a number whose events do not."""
 
 
+def adds_up(row: Sample) -> bool | None:
+    """Whether the events of a run add up; None where they were not counted, or none were made."""
+    if row.seen is None or not row.events:
+        return None
+    return abs(row.seen + (row.lost or 0) - row.events) <= RECONCILE_TOLERANCE * row.events
+
+
 def reconcile_events(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
     """Whether the events of every counted run of a case add up, and the share of all events that was lost.
 
@@ -25,8 +32,8 @@ def reconcile_events(rows: Sequence[Sample]) -> tuple[bool | None, float | None]
     Args:
         rows: traced and check runs of one case, tracer and level.
     """
-    counted = [(row.events, row.seen, row.lost or 0) for row in rows if row.events and row.seen is not None]
+    counted = [row for row in rows if adds_up(row) is not None]
     if not counted:
         return None, None
-    whole = all(abs(seen + lost - events) <= RECONCILE_TOLERANCE * events for events, seen, lost in counted)
-    return whole, sum(lost for _, _, lost in counted) / sum(events for events, _, _ in counted)
+    lost, made = sum(row.lost or 0 for row in counted), sum(row.events or 0 for row in counted)
+    return all(adds_up(row) for row in counted), lost / made

@@ -42,16 +42,30 @@ def read_submissions(
             _kept(files, data.kept, digest or "", one)
             for (files, digest), one in zip(known, json.loads(text), strict=True)
         ]
-    read = [_read_submission(files, data, problems, digest) for files, digest in known]
+    read = [read_submission(files, data, problems, digest) for files, digest in known]
     sound = [one for one in read if one is not None]
     if len(sound) == len(folders):
         data.kept.put(_json([packed(one) for one in sound]), "submissions", *whole)
     return sound
 
 
-def read_submission(files: SubmissionFolder, data: DataFolder, problems: list[Problem]) -> Submission | None:
-    """One submission; None, with its problems added to `problems`, when its files are unsound."""
-    return _read_submission(files, data, problems, content_digest(files))
+def read_submission(
+    files: SubmissionFolder, data: DataFolder, problems: list[Problem], digest: str | None = None
+) -> Submission | None:
+    """One submission; None, with its problems added to `problems`, when its files are unsound.
+
+    Args:
+        digest: of its files, where that is known already.
+    """
+    digest = digest or content_digest(files)
+    if digest and (text := data.kept.get("submission", code(), files.id, digest)):
+        return _kept(files, data.kept, digest, json.loads(text))
+    read = _read(files, data.relative, problems)
+    if read is None:
+        return None
+    made = reduce(files, *read)
+    keep(made, data.kept, digest)
+    return made
 
 
 def is_kept(files: SubmissionFolder, kept: Kept) -> bool:
@@ -91,19 +105,6 @@ def content_digest(files: SubmissionFolder) -> str | None:
 def code() -> str:
     """What decides, beside the files, what the numbers are."""
     return f"{code_version('model', 'units', 'errors', 'stats', 'store', 'reduce')} numpy {version('numpy')}"
-
-
-def _read_submission(
-    files: SubmissionFolder, data: DataFolder, problems: list[Problem], digest: str | None
-) -> Submission | None:
-    if digest and (text := data.kept.get("submission", code(), files.id, digest)):
-        return _kept(files, data.kept, digest, json.loads(text))
-    read = _read(files, data.relative, problems)
-    if read is None:
-        return None
-    made = reduce(files, *read)
-    keep(made, data.kept, digest)
-    return made
 
 
 def _kept(files: SubmissionFolder, kept: Kept, digest: str, values: Mapping[str, Any]) -> Submission:

@@ -116,3 +116,9 @@ def highest_rate_hz(rows: Iterable[Sample]) -> float | None:
         if row.arm == "traced" and row.events and per_operation(row) and row.wall_ns
     ]
     return float(np.median(rates)) if rates else None
+
+
+def bad_runs(rows: Sequence[Sample]) -> str | None:
+    """How many runs did not end well, and why the first did not; None where all did."""
+    bad = [row for row in rows if row.status != "ok"]
+    return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None

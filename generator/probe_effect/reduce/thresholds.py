@@ -20,12 +20,7 @@ def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
         cost: ns per event.
         rate_hz: events per second of untraced running time.
     """
-    per_second = rate_hz / NS_PER_SECOND
-    return Estimate(
-        cost.value * per_second,
-        None if cost.low is None else cost.low * per_second,
-        None if cost.high is None else cost.high * per_second,
-    )
+    return cost.times(rate_hz / NS_PER_SECOND)
 
 
 def threshold(cost: Estimate, percent: int) -> Estimate | None:

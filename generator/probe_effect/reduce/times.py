@@ -10,7 +10,7 @@ import numpy as np
 from probe_effect.model import Estimate
 from probe_effect.reduce.events import ADD_UP, reconcile_events
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, Facts, grade, worst
-from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz
+from probe_effect.reduce.rows import NO_RUNS, bad_runs, highest_rate_hz
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.outliers import outliers
@@ -147,8 +147,8 @@ def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
         yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
     if number.reconciled is False:
         yield "events do not add up: left out of guidance"
-    if bad := [row for row in rows if row.status != "ok"]:
-        yield f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}"
+    if said := bad_runs(rows):
+        yield said
     if number.outlier_blocks:
         named = ", ".join(str(block) for block in number.outlier_blocks)
         yield f"{len(number.outlier_blocks)} of {number.blocks} blocks lie far from the others, and are kept: {named}"

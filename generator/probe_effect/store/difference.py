@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from probe_effect.store.places import DataFolder
 
 
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
 class TreeDifference:
     """Files that one state has and the other has not, or has otherwise: paths relative to `data/`, in order."""
 
+    base: DataFolder
+    head: DataFolder
     added: tuple[str, ...]
     changed: tuple[str, ...]
     gone: tuple[str, ...]
@@ -38,15 +38,17 @@ class TreeDifference:
 
 def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
     """What `head` has otherwise than `base`."""
-    old, new = tree(base), tree(head)
+    old, new = _tree(base), _tree(head)
     return TreeDifference(
-        _sorted(new.keys() - old.keys()),
-        _sorted(path for path in old.keys() & new.keys() if old[path] != new[path]),
-        _sorted(old.keys() - new.keys()),
+        base,
+        head,
+        added=tuple(sorted(new.keys() - old.keys())),
+        changed=tuple(sorted(path for path in old.keys() & new.keys() if old[path] != new[path])),
+        gone=tuple(sorted(old.keys() - new.keys())),
     )
 
 
-def tree(data: DataFolder) -> dict[str, str]:
+def _tree(data: DataFolder) -> dict[str, str]:
     """Every file below `data`, hidden ones too, to what tells its content from another; links are never followed."""
     found = {}
     for folder, folders, files in os.walk(data.root):
@@ -65,7 +67,3 @@ def _content(path: Path) -> str:
         return "not a regular file"
     with path.open("rb") as file:
         return f"{mode & 0o111:o} {hashlib.file_digest(file, 'sha256').hexdigest()}"
-
-
-def _sorted(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(paths))

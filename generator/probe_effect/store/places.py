@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.errors import UsageError
-from probe_effect.store.kept import NOWHERE, Kept
+from probe_effect.store.kept import NOWHERE, PACKAGE, Kept
 from probe_effect.store.tables import printable
-
-PACKAGE = Path(__file__).resolve().parent.parent
 
 PACKAGED_SUITES = next(
     (suites for suites in (PACKAGE / "data" / "suites", PACKAGE.parents[1] / "data" / "suites") if suites.is_dir()),
     PACKAGE / "data" / "suites",
 )
 """The suites that came with the program: inside a wheel; in its checkout, where it runs from there."""
-
 
 OWN_FOLDER = "probe-effect-submission"
 """Where results lie outside a checkout, in the working folder: laid out as the repository, so that it can be sent."""

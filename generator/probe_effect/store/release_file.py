@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
+from zipfile import ZipFile
 
 from pydantic import Field
 
 from probe_effect.model import Problem
-from probe_effect.store.changes_file import Day
+from probe_effect.store.changes_file import CHANGES_FILE, ChangesFile, Day
 from probe_effect.store.documents import Document, Text, read_document
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from probe_effect.store.changes_file import Change
     from probe_effect.store.places import DataFolder
 
 VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
@@ -79,12 +82,8 @@ def archive_name(version: str) -> str:
     return f"probe-effect-{version}.zip"
 
 
-def release_folders(data: DataFolder) -> list[Path]:
-    """The folder of every release, in the order of versions."""
-    return sorted((path for path in (data.root / "releases").glob("*") if path.is_dir()), key=_order)
-
-
 def _order(folder: Path) -> tuple[list[int], str]:
+    """By version, and not by letter: `2026.11.10` stands after `2026.11.2`."""
     return [int(part) for part in folder.name.split(".") if part.isascii() and part.isdigit()], folder.name
 
 
@@ -92,7 +91,8 @@ def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
     """Every sound release, oldest first, and every problem found."""
     releases: list[Release] = []
     problems: list[Problem] = []
-    for folder in release_folders(data):
+    folders = (path for path in (data.root / "releases").glob("*") if path.is_dir())
+    for folder in sorted(folders, key=_order):
         path = folder / MANIFEST
         document, faults = read_document(path, data.relative(path), "release", Manifest, MAX_MANIFEST_BYTES)
         problems += faults
@@ -103,3 +103,25 @@ def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
         elif document:
             releases.append(Release(folder, document))
     return releases, problems
+
+
+def released_submissions(release: Release) -> frozenset[str]:
+    """Ids of its submissions, `<machine>/<folder>`."""
+    found = (one.path.split("/") for one in release.document.files)
+    return frozenset("/".join(parts[1:3]) for parts in found if parts[0] == "results")
+
+
+def released_sources(release: Release) -> frozenset[str]:
+    """Ids of its published sources."""
+    found = (one.path.split("/") for one in release.document.files)
+    return frozenset(parts[1] for parts in found if parts[0] == "published")
+
+
+def released_changes(release: Release) -> tuple[Change, ...]:
+    """The change log as it was then, read from its own files, oldest first."""
+    name = f"{release.archive.stem}/data/{CHANGES_FILE}"
+    with ZipFile(release.archive) as archive:
+        if name not in archive.namelist():
+            return ()
+        found = tomllib.loads(archive.read(name).decode("utf-8"))
+    return ChangesFile.model_validate(found, strict=False).changes

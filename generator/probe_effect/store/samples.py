@@ -126,7 +126,7 @@ class SampleWriter:
         except OSError as error:
             raise self._refused(error) from error
         try:
-            self._cut_torn_line()
+            self._file.truncate(self._path.read_bytes().rfind(b"\n") + 1)  # a torn line
             if self._path.stat().st_size == 0:
                 self._put(column.name for column in SAMPLE_COLUMNS)
         except BaseException:
@@ -153,10 +153,6 @@ class SampleWriter:
 
     def _refused(self, error: OSError) -> HostNotReady:
         return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
-
-    def _cut_torn_line(self) -> None:
-        text = self._path.read_bytes()
-        self._file.truncate(text.rfind(b"\n") + 1)
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:

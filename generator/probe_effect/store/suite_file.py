@@ -182,8 +182,8 @@ class Suite(Document):
         return next((case for case in self.cases if case.id == case_id), None)
 
 
-def tool_of(tracer: str) -> str | None:
-    """The tool of a tracer's id, which may have a version after it: `bpftrace` of `bpftrace-0-23-2`; None of others."""
+def known_tool(tracer: str) -> str | None:
+    """The tool of a tracer's id, whatever version it has after that: `bpftrace` of `bpftrace-git`; None of others."""
     tools = (tool for tool in SCRIPT_SUFFIXES if tracer == tool or tracer.startswith(f"{tool}-"))
     return max(tools, key=len, default=None)
 

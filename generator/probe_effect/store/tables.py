@@ -132,24 +132,22 @@ class TableReader:
         return text
 
     def _header_is_sound(self, header: Sequence[str]) -> bool:
+        expected = f"the header is {','.join(self.columns)}"
         if len(header) > MAX_COLUMNS:
-            self._add(1, None, "header", f"more than {MAX_COLUMNS} columns", f"the header is {','.join(self.columns)}")
+            self._add(1, None, "header", f"more than {MAX_COLUMNS} columns", expected)
             return False
         if not self.columns.keys() & set(header):
-            self._add(1, None, "header", "the first line is no header", f"the header is {','.join(self.columns)}")
+            self._add(1, None, "header", "the first line is no header", expected)
             return False
         missing = [name for name, column in self.columns.items() if name not in header and not column.may_be_absent]
-        repeated = sorted(name for name, times in Counter(header).items() if times > 1)[:MAX_PROBLEMS_PER_FILE]
-        for name in missing:
-            self._add(1, None, "header", f"column `{name}` is missing", f"the header is {','.join(self.columns)}")
-        for name in repeated:
-            self._add(1, None, "header", f"column `{printable(name)}` stands twice", "name each column once")
-        odd = [name for name in header if not FURTHER_NAME.fullmatch(name)][:MAX_PROBLEMS_PER_FILE]
-        for name in odd:
-            self._add(
-                1, None, "header", f"column `{printable(name)}` has an odd name", "use small letters, digits and _"
-            )
-        return not missing and not repeated and not odd
+        repeated = sorted(name for name, times in Counter(header).items() if times > 1)
+        odd = [name for name in header if not FURTHER_NAME.fullmatch(name)]
+        faults = [(f"column `{name}` is missing", expected) for name in missing]
+        faults += [(f"column `{printable(name)}` stands twice", "name each column once") for name in repeated]
+        faults += [(f"column `{printable(name)}` has an odd name", "use small letters, digits and _") for name in odd]
+        for message, hint in faults:
+            self._add(1, None, "header", message, hint)
+        return not faults
 
     def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
         rows = []
@@ -163,22 +161,23 @@ class TableReader:
                 continue
             before = len(self.problems)
             cells = {
-                column.name: self._cell(column, text, number, texts[:place])
-                for place, (column, text) in enumerate(zip(columns, texts, strict=True))
-                if text or column.required
+                column.name: self._cell(column, texts, place, number)
+                for place, column in enumerate(columns)
+                if texts[place] or column.required
             }
             if len(self.problems) == before:
                 rows.append(Row(number, {name: cells.get(name) for name in self.columns}))
         return rows
 
-    def _cell(self, column: Column, text: str, line: int, before: Sequence[str]) -> Cell:
-        """The value of one cell; a problem and None when the text does not fit its column."""
+    def _cell(self, column: Column, texts: Sequence[str], place: int, line: int) -> Cell:
+        """The value of the cell at `place`; a problem and None when its text does not fit its column."""
+        text = texts[place]
         fault = cell_fault(column, text)
         if fault:
             found, hint = fault
             shown = f"`{printable(text)}` " if text else ""
-            place = len(csv_line([*before, ""])) if before else 1
-            self._add(line, place, "cell", f"{column.name}: {shown}{found}", hint)
+            start = len(csv_line([*texts[:place], ""])) if place else 1
+            self._add(line, start, "cell", f"{column.name}: {shown}{found}", hint)
         if fault or text == "":
             return None
         if column.kind == "integer":

@@ -60,11 +60,13 @@ def data_version(data: DataFolder) -> DataVersion:
 
 
 def data_files(data: DataFolder) -> Iterator[DataFile]:
-    """Every file of the data, by path."""
-    for path in data_paths(data):
-        content = path.read_bytes()
-        name = path.relative_to(data.root).as_posix()
-        yield DataFile(name, len(content), hashlib.sha256(content).hexdigest())
+    """Every regular file of the data, by path; hidden ones are an editor's, not the data's."""
+    found = {path.relative_to(data.root).as_posix(): path for part in PARTS for path in (data.root / part).rglob("*")}
+    for name, path in sorted(found.items()):
+        is_hidden = any(part.startswith(".") for part in name.split("/"))
+        if path.is_file() and not path.is_symlink() and not is_hidden:
+            content = path.read_bytes()
+            yield DataFile(name, len(content), hashlib.sha256(content).hexdigest())
 
 
 def folders_digest(folders: Iterable[Path]) -> str:
@@ -75,14 +77,3 @@ def folders_digest(folders: Iterable[Path]) -> str:
         for folder, path in files
     )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def data_paths(data: DataFolder) -> list[Path]:
-    """The regular files of the data in the order of their paths; hidden ones are an editor's, not the data's."""
-    files = (path for part in PARTS for path in (data.root / part).rglob("*"))
-    kept = [path for path in files if path.is_file() and not path.is_symlink() and not _hidden(path, data)]
-    return sorted(kept, key=lambda path: path.relative_to(data.root).as_posix())
-
-
-def _hidden(path: Path, data: DataFolder) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(data.root).parts)

@@ -1,4 +1,4 @@
-"""What can be mended without knowing what was measured: how lines end, a byte order mark, the executable bit."""
+"""What can be fixed without knowing what was measured: how lines end, a byte order mark, the executable bit."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ EXECUTABLE = 0o111
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class Fixed:
     """One thing that was done to a file."""
 
     file: str
     what: str
 
 
-def mend(folders: Iterable[Path], data: DataFolder) -> list[Mended]:
-    """Mend the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
+def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
+    """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
     paths = (path for folder, _ in parts_below(folders) for path in sorted(folder.iterdir()) if path.name in TEXT_FILES)
-    return [Mended(data.relative(path), what) for path in paths for what in _mend_file(path)]
+    return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
 
 
-def _mend_file(path: Path) -> Iterator[str]:
+def _fix_file(path: Path) -> Iterator[str]:
     """Links, devices and files that are too large are left alone: `check` tells of them."""
     try:
         if regular_size(path) > MAX_FILE_BYTES:
@@ -53,14 +53,6 @@ def _mend_file(path: Path) -> Iterator[str]:
         return
 
 
-def _without_mark(text: bytes, _: str) -> bytes:
-    return text.removeprefix(b"\xef\xbb\xbf")
-
-
-def _with_line_feeds(text: bytes, _: str) -> bytes:
-    return text.replace(b"\r\n", b"\n")
-
-
 def _without_trailing_blanks(text: bytes, suffix: str) -> bytes:
     """In JSON only, where no string goes over a line's end; elsewhere a blank may be a value's."""
     return re.sub(rb"[ \t]+(?=\n|\Z)", b"", text) if suffix == ".json" else text
@@ -72,8 +64,8 @@ def _with_last_line_feed(text: bytes, suffix: str) -> bytes:
 
 
 FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
-    ("has no byte order mark any more", _without_mark),
-    ("ends its lines with LF", _with_line_feeds),
+    ("has no byte order mark any more", lambda text, _: text.removeprefix(b"\xef\xbb\xbf")),
+    ("ends its lines with LF", lambda text, _: text.replace(b"\r\n", b"\n")),
     ("has no blanks at the ends of lines", _without_trailing_blanks),
     ("ends with a line feed", _with_last_line_feed),
 )

@@ -1,0 +1,134 @@
+"""What a folder is called and holds: few files that the data format names, none of them large, not too many runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import Counter
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
+from probe_effect.store.tables import MAX_FILE_BYTES, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv"})
+UNFINISHED = "plan.json"
+SOURCE_FILES = frozenset({"source.toml", "figures.csv"})
+
+MAX_FILES = 20
+MAX_FOLDER_BYTES = 4 * MAX_FILE_BYTES
+MAX_BLOCKS = 200
+"""The exact intervals take the cube of the blocks; more of them belong into another submission."""
+
+MAX_BASELINES = 16
+"""In one block, of one level. The program makes two."""
+
+MAX_SUBJECTS = 2000
+"""Cases, each with its tracer and level; 11 tracers and 27 cases are 300."""
+
+
+def _known_files(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
+    """Nothing that runs or points elsewhere."""
+    found = list(islice(folder.iterdir(), MAX_FILES + 1))
+    if len(found) > MAX_FILES:
+        return  # told by `sizes`, once
+    for path in sorted(found):
+        shown = printable(path.name)
+        mode = path.lstat().st_mode
+        if path.name == UNFINISHED:
+            hint = "complete it with `probe-effect measure --resume`; the file goes then"
+            yield Fault(shown, None, "says that the run is not complete", hint)
+        elif path.name not in known:
+            hint = f"remove it; known are {', '.join(sorted(known))}"
+            yield Fault(shown, None, "is not a file of this folder", hint)
+        elif not stat.S_ISREG(mode):
+            yield Fault(shown, None, "is not a regular file", "put the file itself here, no link or folder")
+        elif mode & 0o111:
+            yield Fault(shown, None, "is executable", f"chmod -x {shown}")
+
+
+def _sizes(folder: Path) -> Iterator[Fault]:
+    with os.scandir(folder) as listed:
+        entries = list(islice(listed, MAX_FILES + 1))
+    if len(entries) > MAX_FILES:
+        yield Fault("", None, f"holds more than {MAX_FILES} files", "leave only the files that the data format names")
+    total = 0
+    for entry in sorted(entries, key=lambda one: one.name):
+        found = entry.stat(follow_symlinks=False)
+        size = found.st_size if stat.S_ISREG(found.st_mode) else 0
+        total += size
+        if size > MAX_FILE_BYTES:
+            yield Fault(printable(entry.name), None, f"larger than {MAX_FILE_BYTES} bytes", "split it, or remove it")
+    if total > MAX_FOLDER_BYTES:
+        yield Fault("", None, f"larger than {MAX_FOLDER_BYTES} bytes", "split the run into submissions")
+
+
+def _of_folder(known: frozenset[str], table: str, files: str) -> tuple[Rule[Path], Rule[Path]]:
+    """What can be said of a folder before its files are read."""
+    return (
+        Rule(
+            "known-files",
+            "A folder holds only the files that the data format names: regular, not executable, no links.",
+            partial(_known_files, known=known),
+            good=files,
+            bad="notes.txt beside them",
+        ),
+        Rule(
+            "sizes",
+            "At most 20 files in a folder, 5 MiB in a file, 20 MiB in all.",
+            _sizes,
+            good=f"{table} of 80 KiB",
+            bad=f"{table} of 6 MiB",
+        ),
+    )
+
+
+OF_SUBMISSION = _of_folder(SUBMISSION_FILES, "samples.csv", "machine.json and samples.csv")
+OF_SOURCE = _of_folder(SOURCE_FILES, "figures.csv", "source.toml and figures.csv")
+
+
+@rule(
+    "run-size",
+    "At most 200 blocks, 16 baselines of a level in a block, and 2000 cases with their tracers and levels.",
+    good="20 blocks of 27 cases with 4 tracers",
+    bad="a thousand blocks",
+)
+def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
+    """Asked first: what a run of any size would cost to check has no end."""
+    blocks = {sample.block for sample in checked.samples}
+    if max(len(blocks), checked.document.run.blocks) > MAX_BLOCKS:
+        yield _too_many(f"more than {MAX_BLOCKS} blocks", "split the run into submissions")
+    subjects = {(sample.case, sample.tracer, sample.level) for sample in checked.samples}
+    if len(subjects) > MAX_SUBJECTS:
+        yield _too_many(f"more than {MAX_SUBJECTS} cases, tracers and levels", "split the run by tracer")
+    baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
+    if baselines and max(baselines.values()) > MAX_BASELINES:
+        yield _too_many(f"more than {MAX_BASELINES} baselines in a block", "make two in each block")
+
+
+def _too_many(found: str, hint: str) -> Fault:
+    return Fault("samples.csv", None, f"holds {found}", hint)
+
+
+@rule(
+    "folder-name",
+    "Folder names give the machine, the date and the suite of the run.",
+    good="2026-11-20-per-event-2 for the second run of `per-event` that began on that day",
+    bad="2026-11-21-per-event for a run that began the day before",
+)
+def submission_name(checked: CheckedSubmission) -> Iterator[Fault]:
+    """The folder says the same as its `machine.json`."""
+    document, submission = checked.document, checked.submission
+    if submission.machine != document.machine.id:
+        found = f"machine.id `{document.machine.id}` in the folder of `{printable(submission.machine)}`"
+        yield Fault("machine.json", None, found, f"move the submission to data/results/{document.machine.id}/")
+    wanted = f"{document.run.started[:10]}-{document.run.suite}"
+    if not re.fullmatch(rf"{re.escape(wanted)}(-[1-9][0-9]*)?", submission.folder.name):
+        found = f"folder `{printable(submission.folder.name)}` holds a run of {wanted}"
+        yield Fault("machine.json", None, found, f"name the folder {wanted}, or {wanted}-2 for a second run")

@@ -1,0 +1,160 @@
+"""What looks odd in the costs of a submission of times without errors; each answer is a warning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.reduce.rows import baselines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.stats.drift import Trend
+    from probe_effect.store.suite_file import Case
+
+CALL_LOOPS = frozenset({"dd-loop.c"})
+"""Workloads of which an operation is two system calls and nothing else."""
+
+CALLS_PER_OPERATION = 2
+LEAST_NS, MOST_NS = 30, 2000
+MOST_DRIFT_RATIO = 0.02
+
+OUTSIDE_KERNEL = ("uftrace", "lttng-ust", "dormant")
+"""Tracers whose probes in user programs do not enter the kernel."""
+
+RETURNS = {"uretprobe": "uprobe", "kretprobe": "kprobe"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSubmission:
+    """A submission of times in which nothing is wrong, with the costs that follow from it."""
+
+    checked: CheckedSubmission
+    submission: Submission
+
+    @property
+    def baseline_ns(self) -> float | None:
+        """One untraced operation of a loop of system calls; None of any other workload."""
+        suite, baseline = self.checked.suite, self.submission.baseline
+        return baseline.value if suite and baseline and suite.workload.program in CALL_LOOPS else None
+
+    def cases(self) -> dict[str, Case]:
+        """The cases of its suite by id."""
+        return {case.id: case for case in self.checked.suite.cases} if self.checked.suite else {}
+
+    def doubt(self, number: Number, found: str, hint: str) -> Fault:
+        """A warning about a number, at the first row of its case, tracer and level."""
+        rows = self.checked.lines()
+        first = next((line for line, row in rows if (row.case, row.tracer, row.level) == number.key), None)
+        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {found}", hint, "warning")
+
+
+@rule(
+    "baseline-range",
+    "Two system calls, untraced, take 30 to 2000 ns.",
+    good="baseline of 350 ns per operation",
+    bad="baseline of 12 ns per operation",
+)
+def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
+    baseline_ns = judged.baseline_ns
+    if baseline_ns is not None and not LEAST_NS <= baseline_ns <= MOST_NS:
+        found = f"an untraced operation takes {units.duration(baseline_ns)}, expected {LEAST_NS} to {MOST_NS} ns"
+        first = next((line for line, row in judged.checked.lines() if row.arm == "baseline"), None)
+        hint = "look whether `events` and `wall_ns` are of the same run, and whether the machine was emulated"
+        yield Fault("samples.csv", first, found, hint, "warning")
+
+
+@rule(
+    "steady-baselines",
+    "From the first baseline of a block to the second nothing changes by more than 2 %.",
+    good="first and second baselines differ by 0.3 %",
+    bad="the second ones take 5 % longer",
+)
+def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
+    for level, baseline in baselines(judged.checked.samples).items():
+        found = baseline.drift_within()
+        if found is not None and _is_beyond(found):
+            at = "" if level is None else f" at level `{level}`"
+            first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
+            said = f"baselines{at} differ by {units.percent(found.ratio)} from the first of a block to the second"
+            hint = "look what else ran; nothing that small can be measured there"
+            yield Fault("samples.csv", first, said, hint, "warning")
+
+
+def _is_beyond(found: Trend) -> bool:
+    """Whether the whole interval is: among many levels, some are beyond by chance."""
+    low, high = found.low_ratio, found.high_ratio
+    return low is not None and high is not None and (low > MOST_DRIFT_RATIO or high < -MOST_DRIFT_RATIO)
+
+
+@rule(
+    "negative-cost",
+    "No cost is below 0 by more than the noise floor.",
+    good="-0.4 ns with a noise floor of 2 ns",
+    bad="-40 ns with the same noise floor",
+)
+def _negative_cost(judged: JudgedSubmission) -> Iterator[Fault]:
+    for one in judged.submission.numbers:
+        if one.cost is not None and one.distinguishable and one.cost.value < 0:
+            hint = "look what differs between traced runs and baselines: frequency, placement, or the code's alignment"
+            yield judged.doubt(one, f"costs {units.duration(one.cost.value)}", hint)
+
+
+@rule(
+    "probe-order",
+    "A uprobe costs no less than a system call; a probe at a return costs no less than the one at the entry.",
+    good="uprobe 1.2 us, uretprobe 1.6 us, system call 200 ns",
+    bad="uprobe 40 ns, system call 200 ns",
+)
+def _probe_order(judged: JudgedSubmission) -> Iterator[Fault]:
+    yield from _below_entry(judged)
+    yield from _below_system_call(judged)
+
+
+def _below_entry(judged: JudgedSubmission) -> Iterator[Fault]:
+    """The probe at a function's return is armed by one at its entry."""
+    cases = judged.cases()
+    numbers = {one.key: one for one in judged.submission.numbers}
+    for one in numbers.values():
+        case = cases.get(one.case)
+        entry = case and _entry(case, cases)
+        other = numbers.get(one.key._replace(case=entry.id)) if entry else None
+        if other is not None and _is_below(one, other):
+            found = f"costs less than `{other.case}`, the entry of the same"
+            yield judged.doubt(one, found, "look whether it fired, and at the mechanism of both")
+
+
+def _entry(case: Case, cases: Mapping[str, Case]) -> Case | None:
+    """The case that does at the entry of the same function what `case` does at its return."""
+    words = case.probe.split("-")
+    wanted = "-".join([RETURNS.get(words[0], ""), *words[1:]])
+    same = (other for other in cases.values() if other.probe == wanted and other.action == case.action)
+    return next((other for other in same if other.variant == case.variant), None)
+
+
+def _is_below(one: Number, other: Number) -> bool:
+    if one.cost is None or other.cost is None or one.cost.high is None or other.cost.low is None:
+        return False
+    return one.cost.high < other.cost.low
+
+
+def _below_system_call(judged: JudgedSubmission) -> Iterator[Fault]:
+    """A uprobe enters the kernel, as a system call does, and then does more."""
+    if judged.baseline_ns is None:
+        return
+    call_ns = judged.baseline_ns / CALLS_PER_OPERATION
+    uprobes = {case.id for case in judged.cases().values() if case.probe == "uprobe"}
+    for one in judged.submission.numbers:
+        if one.case not in uprobes or one.tracer.startswith(OUTSIDE_KERNEL):
+            continue
+        if one.cost is not None and one.cost.high is not None and one.cost.high < call_ns:
+            cost, call = units.duration(one.cost.value), units.duration(call_ns)
+            found = f"costs {cost}, less than a system call there ({call})"
+            yield judged.doubt(one, found, "look whether the probe fired at all")
+
+
+RULES = (_baseline_range, _steady_baselines, _negative_cost, _probe_order)

@@ -1,0 +1,136 @@
+"""What rows must hold: cases and tracers that are known, what the metric says, in the order run, events that add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.model import NO_TRACER
+from probe_effect.reduce.events import adds_up
+from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, known_tool
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.model import Sample
+
+TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
+
+BASELINES_PER_BLOCK = 2
+
+
+@rule(
+    "known-cases",
+    "Every case and every level is one of its suite.",
+    good="`02-kprobe`, which the suite has",
+    bad="`99-else`, which it has not",
+)
+def _known_cases(checked: CheckedSubmission) -> Iterator[Fault]:
+    if checked.suite is None:
+        found = f"suite `{checked.document.run.suite}` is not known"
+        yield Fault("machine.json", None, found, "`probe-effect suites` lists those that are")
+        return
+    known = {case.id for case in checked.suite.cases}
+    levels = checked.suite.levels or (None,)
+    for line, sample in checked.lines():
+        if sample.tracer != NO_TRACER and sample.case not in known:
+            found = f"case `{sample.case}` is not in suite `{checked.suite.id}`"
+            yield Fault("samples.csv", line, found, "use the case ids of the suite's suite.toml")
+        if sample.level not in levels:
+            found = "no level" if sample.level is None else f"level `{printable(sample.level)}`"
+            hint = "use the levels of the suite's suite.toml; leave the cell empty where the suite has none"
+            yield Fault("samples.csv", line, f"{found} in a row of suite `{checked.suite.id}`", hint)
+
+
+@rule(
+    "known-tracers",
+    "Every tracer of the rows is known, and `tools` has its version.",
+    good='rows of `bpftrace`, and `"bpftrace": "bpftrace v0.23.2"` in `tools`',
+    bad="rows of `bpftrace`, and no version of it",
+)
+def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
+    first: dict[str, int] = {}
+    for line, sample in checked.lines():
+        first.setdefault(sample.tracer, line)
+    first.pop(NO_TRACER, None)
+    for tracer, line in first.items():
+        if known_tool(tracer) is None:
+            hint = f"known are {', '.join(SCRIPT_SUFFIXES)}, and each with its version after a hyphen"
+            yield Fault("samples.csv", line, f"tracer `{tracer}` is not known", hint)
+        elif tracer not in checked.document.tools:
+            found = f"the version of tracer `{tracer}` is not in `tools`"
+            yield checked.fault("tools", found, "let the tool write machine.json")
+
+
+@rule(
+    "metric",
+    "Rows hold times, or instructions and no time, as `run.metric` says.",
+    good="metric `time`: a row with `wall_ns`",
+    bad="metric `instructions`: a row with `wall_ns`",
+)
+def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
+    of_metric = _of_counts if checked.document.run.metric == "instructions" else _of_times
+    for line, sample in checked.lines():
+        is_timed = sample.status == "ok" and sample.arm != "check"
+        for found, hint in of_metric(sample, is_timed=is_timed):
+            yield Fault("samples.csv", line, found, hint)
+
+
+def _of_counts(sample: Sample, *, is_timed: bool) -> Iterator[tuple[str, str]]:
+    filled = [name for name in TIMES if getattr(sample, name) is not None]
+    if filled:
+        found = f"metric `instructions`, but a row with {', '.join(filled)}"
+        yield found, "leave times empty: those of an emulated machine mean nothing"
+    if is_timed and not sample.instructions:
+        found = "metric `instructions`, but an `ok` run without `instructions`"
+        yield found, "set status to failed when they are not known"
+
+
+def _of_times(sample: Sample, *, is_timed: bool) -> Iterator[tuple[str, str]]:
+    if is_timed and not sample.wall_ns:
+        found = "metric `time`, but an `ok` run without `wall_ns`"
+        yield found, "set run.metric to `instructions` where no times were taken"
+
+
+@rule(
+    "row-order",
+    "Rows stand in the order run; each block has two baselines or more of each level.",
+    good="block 0 with positions 0, 1, 2, of which two are baselines",
+    bad="block 0 with position 2 before position 1",
+)
+def _row_order(checked: CheckedSubmission) -> Iterator[Fault]:
+    for (_, before), (line, after) in pairwise(checked.lines()):
+        if (after.block, after.position) < (before.block, before.position):
+            found = f"block {after.block}, position {after.position} stands after a later one"
+            yield Fault("samples.csv", line, found, "keep rows in the order run: by block, then by position")
+    baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
+    timed = [sample for sample in checked.samples if sample.arm == "traced" and sample.status == "ok"]
+    for block, level in dict.fromkeys((sample.block, sample.level) for sample in timed):
+        if (number := baselines[block, level]) < BASELINES_PER_BLOCK:
+            at = "" if level is None else f" at level `{printable(level)}`"
+            found = f"block {block} has {number} baseline runs{at}, expected {BASELINES_PER_BLOCK} or more"
+            yield Fault("samples.csv", None, found, "measure the block again: costs are differences inside a block")
+
+
+@rule(
+    "reconciled",
+    "Events seen and lost add up to those made, within 0.1 %.",
+    good="1000 events made, 990 seen, 10 lost",
+    bad="1000 events made, 990 seen, 0 lost",
+)
+def _reconciled(checked: CheckedSubmission) -> Iterator[Fault]:
+    for line, sample in checked.lines():
+        if adds_up(sample) is False:
+            found = f"{sample.case}: {sample.events} events made, {sample.seen} seen, {sample.lost or 0} lost"
+            hint = "the case is left out of guidance; measure again while nothing else fires the probe"
+            yield Fault("samples.csv", line, found, hint, "warning")
+
+
+UNKNOWN_NAME = frozenset({_known_cases.id, _known_tracers.id})
+"""Rules that find a wrong name; under one, a run is also missing under the right name."""
+
+RULES = (_known_cases, _known_tracers, _metric, _row_order, _reconciled)

@@ -1,0 +1,148 @@
+"""A published source can be looked for, its figures follow from their formulas, and what its page tells is in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import Fault, rule
+from probe_effect.numbers.published import compare, fill, recompute, stands
+from probe_effect.stats.formula import FormulaError, evaluate
+from probe_effect.store.documents import value_line
+from probe_effect.store.samples import SLUG
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
+    from pathlib import Path
+
+    from probe_effect.store.source_file import Figure, SourceFile
+
+MAX_FIGURES = 1000
+"""Of one source; their formulas are all computed."""
+
+NOTHING = frozenset({"not stated", "unknown", "none", "n/a", "tbd", "todo", "?"})
+
+DOCUMENT, FIGURES = "source.toml", "figures.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSource:
+    """A published source whose files could be read."""
+
+    folder: Path
+    document: SourceFile
+    figures: Sequence[Figure]
+    values: Mapping[str, Fraction]
+
+
+@rule("source-size", "At most 1000 figures in a source.", good="60 figures", bad="5000 figures")
+def source_size(figures: Sequence[Figure]) -> Iterator[Fault]:
+    """Asked before all others of a source."""
+    if len(figures) > MAX_FIGURES:
+        yield Fault(FIGURES, None, f"holds more than {MAX_FIGURES} figures", "enter those that compare with ours")
+
+
+@rule(
+    "folder-name",
+    "A source's folder has a name that can stand in an address: it becomes its page's.",
+    good="published/gregg-2011-pid-provider/",
+    bad="published/Gregg 2011/",
+)
+def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
+    if not re.fullmatch(SLUG, checked.folder.name):
+        found = f"folder `{printable(checked.folder.name)}` is not an id"
+        yield Fault(DOCUMENT, None, found, "name it with small letters and digits, joined by hyphens")
+
+
+@rule(
+    "findable-source",
+    "A source of published figures can be looked for: by its place, its author or its title.",
+    good='where = "slides of a talk given at BSDCan 2023"',
+    bad='where = "not stated", and neither author nor title',
+)
+def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
+    document = checked.document
+    if all(said.strip().lower() in NOTHING for said in (document.title, document.author, document.where)):
+        found = "neither title, author nor place of the source is stated"
+        hint = "give the address or the printed place where the figures stand"
+        yield Fault(DOCUMENT, value_line(checked.folder / DOCUMENT, ["where"]), found, hint)
+
+
+@rule(
+    "derived-figures",
+    "Derived figures are what their formulas give; all formulas can be computed.",
+    good="value 1000 ns, formula `(traced - plain) / calls`, and that gives 1000",
+    bad="value 1001 ns with the same formula",
+)
+def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
+    ids = Counter(figure.figure for figure in checked.figures)
+    for figure in checked.figures:
+        if ids[figure.figure] > 1:
+            yield Fault(FIGURES, figure.line, f"figure `{figure.figure}` stands twice", "give each figure its own id")
+        for found, hint in _missing(figure):
+            yield Fault(FIGURES, figure.line, found, hint)
+        try:
+            for found in _differing(figure, checked.values):
+                yield Fault(FIGURES, figure.line, found, "write what the formula gives")
+        except FormulaError as error:
+            yield Fault(FIGURES, figure.line, str(error), "use figure ids of this file and + - * / ( )")
+
+
+def _missing(figure: Figure) -> Iterator[tuple[str, str]]:
+    """Cells that must come together; and what to do."""
+    if figure.printed is None and figure.formula is None:
+        yield "neither printed nor derived", "fill `printed` or `formula`"
+    if (figure.cost_ns is None) != (figure.cost_from is None):
+        yield "cost_ns and cost_from come together", "say whether it was printed or derived"
+    if (figure.baseline_ns is None) != (figure.baseline_from is None):
+        yield "baseline_ns and baseline_from come together", "say where it comes from"
+    if figure.baseline_from == "derived" and figure.baseline_formula is None:
+        yield "a derived baseline without baseline_formula", "say how it follows"
+
+
+def _differing(figure: Figure, values: Mapping[str, Fraction]) -> Iterator[str]:
+    """Cells that are not what their formula gives. Raises: FormulaError."""
+    recomputed = recompute(figure, values)
+    if recomputed and figure.printed is None and recomputed.verdict != "agrees":
+        yield f"value {figure.value} {figure.unit}, but its formula gives {float(recomputed.value):.6g}"
+    derived = {
+        "cost_ns": figure.formula if figure.cost_from == "derived" else None,
+        "baseline_ns": figure.baseline_formula,
+    }
+    for column, formula in derived.items():
+        written = getattr(figure, column)
+        if written is not None and formula is not None:
+            value = evaluate(formula, values)
+            if compare(written, value) != "agrees":
+                yield f"{column} is {written}, but its formula gives {float(value):.6g}"
+
+
+@rule(
+    "standing-findings",
+    "Every finding about a source stands, and its numbers are figures.",
+    good='"It prints {printed_cost}, its times give {cost}", while the two differ',
+    bad="the same sentence once the figures agree",
+)
+def _standing_findings(checked: CheckedSource) -> Iterator[Fault]:
+    """A contradiction that a source's page tells of is really in its figures."""
+    figures = {figure.figure: figure for figure in checked.figures}
+    document = checked.document
+    for sentence in (document.summary, *document.remarks, *(finding.sentence for finding in document.findings)):
+        try:
+            fill(sentence, figures)
+        except FormulaError as error:
+            yield Fault(DOCUMENT, None, str(error), "placeholders are figure ids of figures.csv")
+    for finding in document.findings:
+        try:
+            if not stands(finding, checked.values):
+                found = f"finding `{finding.id}`: the source agrees with itself there"
+                yield Fault(DOCUMENT, None, found, "remove the finding, or mend the figures")
+        except FormulaError as error:
+            yield Fault(DOCUMENT, None, f"finding `{finding.id}`: {error}", "agrees_if is one comparison of figures")
+
+
+RULES = (_folder_name, _findable_source, _derived_figures, _standing_findings)
