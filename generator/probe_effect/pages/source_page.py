@@ -11,8 +11,7 @@ from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
 from probe_effect.numbers.published import with_unit
-from probe_effect.pages import addresses, agreement, citing, wording
-from probe_effect.pages import tiers as tier_wording
+from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES
 
@@ -83,7 +82,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         "kind": "source",
         "kicker": wording.source_label(document),
         "description": source.sentence(document.summary),
-        **citing.source(source, catalogue),
+        **citing.front(citing.cite_source(source, catalogue)),
         "cite_note": FIGURE_NOTE,
     }
     facts = {LABELS.get(name, name).capitalize(): getattr(document, name) for name in FACTS}
@@ -98,13 +97,10 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         printed=shown,
         recomputed=lambda figure: verdict(source.recomputed.get(figure.figure)),
         differing=sum(one.verdict == "differs" for one in source.recomputed.values()),
-        wording=wording,
         charts=[chart.name for chart in charts(source)],
         pairings=pairings,
         orders=orders(source, pairings),
-        agreement=agreement,
         tiers=tiers(catalogue) if source.id == SOURCE else None,
-        tier_wording=tier_wording,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers.names import tier, tool
-from probe_effect.reduce.submission import Number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
