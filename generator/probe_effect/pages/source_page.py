@@ -29,27 +29,27 @@ READ = {
     "excerpt": "known only from an excerpt: the figures were seen, the rest of the page was not",
 }
 
-FACTS = (
-    "author",
-    "date",
-    "kind",
-    "where",
-    "hardware",
-    "os",
-    "tool_versions",
-    "workload",
-    "method",
-    "statistic",
-    "repeats",
-)
+FACTS = {
+    "Author": "author",
+    "Date": "date",
+    "Form": "kind",
+    "Where": "where",
+    "Hardware": "hardware",
+    "Operating system": "os",
+    "Tool versions": "tool_versions",
+    "Workload": "workload",
+    "Method": "method",
+    "Statistic": "statistic",
+    "Repeats": "repeats",
+}
+"""What a page says of its source: label to the key of `source.toml`."""
+
 MAX_GRID_COLUMNS = 4
 
 FIGURE_NOTE = (
     "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
     "On the command line, probe-effect cite takes the source and the figure with # between."
 )
-
-LABELS = {"os": "operating system", "tool_versions": "tool versions", "kind": "form"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         **citing.front(citing.cite_source(source, catalogue)),
         "cite_note": FIGURE_NOTE,
     }
-    facts = {LABELS.get(name, name).capitalize(): getattr(document, name) for name in FACTS}
+    facts = {label: getattr(document, name) for label, name in FACTS.items()}
     facts["Known to us"] = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
     return page(
         "source.md.j2",
