@@ -90,5 +90,5 @@ def test_a_run_more_makes_the_page_of_its_machine_longer_by_a_line() -> None:
     runs = [run("m", day) for day in range(1, 29)]
     catalogue = Catalogue(active=tuple(runs))
     newest_first = catalogue.numbers.machines()["m"]
-    few, many = (len(machine_page.write("m", some, catalogue)) for some in (newest_first[:8], newest_first))
+    few, many = (len(machine_page.write(some, catalogue)) for some in (newest_first[:8], newest_first))
     assert 0 < (many - few) / 20 < 200

@@ -16,7 +16,7 @@ from probe_effect.cli.release_notes import release_notes
 from probe_effect.errors import UsageError
 from probe_effect.exports.release import make_release
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.release_notes import notes
+from probe_effect.pages.releases_page import notes
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from builders import (
 from number_builder import number
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.pages import commands, site
+from probe_effect.pages import number_page, site
 from probe_effect.pages.ranges import Range, measured_range
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
@@ -117,7 +117,7 @@ def test_the_command_has_what_the_run_was_given_where_that_is_a_plain_word(
     values["run"]["command"] = ["probe-effect", *command.split()]
     path.write_text(json.dumps(values), encoding="utf-8")
     (submission,) = read_catalogue(DataFolder(data)).active
-    assert word in commands.again(number(submission, Estimate(50), tracer=tracer))
+    assert word in number_page.again(number(submission, Estimate(50), tracer=tracer))
 
 
 def test_a_number_leads_to_everything_that_it_belongs_to(pages: dict[str, str]) -> None:

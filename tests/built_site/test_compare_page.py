@@ -12,7 +12,7 @@ import pytest
 from probe_effect.compare.comparison import between, between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.exports.compare_shards import shard_name
-from probe_effect.pages import traits
+from probe_effect.pages.comparison import differing_traits
 from site_build import PROJECT
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def test_the_page_shows_what_the_command_finds(
     found = expected(one, other, (first[1], second[1]))
     assert found
     assert [row[-1] for row in rows] == [pair.outcome for pair in found]
-    differing = traits.differing((pair.first for pair in found), (pair.second for pair in found))
+    differing = differing_traits((pair.first for pair in found), (pair.second for pair in found))
     assert sorted(map(tuple, page.evaluate(TRAITS))) == sorted(differing)
 
 

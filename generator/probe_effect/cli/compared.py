@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Side, between, between_tracers
 from probe_effect.errors import BadData, ProbeEffectError, UsageError
 from probe_effect.measure.request import unknown
-from probe_effect.pages import traits
+from probe_effect.pages.comparison import differing_traits
 from probe_effect.reduce.reading import read_submissions
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Compared:
 
     def differing(self) -> list[tuple[str, str, str]]:
         """What else is not the same on both sides, of what was compared; empty where it is not known."""
-        return traits.differing((one.first for one in self.comparisons), (one.second for one in self.comparisons))
+        return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
 
 
 def read_sides(given: Sequence[Given], data: DataFolder) -> list[ReadSide]:

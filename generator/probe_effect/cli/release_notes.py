@@ -26,7 +26,7 @@ def release_notes(version: str, data_path: Path | None) -> None:
     data = data_folder(data_path)
 
     from probe_effect.numbers.catalogue import read_catalogue
-    from probe_effect.pages.release_notes import notes
+    from probe_effect.pages.releases_page import notes
 
     catalogue = read_catalogue(data)
     found = {one.version: one for one in catalogue.releases}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import live_script
@@ -20,7 +21,7 @@ from probe_effect.exports.looks import tracer_looks
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_data import OF_LAYOUTS, script_data
 from probe_effect.exports.social import write_site_card
-from probe_effect.pages import cite_page, site
+from probe_effect.pages import site
 from probe_effect.store.suite_file import own_headers, workload_source
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
         _write(work / "assets" / "fragments" / name, text)
     quoted = facts(catalogue, asked_ratios(content))
     _write(work / "assets" / "facts.json", json.dumps(quoted, ensure_ascii=False))
-    _write(work / "assets" / "citations.json", cite_page.examples_json(catalogue))
+    examples = {name: asdict(found) for name, found in site.citations(catalogue).items()}
+    _write(work / "assets" / "citations.json", json.dumps(examples, ensure_ascii=False))
     _write(work / "assets" / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
     for name, text in script_data(catalogue):
         _write(work / ("assets" if name in OF_LAYOUTS else "static") / "data" / name, text)

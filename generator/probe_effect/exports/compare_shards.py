@@ -14,8 +14,8 @@ from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.subjects import offered
 from probe_effect.exports.script_values import choice, ends, number_values, script_json, short, view_citation
 from probe_effect.numbers.home import reference_submission
-from probe_effect.pages import addresses, explore_page, instructions, traits
-from probe_effect.pages.comparison import words_of_outcomes
+from probe_effect.pages import addresses, explore_page, instructions
+from probe_effect.pages.comparison import traits, words_of_outcomes
 from probe_effect.store.tables import FORMULA_START
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _shard(machine: Machine, numbers: Sequence[Number]) -> dict[str, Any]:
     return {
         "machine": machine.name,
         "metric": machine.metric,
-        "runs": [{"id": run, "traits": traits.of_side([one])} for run, one in runs.items()],
+        "runs": [{"id": run, "traits": traits([one])} for run, one in runs.items()],
         "current": sum(one in current for one in numbers),
         "numbers": [
             number_values(one)

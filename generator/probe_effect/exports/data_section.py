@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.run import ALL_RULES
@@ -19,7 +20,7 @@ from probe_effect.exports.data_readme import columns
 from probe_effect.exports.dataset import dataset
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
 from probe_effect.exports.query import write_query
-from probe_effect.pages.data_page import Download, RuleLine, write_downloads, write_rules
+from probe_effect.pages.markdown import render
 from probe_effect.store.dictionary import FORM_RULES
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ FURTHER = {
 """File name to what it is."""
 
 
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One thing to download in one form or several: the name of each file, to its bytes."""
+
+    title: str
+    rows: int | None
+    files: Mapping[str, int]
+
+
 def write_data_section(catalogue: Catalogue, work: Path) -> None:
     """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
     static, assets = work / "static", work / "assets"
@@ -50,16 +60,12 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
     write_sums(tables, static)
     (assets / "data" / "page-files.json").write_text(index, encoding="utf-8")
     (assets / "data" / "dataset.json").write_text(dataset(catalogue, tables, data), encoding="utf-8")
-    downloads = write_downloads(list(_downloads(tables, data)))
+    downloads = render("fragments/downloads.md.j2", downloads=_downloads(tables, data))
+    rules = render("fragments/rules.md.j2", rules=ALL_RULES, of_files=FORM_RULES)
     (assets / "fragments" / "downloads.md").write_text(downloads, encoding="utf-8")
     (assets / "fragments" / "query.md").write_text(write_query(data), encoding="utf-8")
-    (assets / "fragments" / "rules.md").write_text(_rules(), encoding="utf-8")
+    (assets / "fragments" / "rules.md").write_text(rules, encoding="utf-8")
     (assets / "fragments" / "table-columns.md").write_text(columns(tables), encoding="utf-8")
-
-
-def _rules() -> str:
-    lines = {of: [RuleLine(one.id, one.text, one.good, one.bad) for one in rules] for of, rules in ALL_RULES.items()}
-    return write_rules(lines, FORM_RULES)
 
 
 def _downloads(tables: Mapping[str, Table], data: Path) -> Iterator[Download]:

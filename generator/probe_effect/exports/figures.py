@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.draw import PICTURES, draw_png, draw_svg
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.exports.table import rows_document, safe_cell
-from probe_effect.pages import figure_page
+from probe_effect.pages import site
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cac
         _write(static / "data.json", json_text(chart, catalogue))
         page = work / "content" / "charts" / f"{chart.name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
-        _write(page, figure_page.write(chart, catalogue))
+        _write(page, site.figure_page(chart, catalogue))
 
 
 def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Kept) -> None:

@@ -20,16 +20,6 @@ def published(pairing: Pairing) -> str:
     return f"{cost} (derived)" if figure.cost_from == "derived" else cost
 
 
-def measured(pairing: Pairing) -> str:
-    """Our cost with its interval."""
-    return units.interval(pairing.measured.cost, units.DURATION)
-
-
-def ratio(pairing: Pairing) -> str:
-    """Measured over published, with the interval of the measured."""
-    return units.interval(pairing.ratio, units.TIMES)
-
-
 def coverage(pairings: Sequence[Pairing], published_figures: int) -> str:
     """How many of the published figures of a case could be set against ours; those of other tools could not."""
     found = len({(one.source.id, one.figure.figure) for one in pairings})

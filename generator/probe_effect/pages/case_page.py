@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.beside import remarks
 from probe_effect.answer.composition import checked
 from probe_effect.charts.costs import Dot, cost_chart
@@ -15,16 +16,16 @@ from probe_effect.compare.kernels import kernel_names, matrix
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown
-from probe_effect.pages import addresses, agreement, alternatives, citing, comparison, instructions, wording
+from probe_effect.pages import addresses, citing, comparison, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
-from probe_effect.reduce.submission import Number
 from probe_effect.store.script_forms import linux_form
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from probe_effect.answer.alternatives import Alternative
     from probe_effect.answer.composition import Checked
     from probe_effect.answer.evidence import Evidence
     from probe_effect.charts.theme import Chart
@@ -52,15 +53,16 @@ COUNTED_BY = {
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
     """The page of `case`; `found` is what the catalogue offers to guidance."""
-    measured, left_out = shown(catalogue.numbers.of_case(case.id), catalogue.numbers)
+    measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers)
     machines = {one.submission.machine for one in measured}
+    compared = [] if folder.suite.factor else measured
     front = {
         "title": case.title,
         "kind": "case",
         "kicker": case.id,
         "description": case.what,
         "weight": _weight(catalogue, folder, case),
-        **citing.case(case, catalogue),
+        **citing.front(citing.cite_case(case, catalogue)),
     }
     return page(
         "case.md.j2",
@@ -70,22 +72,20 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         scripts=scripts(folder, case),
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
-        left_out=left_out,
         answers=answers(measured),
-        **_compared([] if folder.suite.factor else measured, case),
+        rankings=rankings(compared),
+        places=places(compared),
+        between_machines=between_machines(compared, case.functions),
+        between_versions=between_versions(compared),
         tested=tested(found, case.id, machines),
         put_together=put_together(found, case, machines),
-        less=alternatives.groups(found, case.id, machines),
+        less=less(found, case.id, machines),
         remarks=remarks,
-        comparison=comparison,
         pairings=of_case(catalogue, case.id, measured) if folder.suite.measures == "cost" else [],
-        agreement=agreement,
         published=list(catalogue.published(case.id)),
         counted=matrix(catalogue, folder.suite, case.id),
         kernel_names=kernel_names,
-        instructions=instructions,
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
-        wording=wording,
     )
 
 
@@ -104,14 +104,17 @@ def _weight(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> int:
     return catalogue.suites.index(folder) * MOST_CASES + folder.suite.cases.index(case) + 1
 
 
-def _compared(measured: Sequence[Number], case: Case) -> dict[str, object]:
-    """What the page says of tracers, versions and machines against each other."""
-    return {
-        "rankings": rankings(measured),
-        "places": places(measured),
-        "between_machines": between_machines(measured, case.functions),
-        "between_versions": between_versions(measured),
-    }
+def less(found: Evidence, case_id: str, machines: Collection[str]) -> dict[Number, list[Alternative]]:
+    """For each of some machines its cost with the tracer of most cases, to what costs less; none where nothing does.
+
+    The other tracers of the case are in its table, and the calculator answers for each of them.
+    """
+    keys = [
+        (machine, min(costs, key=found.tracers.index), case_id)
+        for machine in found.machines
+        if machine in machines and (costs := found.with_tracers(machine, case_id))
+    ]
+    return {found.costs[key]: cheaper for key in keys if (cheaper := alternatives(found, key))}
 
 
 def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list[tuple[str, Checked]]:
@@ -139,9 +142,7 @@ def rankings(measured: Sequence[Number]) -> list[str]:
     return [sentence for sentence in said if sentence is not None]
 
 
-def places(
-    measured: Sequence[Number],
-) -> dict[str, str]:
+def places(measured: Sequence[Number]) -> dict[str, str]:
     """Number's id to the place by cost among the tracers of that machine; empty without any."""
     return {key: place for own in _by_machine(measured) for key, place in comparison.places(own).items()}
 

@@ -11,8 +11,6 @@ from probe_effect.pages import addresses
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
 
-WORDS = {"added": "Added", "corrected": "Corrected", "withdrawn": "Withdrawn"}
-
 PAGE, FEED = "/data/changes/", "/data/changes.xml"
 
 
@@ -22,10 +20,10 @@ def heading(entry: Entry) -> str:
         document = entry.submission.document
         done = "measured" if entry.submission.metric == "time" else "counted"
         by = f" by {document.submitter.name}" if document.submitter.name else ""
-        return f"{WORDS[entry.kind]}: suite {document.run.suite}, {done} on {names.machine_title(document)}{by}"
+        return f"{entry.kind.capitalize()}: suite {document.run.suite}, {done} on {names.machine_title(document)}{by}"
     if len(entry.what) > 1:
-        return f"{WORDS[entry.kind]}: {len(entry.what)} {_noun(entry)}s"
-    return f"{WORDS[entry.kind]}: {entry.what[0]}"
+        return f"{entry.kind.capitalize()}: {len(entry.what)} {_noun(entry)}s"
+    return f"{entry.kind.capitalize()}: {entry.what[0]}"
 
 
 def sentence(entry: Entry) -> str:
@@ -50,11 +48,6 @@ def address(what: str) -> str:
         return addresses.figure(source, figure)
     # A number's id is its submission's with more behind it, and so is its address.
     return addresses.submission(what) if "/" in what else addresses.figure(source)
-
-
-def titles(catalogue: Catalogue) -> dict[str, str]:
-    """Source id to its title."""
-    return {source.id: source.document.title for source in catalogue.sources}
 
 
 def _noun(entry: Entry) -> str:

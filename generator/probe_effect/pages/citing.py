@@ -1,11 +1,11 @@
 """What pages and the command line cite: each thing's title, its value in words and its address.
 
-Each function returns front matter, `{"cite": {"text", "bibtex"}}`, which `_partials/cite.html` prints.
+Pages have it in their front matter, which `_partials/cite.html` prints.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from probe_effect.numbers.citation import Citation, Subject, cite, cite_original
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
-from probe_effect.reduce.submission import Number, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,42 +29,10 @@ if TYPE_CHECKING:
 DATA = "data"
 DATA_SET = "Probe Effect: what observing costs"
 
-Front = dict[str, dict[str, str]]
 
-
-def number(one: Number, catalogue: Catalogue) -> Front:
-    """One case, tracer and level of one submission, with its value and interval."""
-    return _front(cite_number(one, catalogue))
-
-
-def submission(one: Submission, catalogue: Catalogue) -> Front:
-    """One run of a suite on a machine."""
-    return _front(cite_submission(one, catalogue))
-
-
-def machine(document: MachineFile, catalogue: Catalogue) -> Front:
-    """Everything on one machine; `document` is its newest."""
-    return _front(cite_machine(document, catalogue))
-
-
-def case(one: Case, catalogue: Catalogue) -> Front:
-    """A case on all machines."""
-    return _front(cite_case(one, catalogue))
-
-
-def suite(one: Suite, catalogue: Catalogue) -> Front:
-    """A suite: what it measures and how."""
-    return _front(cite_suite(one, catalogue))
-
-
-def source(one: PublishedSource, catalogue: Catalogue) -> Front:
-    """A source of others: the original first, then what was made of it here."""
-    return _front(cite_source(one, catalogue))
-
-
-def release(one: Release, catalogue: Catalogue) -> Front:
-    """A release of the data: the version is the one that was frozen."""
-    return _front(cite_release(one, catalogue))
+def front(found: Citation) -> dict[str, dict[str, str]]:
+    """The front matter of a page that is cited so: `{"cite": {"text", "bibtex"}}`."""
+    return {"cite": asdict(found)}
 
 
 def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
@@ -193,7 +160,3 @@ def _value(case: Number) -> str:
 
 def _interval(low: float | None) -> str:
     return ", with the 95 % interval" if low is not None else ""
-
-
-def _front(found: Citation) -> Front:
-    return {"cite": {"text": found.text, "bibtex": found.bibtex}}

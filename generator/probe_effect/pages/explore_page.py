@@ -10,7 +10,8 @@ from probe_effect.compare.subjects import subjects
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.numbers.kinds import MOST_MACHINES, shown
-from probe_effect.pages import comparison, instructions, wording
+from probe_effect.pages import instructions, wording
+from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
@@ -25,19 +26,16 @@ CHART = "explore"
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     drawn = CHART if charts(catalogue) else None
-    tables = [(suite, rows) for suite in _suites(catalogue) if (rows := measured(catalogue, suite))]
+    suites = (folder.suite for folder in first_suite_first(catalogue) if folder.suite.measures == "cost")
+    tables = [(suite, rows) for suite in suites if (rows := measured(catalogue, suite))]
     most = MOST_MACHINES if len(catalogue.numbers.machines()) > MOST_MACHINES else None
     return {
-        "explore-chart.md": render("fragments/explore-chart.md.j2", chart=drawn),
+        "explore-chart.md": render("fragments/chart.md.j2", chart=drawn, without=""),
         "explore-tables.md": render(
             "fragments/explore-tables.md.j2", tables=tables, most=most, flagged=flagged, titles=catalogue.titles
         ),
         "compare-tracers.md": render(
-            "fragments/compare-tracers.md.j2",
-            **versus(catalogue),
-            comparison=comparison,
-            cost=cost,
-            titles=catalogue.titles,
+            "fragments/compare-tracers.md.j2", **versus(catalogue), cost=cost, titles=catalogue.titles
         ),
     }
 
@@ -93,9 +91,3 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     left_out = len(own) - len(clear)
     note = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up." if left_out else None
     return [cost_chart(CHART, "The cost of one event, by case and tracer", sentence, dots, note, page="/explore/")]
-
-
-def _suites(catalogue: Catalogue) -> list[Suite]:
-    """Those that measure costs, the first suite first."""
-    suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "cost"]
-    return sorted(suites, key=lambda suite: suite.id != FIRST_SUITE)

@@ -9,12 +9,11 @@ from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.pages import kernels_page, lists, wording
-from probe_effect.pages import tiers as tier_wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.markdown import render
 from probe_effect.pages.ranges import measured_range
-from probe_effect.pages.results import skipped_cases
 from probe_effect.pages.source_page import READ, baselines
+from probe_effect.pages.submission_page import skipped_cases
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
 
@@ -27,34 +26,27 @@ HOME_CHART = "events-to-slowdown"
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
-    reference = reference_submission(catalogue.numbers)
-    shared = {"catalogue": catalogue, "wording": wording, "titles": catalogue.titles}
-    return {
-        "home-chart.md": render("fragments/home-chart.md.j2", chart=HOME_CHART if charts(catalogue) else None),
-        "costs-table.md": render("fragments/costs-table.md.j2", reference=reference, skipped=skipped_cases, **shared),
-        "all-costs.md": render(
-            "fragments/all-costs.md.j2", suites=_first_suite_first(catalogue), measured=measured_range, **shared
-        ),
-        "published-costs.md": render("fragments/published-costs.md.j2", **shared),
-        "tiers.md": render("fragments/tiers.md.j2", tiers=tiers(catalogue), wording=tier_wording),
-        "sources.md": render(
-            "fragments/sources.md.j2", sources=best_known_first(catalogue), read=READ, baselines=baselines, **shared
-        ),
-        "suites.md": render(
-            "fragments/suites.md.j2",
-            suites=_first_suite_first(catalogue),
-            runs=lambda suite: [one for one in catalogue.numbers.submissions if one.suite == suite],
-        ),
-        "grades.md": render("fragments/grades.md.j2", rules={"a submission": OF_SUBMISSION, "a case": OF_CASE}),
-        **lists.write_first(catalogue),
-        "dictionary.md": render(
-            "fragments/dictionary.md.j2", explained=COLUMNS.values(), tables=TABLES, keys=document_keys()
-        ),
-        **kernels_page.write_all(catalogue),
+    suites, drawn = first_suite_first(catalogue), HOME_CHART if charts(catalogue) else None
+    values: dict[str, dict[str, object]] = {
+        "costs-table": {"reference": reference_submission(catalogue.numbers), "skipped": skipped_cases},
+        "all-costs": {"suites": suites, "measured": measured_range},
+        "published-costs": {},
+        "tiers": {"tiers": tiers(catalogue)},
+        "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},
+        "suites": {"suites": suites},
+        "grades": {"rules": {"a submission": OF_SUBMISSION, "a case": OF_CASE}},
+        "dictionary": {"explained": COLUMNS.values(), "tables": TABLES, "keys": document_keys()},
     }
+    made = {
+        f"{name}.md": render(f"fragments/{name}.md.j2", catalogue=catalogue, titles=catalogue.titles, **own)
+        for name, own in values.items()
+    }
+    home = render("fragments/chart.md.j2", chart=drawn, without="Nothing has been measured yet.")
+    return {"home-chart.md": home, **made, **lists.write_first(catalogue), **kernels_page.write_all(catalogue)}
 
 
-def _first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:
+def first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:
+    """All suites, the first of them being that of the home page."""
     return sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
 
 
@@ -70,15 +62,11 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     reference = reference_submission(catalogue.numbers)
     if reference is None:
         return []
-    titles = catalogue.titles
-    guiding = [case for case in reference.numbers if case.cost is not None and case.threshold(5) is not None]
+    guiding = [case for case in reference.numbers if case.threshold(5) is not None]
     # Of one tracer, the one with most cases: lines of several would lie on each other.
     tracer = max((case.tracer for case in guiding), key=[case.tracer for case in guiding].count, default="")
-    lines = [
-        Line(titles.get(case.case, case.case), case.cost)
-        for case in guiding
-        if case.tracer == tracer and case.cost is not None
-    ]
+    own = (case for case in guiding if case.tracer == tracer)
+    lines = [Line(catalogue.titles.get(case.case, case.case), case.known_cost) for case in own]
     if not lines:
         return []
     lines.sort(key=lambda line: line.cost.value)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect import units
 from probe_effect.compare.kernels import kernel_names, matrix
 from probe_effect.numbers.home import home_numbers
-from probe_effect.pages import addresses, instructions, wording
+from probe_effect.pages import instructions
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.pages.addresses import Quantity
     from probe_effect.reduce.submission import Number
 
 MAX_ROWS = 24
@@ -49,27 +47,10 @@ def _suite(folder: SuiteFolder, found: Iterable[Number], catalogue: Catalogue) -
         suite=suite,
         rows=rows[:MAX_ROWS],
         more=len(rows) - MAX_ROWS,
-        cells=_start_cells if suite.measures == "start" else _cost_cells,
         titles=catalogue.titles,
-        addresses=addresses,
         submission=rows[0].submission,
         has_levels=any(one.level is not None for one in rows),
     )
-
-
-def _cost_cells(one: Number) -> list[tuple[str, str]]:
-    """The text of each cell of a row with the address of its number."""
-    (_, threshold, _) = wording.thresholds(one)
-    return _linked(one, {"cost": wording.cost(one), "threshold-5": threshold})
-
-
-def _start_cells(one: Number) -> list[tuple[str, str]]:
-    start, stop = wording.start_and_stop(one)
-    return _linked(one, {"start": start, "stop": stop})
-
-
-def _linked(one: Number, texts: dict[Quantity, str]) -> list[tuple[str, str]]:
-    return [(text, "" if text == units.MISSING else addresses.number(one, what)) for what, text in texts.items()]
 
 
 def _kernels(catalogue: Catalogue, folder: SuiteFolder, case_id: str) -> str | None:

@@ -18,7 +18,7 @@ from probe_effect.compare.kernels import (
     release_order,
 )
 from probe_effect.numbers.index import newest_first
-from probe_effect.pages import agreement, instructions, wording
+from probe_effect.pages import instructions
 from probe_effect.pages.kernel_charts import charts_of
 from probe_effect.pages.markdown import page, render
 
@@ -68,10 +68,10 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     own: dict[str, dict[str, object]] = {
         "findings": {"findings": findings(found, kernels), "changes": changes(found)},
         "tables": {"charts": charts_of, "flagged": flagged, "uncounted": uncounted, "heads": heads},
-        "orders": {"orders": orders(catalogue, found), "agreement": agreement, "wording": wording},
+        "orders": {"orders": orders(catalogue, found)},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
     }
-    shared = {"matrices": found, "kernels": kernels, "titles": catalogue.titles, "instructions": instructions}
+    shared = {"matrices": found, "kernels": kernels, "titles": catalogue.titles}
     return {
         f"kernel-{name}.md": render(f"fragments/kernel-{name}.md.j2", **values, **shared)
         for name, values in own.items()
@@ -81,18 +81,21 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 def write_changes(catalogue: Catalogue) -> str | None:
     """The page of every change; None where there is none."""
     found = matrices(catalogue)
-    listed = changes(found)
+    listed, kernels = changes(found), _kernel_names(found)
+    if not listed:
+        return None
     front = {
         "title": "Every change",
         "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
         "weight": AFTER_MACHINES,
     }
-    kernels = _kernel_names(found)
-    shown = {"changes": listed, "titles": catalogue.titles, "instructions": instructions, "column": column_of}
-    return (
-        page("changes.md.j2", front, place=lambda name: kernels.get(name, instructions.short(name)), **shown)
-        if listed
-        else None
+    return page(
+        "changes.md.j2",
+        front,
+        changes=listed,
+        titles=catalogue.titles,
+        column=column_of,
+        place=lambda name: kernels.get(name, instructions.short(name)),
     )
 
 

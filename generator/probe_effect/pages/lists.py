@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.numbers.changes import entries
 from probe_effect.numbers.home import representative
-from probe_effect.pages import changes_page, wording
+from probe_effect.pages import changes_page
 from probe_effect.pages.markdown import page, render
 
 if TYPE_CHECKING:
@@ -55,29 +54,18 @@ def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _lists(catalogue: Catalogue) -> list[Listing]:
-    newest_first = catalogue.numbers.submissions
-    by_metric = sorted(newest_first, key=lambda one: one.metric != "time")
-    shared: dict[str, object] = {"wording": wording}
+    machines = list(catalogue.numbers.machines().items())
+    by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
+    titles = {source.id: source.document.title for source in catalogue.sources}
     return [
-        Listing(
-            "machines.md",
-            "machines",
-            "Machines",
-            list(catalogue.numbers.machines().items()),
-            shared | {"representative": representative},
-        ),
-        Listing("results.md", "results", "Results", by_metric, shared),
-        Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], shared),
+        Listing("machines.md", "machines", "Machines", machines, {"representative": representative}),
+        Listing("results.md", "results", "Results", by_metric, {}),
+        Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], {}),
         Listing(
             "data-changes.md",
             "data/changes",
             "Changes of the data",
             entries(catalogue),
-            {
-                "by_day": lambda some: groupby(some, key=lambda entry: entry.date),
-                "titles": changes_page.titles(catalogue),
-                "heading": changes_page.heading,
-                "address": changes_page.address,
-            },
+            {"log": changes_page, "titles": titles},
         ),
     ]

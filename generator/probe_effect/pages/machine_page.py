@@ -1,52 +1,98 @@
-"""A page per machine: what it is, the submission that stands for it, and the way to all of them."""
+"""A page per machine: what it is, the submission that stands for it, and the way to all of them.
+
+An emulated machine has its counts by event, and what it is made of.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.numbers import names
-from probe_effect.numbers.home import representative
+from probe_effect.numbers import home, names
 from probe_effect.pages import citing, submission_page, wording
 from probe_effect.pages.markdown import page
-from probe_effect.pages.results import with_numbers
-from probe_effect.pages.submission_page import suite_of
+from probe_effect.pages.submission_page import with_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.machine_file import MachineFile
 
 
-def write(machine: str, submissions: Sequence[Submission], catalogue: Catalogue) -> str:
-    """The page of `machine`; `submissions` newest first."""
-    newest, shown = submissions[0].document, representative(submissions)
-    suite = suite_of(shown, catalogue)
-    front = {
-        "title": names.machine_name(newest),
+def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
+    """The page of the machine of `submissions`, which are newest first."""
+    name, shown = names.machine_name(submissions[0].document), home.representative(submissions)
+    suite = submission_page.suite_of(shown, catalogue)
+    return _page(
+        "machine.md.j2",
+        {"description": f"What tracing costs on {name}: {len(submissions)} submission(s)."},
+        submissions,
+        shown,
+        catalogue,
+        chart=next((chart.name for chart in submission_page.charts(shown)), None),
+        factor=suite.factor if suite else None,
+        starts=submission_page.starts(suite),
+    )
+
+
+def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
+    """The page of the emulated machine of `submissions`, newest first; `place` is its own among those machines."""
+    name = names.machine_title(submissions[0].document)
+    return _page(
+        "emulated.md.j2",
+        {"description": f"Instructions that one traced event takes on {name}.", "weight": place},
+        submissions,
+        representative(submissions),
+        catalogue,
+        parts=parts(submissions),
+    )
+
+
+def _page(
+    template: str,
+    front: Mapping[str, object],
+    submissions: Sequence[Submission],
+    shown: Submission,
+    catalogue: Catalogue,
+    **values: object,
+) -> str:
+    """What the pages of all machines have; `shown` is the submission that stands for the machine."""
+    newest = submissions[0].document
+    whole = {
+        "title": names.machine_title(newest),
         "kind": "machine",
         "kicker": wording.tier(newest),
-        "description": f"What tracing costs on {names.machine_name(newest)}: {len(submissions)} submission(s).",
-        **citing.machine(newest, catalogue),
+        **front,
+        **citing.front(citing.cite_machine(newest, catalogue)),
     }
     return page(
-        "machine.md.j2",
-        front,
-        machine=machine,
+        template,
+        whole,
+        submissions=submissions,
+        shown=shown,
+        cases=with_numbers(shown),
         facts=facts(newest),
         kernel_options=by_value(newest.system.kernel_config),
         vulnerabilities=by_value(newest.system.vulnerabilities),
-        submissions=submissions,
-        shown=shown,
-        chart=next((chart.name for chart in submission_page.charts(shown)), None),
-        cases=with_numbers(shown),
-        factor=suite.factor if suite else None,
-        starts=submission_page.starts(suite),
         titles=catalogue.titles,
-        wording=wording,
+        **values,
     )
+
+
+def representative(submissions: Sequence[Submission]) -> Submission:
+    """Of counted submissions, newest first, the one to show: of the first suite, and with most counts."""
+    return min(submissions, key=lambda one: (one.suite != home.FIRST_SUITE, -len(with_numbers(one))))
+
+
+def parts(submissions: Iterable[Submission]) -> dict[str, list[str]]:
+    """What an emulated machine was made of, to the packages that it came from; several where its runs had others."""
+    found: dict[str, dict[str, None]] = {}
+    for submission in submissions:
+        for part, package in submission.document.run.packages.items():
+            found.setdefault(part, {})[package] = None
+    return {part: list(packages) for part, packages in found.items()}
 
 
 def facts(document: MachineFile) -> dict[str, str]:

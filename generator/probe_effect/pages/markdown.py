@@ -18,10 +18,8 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.numbers import names
-from probe_effect.pages import addresses
+from probe_effect.pages import addresses, agreement, comparison, instructions, tiers, wording
 from probe_effect.pages.columns import COLUMNS
-from probe_effect.pages.commands import is_plain_word
-from probe_effect.pages.results import has_number
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 SPECIAL = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<!\w)-|-(?!\w)|(?<=\d)[.)](?=\s|$)|^ (?= )")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+PLAIN_WORD = re.compile(r"(--)?[A-Za-z0-9][A-Za-z0-9._/=-]*")
 
 
 def escape(value: object) -> Markup:
@@ -45,9 +44,14 @@ def escape(value: object) -> Markup:
     return Markup(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))  # noqa: S704 (this is the escaping)
 
 
+def is_plain_word(word: str) -> bool:
+    """Whether a shell takes `word` as it is and a page may show it as code, where nothing can be escaped."""
+    return PLAIN_WORD.fullmatch(word) is not None
+
+
 @cache
 def environment() -> Environment:
-    """The templates of this package, with `escape` on everything printed and the unit functions as filters."""
+    """The templates of this package, with `escape` on everything printed, and what they ask for words and units."""
     made = Environment(
         loader=PackageLoader("probe_effect.pages"),
         autoescape=True,
@@ -58,14 +62,18 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.globals |= {
-        "names": names,
         "addresses": addresses,
+        "agreement": agreement,
+        "comparison": comparison,
+        "instructions": instructions,
+        "names": names,
+        "tier_wording": tiers,
+        "units": units,
+        "wording": wording,
         "columns": COLUMNS,
-        "has_number": has_number,
-        "MISSING": units.MISSING,
         "TOOLS": SCRIPT_SUFFIXES,
     }
-    made.tests |= {"numbered": has_number, "plain_word": is_plain_word}
+    made.tests["plain_word"] = is_plain_word
     made.filters |= {
         "duration": units.duration,
         "percent": units.percent,

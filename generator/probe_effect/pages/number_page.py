@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
-from probe_effect.pages import addresses, changes_page, citing, instructions, wording
-from probe_effect.pages.commands import again
-from probe_effect.pages.markdown import page_code, render
-from probe_effect.pages.results import has_number
+from probe_effect.pages import addresses, changes_page, citing, instructions, submission_page, wording
+from probe_effect.pages.markdown import is_plain_word, page_code, render
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.script_forms import linux_form
 from probe_effect.store.suite_file import script_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
     from probe_effect.reduce.blocks import Block, BlockTable
@@ -51,20 +49,20 @@ def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
 
 def _write_all(submission: Submission, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> bytes:
     tables = submission.blocks
-    pages = [_write(one, tables[one.key], catalogue, withdrawn) for one in submission.numbers if has_number(one)]
+    pages = [_write(one, tables[one.key], catalogue, withdrawn) for one in submission_page.with_numbers(submission)]
     return json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
     submission = one.submission
-    folder = catalogue.by_suite.get(submission.suite)
-    said = sentence(one, folder)
+    starts = submission_page.starts(submission_page.suite_of(submission, catalogue))
+    folder, said = catalogue.by_suite.get(submission.suite), sentence(one, starts=starts)
     front = {
         "title": title(one, catalogue),
         "kind": "number",
         "kicker": f"{names.machine_label(submission)}, {names.date_words(submission.date)}",
         "description": said,
-        **citing.number(one, replace(catalogue, edition=LATER_EDITION)),
+        **citing.front(citing.cite_number(one, replace(catalogue, edition=LATER_EDITION))),
         **withdrawn,
     }
     body = render(
@@ -73,7 +71,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         table=table,
         events=units.trimmed(table.events),
         sentence=said,
-        quantities=quantities(one, starts=measures_start(folder)),
+        quantities=quantities(one, starts=starts),
         script=script(folder, one),
         again=again(one),
         submission=submission,
@@ -92,17 +90,12 @@ def title(one: Number, catalogue: Catalogue) -> str:
     return f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}"
 
 
-def measures_start(folder: SuiteFolder | None) -> bool:
-    """Whether its suite is about the tracer's own start and stop, and not about the cost of an event."""
-    return folder is not None and folder.suite.measures == "start"
-
-
-def sentence(one: Number, folder: SuiteFolder | None) -> str:
-    """The number with its interval, and where it was found."""
+def sentence(one: Number, *, starts: bool) -> str:
+    """The number with its interval, and where it was found; `starts`: its suite is about start and stop."""
     where = f"On {names.machine_label(one.submission)}"
     if not one.is_time:
         return f"{where}, tracing adds {instructions.count(one.cost)} instructions to one event."
-    if measures_start(folder):
+    if starts:
         start, stop = wording.start_and_stop(one)
         return f"{where}, it takes {start} until the probes are live, and {stop} to stop."
     if one.distinguishable is False:
@@ -111,7 +104,7 @@ def sentence(one: Number, folder: SuiteFolder | None) -> str:
     return f"{where}, tracing adds {wording.cost(one)} to one event{interval}."
 
 
-def quantities(one: Number, *, starts: bool = False) -> list[Line]:
+def quantities(one: Number, *, starts: bool) -> list[Line]:
     """Every quantity that is known of a number, each with its anchor; `starts`: what its suite is about comes first."""
     known = [line for line in (_times(one) if one.is_time else _counts(one)) if line.text != units.MISSING]
     return sorted(known, key=lambda line: line.column not in {"start", "stop"}) if starts else known
@@ -153,10 +146,30 @@ def script(folder: SuiteFolder | None, one: Number) -> str | None:
     path = script_path(folder.folder, one.case, names.tool_of(one.tracer)) if folder else None
     if folder is None or path is None:
         return None
-    return f"/scripts/{folder.suite.id}/{_form(path, one.submission.metric).name}"
+    if not one.is_time:
+        path = linux_form(path) or path  # emulated machines run Linux, which some scripts have a form of their own for
+    return f"/scripts/{folder.suite.id}/{path.name}"
 
 
-def _form(path: Path, metric: str) -> Path:
-    """Emulated machines run Linux, which some scripts have a form of their own for."""
-    own = linux_form(path)
-    return own if own and metric == "instructions" else path
+def again(one: Number) -> str:
+    """The command that measures just this case with this tracer, as the run's own did."""
+    run = one.submission.document.run
+    words = ["probe-effect", "measure", run.suite, *_option(run.command, "--vm")]
+    words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
+    return " ".join(words)
+
+
+def _option(command: Sequence[str], name: str) -> list[str]:
+    """An option of the run's command with its value, where that is a plain word."""
+    values = [value for option, value in pairwise(command) if option == name]
+    return [name, values[0]] if values and is_plain_word(values[0]) else []
+
+
+def _tracer(command: Sequence[str], tracer: str) -> str:
+    """A tracer as `--tracer` takes it; another version is given by the path of its program."""
+    tool = names.tool_of(tracer)
+    if tool == tracer:
+        return tracer
+    path = next((word.partition("=")[2] for word in command if word.startswith(f"{tool}=")), "")
+    # A bare name says nothing about where the other version lay.
+    return f"{tool}={path}" if "/" in path and is_plain_word(path) else f"{tool}=PATH"

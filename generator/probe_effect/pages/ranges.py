@@ -9,7 +9,7 @@ from probe_effect import units
 from probe_effect.pages import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable
 
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
@@ -50,14 +50,9 @@ def measured_range(catalogue: Catalogue, suite: Suite, case: Case) -> Range:
     return _range("cost", clear)
 
 
-def _range(quantity: Quantity, found: Sequence[tuple[Number, Estimate | None]]) -> Range:
-    ends = [end for _, end in sorted(_ends(quantity, found), key=lambda one: one[0])]
-    if not ends:
+def _range(quantity: Quantity, found: Iterable[tuple[Number, Estimate | None]]) -> Range:
+    known = sorted(((one, interval.value) for one, interval in found if interval is not None), key=lambda end: end[1])
+    if not known:
         return Range(words=units.MISSING)
-    return Range((ends[0],) if len(ends) == 1 else (ends[0], ends[-1]), len(ends))
-
-
-def _ends(quantity: Quantity, found: Sequence[tuple[Number, Estimate | None]]) -> Iterator[tuple[float, End]]:
-    for number, interval in found:
-        if interval is not None:
-            yield interval.value, End(number, quantity, units.duration(interval.value))
+    ends = (End(number, quantity, units.duration(value_ns)) for number, value_ns in (known[0], *known[1:][-1:]))
+    return Range(tuple(ends), len(known))

@@ -1,12 +1,14 @@
-"""The releases of the data: a page for each, and the list of all."""
+"""The releases of the data: a page for each, the list of all, and what is new in one where its files are fetched."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
-from probe_effect.pages import citing
+from probe_effect.numbers.changes import Entry, entries
+from probe_effect.pages import changes_page, citing
 from probe_effect.pages.markdown import page, render
+from probe_effect.store.release_file import released_changes, released_sources, released_submissions
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
@@ -31,15 +33,14 @@ def write(release: Release, catalogue: Catalogue) -> str:
         "description": f"The data of Probe Effect as of {names.date_words(document.date)}, which stays as it is.",
         "url": f"/releases/{release.version}/",
         "weight": len(catalogue.releases) - catalogue.releases.index(release),
-        **citing.release(release, catalogue),
+        **citing.front(citing.cite_release(release, catalogue)),
     }
     return page("release.md.j2", front, release=release, files=files(release), held=held(release))
 
 
 def fragment(catalogue: Catalogue) -> str:
     """All releases, newest first."""
-    newest_first = tuple(reversed(catalogue.releases))
-    return render("fragments/releases.md.j2", releases=newest_first, held=held, sizes=size_bytes)
+    return render("fragments/releases.md.j2", releases=catalogue.releases[::-1], held=held)
 
 
 def current(catalogue: Catalogue) -> str:
@@ -47,23 +48,34 @@ def current(catalogue: Catalogue) -> str:
     return render("fragments/current-release.md.j2", releases=catalogue.releases)
 
 
+def notes(release: Release, catalogue: Catalogue) -> str:
+    """What `release` holds, and what was added, corrected and withdrawn since the one before, newest first."""
+    place = catalogue.releases.index(release)
+    before = catalogue.releases[place - 1] if place else None
+    news = _since(release, before, catalogue)
+    return render(
+        "release-notes.md.j2", release=release, before=before, held=held(release), news=news, log=changes_page
+    )
+
+
+def _since(release: Release, before: Release | None, catalogue: Catalogue) -> list[Entry]:
+    """Told from the files of both releases: a run may be older than the release before, and still be new in this."""
+    known = (released_changes(before), released_submissions(before)) if before else ((), frozenset[str]())
+    new_submissions = released_submissions(release) - known[1]
+    added = [one for one in entries(catalogue) if one.submission and one.submission.id in new_submissions]
+    logged = [
+        Entry(one.date, one.kind, one.what, one.why, one.old, one.new)
+        for one in reversed(released_changes(release)[len(known[0]) :])
+    ]
+    return sorted([*logged, *added], key=lambda entry: entry.date, reverse=True)
+
+
 def files(release: Release) -> list[tuple[str, str, int]]:
     """Each file's name, what it is, and its bytes."""
-    return [
-        (name, WHAT.get(name) or WHAT[(release.folder / name).suffix], (release.folder / name).stat().st_size)
-        for name in release.names
-    ]
+    paths = (release.folder / name for name in release.names)
+    return [(path.name, WHAT.get(path.name) or WHAT[path.suffix], path.stat().st_size) for path in paths]
 
 
 def held(release: Release) -> dict[str, int]:
     """How many submissions and sources a release holds."""
-    paths = [one.path for one in release.document.files]
-    return {
-        "submissions": sum(path.startswith("results/") and path.endswith("/samples.csv") for path in paths),
-        "sources": sum(path.startswith("published/") and path.endswith("/figures.csv") for path in paths),
-    }
-
-
-def size_bytes(release: Release) -> int:
-    """The archive's bytes."""
-    return release.archive.stat().st_size
+    return {"submissions": len(released_submissions(release)), "sources": len(released_sources(release))}

@@ -7,9 +7,9 @@ broken here, because the text may be a stranger's.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from markupsafe import Markup
 
@@ -19,11 +19,12 @@ from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from jinja2 import Environment
 
     from probe_effect.pages.review_report import (
+        CaseKey,
         CaseRow,
         Listed,
         NearestRow,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
         ReviewReport,
         SubmissionRow,
     )
+
+T = TypeVar("T")
 
 MAX_SUMMARY_BYTES = 1024 * 1024 - 1024
 """GitHub takes 1 MiB as a step's summary."""
@@ -60,6 +63,13 @@ class Section:
     is_folded: bool = False
 
 
+PROBLEMS = Section(
+    title="Problems",
+    lines=["What `probe-effect check` finds, as far as the published data have it not already."],
+    head=("Severity", "Where", "What", "Rule", "To mend it"),
+)
+
+
 def markdown(report: ReviewReport) -> str:
     """The whole review."""
     text = _github().get_template("review.md.j2").render(sections=list(sections(report)))
@@ -71,28 +81,32 @@ def sections(report: ReviewReport) -> Iterator[Section]:
     yield Section(
         title="What changes in the data", level=1, lines=[f"{report.head} against {report.base}: {_told(report)}."]
     )
-    yield from _problems(report.problems)
-    for one in report.submissions.rows:
-        yield from _submission(one)
+    yield from _table(
+        PROBLEMS, report.problems, lambda one: (one.severity, _place(one), one.message, one.rule, one.hint)
+    )
+    for new in report.submissions.rows:
+        yield from _submission(new)
     if report.submissions.more:
         yield Section(title="Further submissions", lines=[f"{report.submissions.more} more are left out here."])
-    yield from _log(report)
+    yield from _table(
+        Section(title="New entries in the change log", head=("Day", "Kind", "What", "Old", "New", "Why")),
+        report.changes,
+        lambda one: (one.date, one.kind, _what(one.what, one.more), one.old or "", one.new or "", one.why),
+    )
     yield from _numbers(report.numbers)
-    if report.sources.count:
-        yield Section(
-            title="New published sources",
-            head=("Source", "Title", "Figures"),
-            rows=[(one.id, one.title, units.count(one.figures)) for one in report.sources.rows],
-            more=report.sources.more,
-        )
-    if report.files.count:
-        yield Section(
-            title="Files",
-            head=("Change", "File"),
-            rows=[(one.change, one.path) for one in report.files.rows],
-            more=report.files.more,
-            is_folded=True,
-        )
+    yield from _table(
+        Section(title="New published sources", head=("Source", "Title", "Figures")),
+        report.sources,
+        lambda one: (one.id, one.title, units.count(one.figures)),
+    )
+    files = Section(title="Files", head=("Change", "File"), is_folded=True)
+    yield from _table(files, report.files, lambda one: (one.change, one.path))
+
+
+def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str]]) -> Iterator[Section]:
+    """`section` with a row for each thing that was found; none where there is nothing."""
+    if found.count:
+        yield replace(section, rows=[cells(one) for one in found.rows], more=found.more)
 
 
 def _told(report: ReviewReport) -> str:
@@ -113,26 +127,14 @@ def _number(count: int, noun: str) -> str:
     return f"{units.count(count)} {noun if count == 1 else several}"
 
 
-def _problems(problems: Listed[ProblemRow]) -> Iterator[Section]:
-    if problems.count:
-        yield Section(
-            title="Problems",
-            lines=["What `probe-effect check` finds, as far as the published data have it not already."],
-            head=("Severity", "Where", "What", "Rule", "To mend it"),
-            rows=[(one.severity, _place(one), one.message, one.rule, one.hint) for one in problems.rows],
-            more=problems.more,
-        )
-
-
 def _place(one: ProblemRow) -> str:
     return ":".join(str(part) for part in (one.file, one.line, one.column) if part is not None)
 
 
 def _submission(one: SubmissionRow) -> Iterator[Section]:
     yield Section(title=one.id, lines=_facts(one))
-    if one.remarks.count:
-        rows = [(_subject(row.case, row.level), row.tracer, row.words) for row in one.remarks.rows]
-        yield Section(title="To look at", level=3, head=("Case", "Tracer", "What"), rows=rows, more=one.remarks.more)
+    remarks = Section(title="To look at", level=3, head=("Case", "Tracer", "What"))
+    yield from _table(remarks, one.remarks, lambda row: (_subject(row), row.tracer, row.words))
     column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
     yield Section(
         title="New rows",
@@ -157,7 +159,7 @@ def _facts(one: SubmissionRow) -> list[str]:
 
 def _case(row: CaseRow) -> tuple[str, ...]:
     return (
-        _subject(row.case, row.level),
+        _subject(row),
         row.tracer,
         _cost(row),
         units.percent(row.loss_ratio),
@@ -171,7 +173,7 @@ def _skipped(rows: Iterable[CaseRow]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.status != "ok":
-            without = f"{_subject(row.case, row.level)} with {row.tracer}"
+            without = f"{_subject(row)} with {row.tracer}"
             reasons.setdefault(f"{row.status}: {row.note or units.MISSING}", []).append(without)
     return [f"{', '.join(cases)}: {reason}." for reason, cases in reasons.items()]
 
@@ -190,42 +192,30 @@ def _cost(row: CaseRow) -> str:
     return row.status
 
 
-def _subject(case: str, level: str | None) -> str:
-    return case if level is None else f"{case} ({level})"
+def _subject(row: CaseKey) -> str:
+    return row.case if row.level is None else f"{row.case} ({row.level})"
 
 
 def _nearest(one: NearestRow | None) -> Section:
+    title, level = "Nearest machine", 3
     if one is None:
-        return Section(title="Nearest machine", level=3, lines=["No published machine has numbers of this kind."])
+        return Section(title=title, level=level, lines=["No published machine has numbers of this kind."])
     same = f"{one.machine}, {one.name}: {', '.join(one.reasons)}."
     if not one.comparable:
-        return Section(title="Nearest machine", level=3, lines=[f"None to compare with. The nearest is {same}"])
+        return Section(title=title, level=level, lines=[f"None to compare with. The nearest is {same}"])
     if not one.compared.count:
-        return Section(title="Nearest machine", level=3, lines=[same, "No case with the same tracer on both."])
+        return Section(title=title, level=level, lines=[same, "No case with the same tracer on both."])
     return Section(
-        title="Nearest machine",
-        level=3,
+        title=title,
+        level=level,
         lines=[same, *one.sentences],
         head=("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome"),
         rows=[
-            (_subject(row.case, row.level), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
+            (_subject(row), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
             for row in one.compared.rows
         ],
         more=one.compared.more,
     )
-
-
-def _log(report: ReviewReport) -> Iterator[Section]:
-    if report.changes.count:
-        yield Section(
-            title="New entries in the change log",
-            head=("Day", "Kind", "What", "Old", "New", "Why"),
-            rows=[
-                (one.date, one.kind, _what(one.what, one.more), one.old or "", one.new or "", one.why)
-                for one in report.changes.rows
-            ],
-            more=report.changes.more,
-        )
 
 
 def _what(names: Sequence[str], more: int) -> str:

@@ -72,12 +72,17 @@ class ProblemRow(Document):
     hint: Line
 
 
-class CaseRow(Document):
-    """A new number: ns per event with its 95 % interval, or instructions per event with their range."""
+class CaseKey(Document):
+    """Which case, tracer and level a row is of."""
 
     case: Line
     tracer: Line
     level: Line | None
+
+
+class CaseRow(CaseKey):
+    """A new number: ns per event with its 95 % interval, or instructions per event with their range."""
+
     status: Line
     blocks: Count
     distinguishable: bool | None = None
@@ -93,12 +98,9 @@ class CaseRow(Document):
     note: Line | None = None
 
 
-class ComparedRow(Document):
+class ComparedRow(CaseKey):
     """A case of the nearest machine and the same of the new one, as `compare` says it."""
 
-    case: Line
-    tracer: Line
-    level: Line | None
     before: Line
     after: Line
     difference: Line
@@ -117,12 +119,9 @@ class NearestRow(Document):
     compared: Listed[ComparedRow]
 
 
-class RemarkRow(Document):
+class RemarkRow(CaseKey):
     """Something to look at."""
 
-    case: Line
-    tracer: Line
-    level: Line | None
     words: Line
 
 

@@ -14,6 +14,7 @@ from probe_effect.pages.review_report import (
     CaseRow,
     ChangeRow,
     ComparedRow,
+    D,
     FileRow,
     Listed,
     NearestRow,
@@ -25,7 +26,6 @@ from probe_effect.pages.review_report import (
     SubmissionRow,
     is_writable,
 )
-from probe_effect.reduce.submission import Number
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
@@ -34,11 +34,8 @@ if TYPE_CHECKING:
     from probe_effect.compare.comparison import Comparison
     from probe_effect.compare.nearest import Nearest
     from probe_effect.compare.review import Kind, NewSubmission, NumberChange, Review, Value
-    from probe_effect.compare.review_flags import Flag
     from probe_effect.model import Problem
-    from probe_effect.numbers.catalogue import PublishedSource
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.changes_file import Change
 
 T = TypeVar("T")
 
@@ -56,23 +53,39 @@ def report(found: Review, problems: Iterable[Problem], base: str, head: str) -> 
         schema_version=1,
         base=_line(base),
         head=_line(head),
-        problems=_listed(_problem(one) for one in problems),
+        problems=_listed(_row(ProblemRow, one) for one in problems),
         submissions=_listed(_submission(one) for one in found.submissions),
-        sources=_listed(_source(one) for one in found.sources),
-        changes=_listed(_log_entry(one) for one in found.changes),
+        sources=_listed(
+            _row(SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in found.sources
+        ),
+        changes=_listed(_row(ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in found.changes),
         numbers=_listed(_number(one) for one in found.numbers),
         files=_listed(
-            [
-                *(FileRow(change="changed", path=_line(path)) for path in found.files.changed),
-                *(FileRow(change="gone", path=_line(path)) for path in found.files.gone),
-                *(FileRow(change="added", path=_line(path)) for path in found.files.added),
-            ]
+            _row(FileRow, change=change, path=path)
+            for change in ("changed", "gone", "added")
+            for path in getattr(found.files, change)
         ),
     )
 
 
 def _listed(rows: Iterable[T]) -> Listed[T]:
     return Listed(rows=tuple(rows))
+
+
+def _row(kind: type[D], like: object = None, **values: object) -> D:
+    """A row of `values`, the others being what `like` calls the same; each as short and plain as a row has it."""
+    missing = kind.model_fields.keys() - values.keys()
+    copied = {name: getattr(like, name) for name in missing if hasattr(like, name)}
+    return kind.model_validate({name: _printable(value) for name, value in (copied | values).items()})
+
+
+def _printable(value: object) -> object:
+    """Text as lines; of numbers those that can be written: what no measurement could have is left out."""
+    if isinstance(value, str):
+        return _line(value)
+    if isinstance(value, tuple):
+        return tuple(_line(text) for text in value[:MAX_FEW])
+    return None if isinstance(value, float) and not is_writable(value) else value
 
 
 def _line(text: str) -> str:
@@ -82,99 +95,47 @@ def _line(text: str) -> str:
     return (found if len(found) <= MAX_LINE else f"{found[: MAX_LINE - 1]}…") or units.MISSING
 
 
-def _optional(text: str | None) -> str | None:
-    return None if text is None else _line(text)
-
-
-def _few(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_line(text) for text in texts)[:MAX_FEW]
-
-
-def _value(number: float | None) -> float | None:
-    """A number that can be written; what no measurement could have is left out."""
-    return number if number is not None and is_writable(number) else None
-
-
-def _problem(one: Problem) -> ProblemRow:
-    return ProblemRow(
-        severity=one.severity,
-        file=_line(one.file),
-        line=one.line,
-        column=one.column,
-        rule=_line(one.rule),
-        message=_line(one.message),
-        hint=_line(one.hint),
-    )
-
-
 def _submission(new: NewSubmission) -> SubmissionRow:
-    one = new.submission
-    document = one.document
-    is_time = one.metric == "time"
-    return SubmissionRow(
-        id=_line(one.id),
-        machine=_line(one.machine),
-        name=_line(names.machine_title(document)),
-        tier=_line(wording.tier(document)),
-        suite=_line(one.suite),
-        metric=one.metric,
-        submitter=_optional(document.submitter.name),
-        grade=one.grade,
-        grade_reasons=_few(one.grade_reasons),
+    one, document = new.submission, new.submission.document
+    return _row(
+        SubmissionRow,
+        one,
+        name=names.machine_title(document),
+        tier=wording.tier(document),
+        submitter=document.submitter.name,
         blocks=document.run.blocks,
-        noise_floor_ns=_value(one.noise_floor_ns),
-        baseline_ns=_value(one.baseline.value) if one.baseline and is_time else None,
+        baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
         cases=_listed(_case(number) for number in one.numbers),
-        remarks=_listed(_flag(flag) for flag in new.flags),
+        remarks=_listed(_row(RemarkRow, flag.key, words=flag.words) for flag in new.flags),
         nearest=_nearest(new.nearest) if new.nearest else None,
     )
 
 
 def _case(one: Number) -> CaseRow:
-    low, value, high = (None, None, None) if one.cost is None else (one.cost.low, one.cost.value, one.cost.high)
-    if one.is_time:
-        cost = {"cost_ns": value, "cost_low_ns": low, "cost_high_ns": high, "noise_floor_ns": one.noise_floor_ns}
-        notes = [one.note]
-    else:
-        names = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
-        cost = dict(zip(names, (value, low, high), strict=True))
-        notes = [*one.faults, one.note]
-    return CaseRow(
-        case=_line(one.case),
-        tracer=_line(one.tracer),
-        level=_optional(one.level),
-        status=one.status,
-        blocks=one.blocks,
-        distinguishable=one.distinguishable,
-        loss_ratio=_value(one.loss_ratio),
-        grade=one.grade,
-        note=_optional("; ".join(filter(None, notes)) or None),
-        **{name: _value(value) for name, value in cost.items()},
-    )
-
-
-def _flag(one: Flag) -> RemarkRow:
-    case, tracer, level = one.key
-    return RemarkRow(case=_line(case), tracer=_line(tracer), level=_optional(level), words=_line(one.words))
+    notes = [one.note] if one.is_time else [*one.faults, one.note]
+    ends = ("cost_ns", "cost_low_ns", "cost_high_ns")
+    if not one.is_time:
+        ends = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
+    cost = dict(zip(ends, one.cost or (None, None, None), strict=True))
+    return _row(CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost)
 
 
 def _nearest(one: Nearest) -> NearestRow:
-    return NearestRow(
-        machine=_line(one.likeness.machine),
-        name=_line(names.machine_title(one.newest.document)),
-        reasons=_few(one.likeness.reasons),
-        comparable=one.likeness.comparable,
-        sentences=_few(_sentences([found for found in one.comparisons if found.first.is_time])),
+    return _row(
+        NearestRow,
+        one.likeness,
+        name=names.machine_title(one.newest.document),
+        sentences=_sentences([found for found in one.comparisons if found.first.is_time]),
         compared=_listed(_compared(found) for found in one.comparisons),
     )
 
 
-def _sentences(comparisons: Sequence[Comparison]) -> list[str]:
+def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     """How often each outcome came out, and how often by chance alone."""
     if not comparisons:
-        return []
+        return ()
     here = names.machine_label(comparisons[0].second.submission)
-    return [comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)]
+    return comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)
 
 
 def _compared(found: Comparison) -> ComparedRow:
@@ -185,19 +146,12 @@ def _compared(found: Comparison) -> ComparedRow:
         before, after = instructions.counts(found)
         difference = units.quantity(found.difference.value, units.INSTRUCTIONS)
         ratio = instructions.change(found)
-    return ComparedRow(
-        **found.second.key._asdict(),
-        before=_line(before),
-        after=_line(after),
-        difference=_line(difference),
-        ratio=_line(ratio),
-        outcome=_line(found.outcome),
-    )
+    given = {"before": before, "after": after, "difference": difference, "ratio": ratio, "outcome": found.outcome}
+    return _row(ComparedRow, found.second.key, **given)
 
 
 def _number(one: NumberChange) -> NumberRow:
-    old, new = (_written(value, one.kind) for value in (one.old, one.new))
-    return NumberRow(id=_line(one.id), kind=one.kind, old=old, new=new)
+    return _row(NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
 
 
 def _written(value: Value | None, kind: Kind) -> str | None:
@@ -205,21 +159,5 @@ def _written(value: Value | None, kind: Kind) -> str | None:
         return None
     if isinstance(value, Estimate):
         is_time = kind == "cost"
-        return _line(units.interval(value, units.DURATION) if is_time else units.spread(value, units.INSTRUCTIONS))
-    return _line(f"{value.value}{units.GAP}{FIGURE_UNITS.get(value.unit, value.unit)}")
-
-
-def _log_entry(one: Change) -> ChangeRow:
-    return ChangeRow(
-        date=one.date,
-        kind=one.kind,
-        what=_few(one.what),
-        more=max(0, len(one.what) - MAX_FEW),
-        why=_line(one.why),
-        old=_optional(one.old),
-        new=_optional(one.new),
-    )
-
-
-def _source(one: PublishedSource) -> SourceRow:
-    return SourceRow(id=_line(one.id), title=_line(one.document.title), figures=len(one.figures))
+        return units.interval(value, units.DURATION) if is_time else units.spread(value, units.INSTRUCTIONS)
+    return f"{value.value}{units.GAP}{FIGURE_UNITS.get(value.unit, value.unit)}"

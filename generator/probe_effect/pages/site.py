@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.evidence import evidence
+from probe_effect.numbers.citation import Subject, cite
+from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import (
+    addresses,
     case_page,
-    emulated_page,
+    citing,
     explore_page,
     fragments,
     guide_fragments,
@@ -22,12 +25,14 @@ from probe_effect.pages import (
     suite_page,
     tracer_page,
 )
+from probe_effect.pages.markdown import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.numbers.citation import Citation
 
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -40,9 +45,9 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for source in catalogue.sources:
         yield f"sources/{source.id}.md", source_page.write(source, catalogue)
     for machine, submissions in catalogue.numbers.machines().items():
-        yield f"machines/{machine}.md", machine_page.write(machine, submissions, catalogue)
+        yield f"machines/{machine}.md", machine_page.write(submissions, catalogue)
     for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=1):
-        yield f"kernels/{machine}.md", emulated_page.write(counted, catalogue, place)
+        yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, place)
     for release in catalogue.releases:
         yield f"releases/{release.version}.md", releases_page.write(release, catalogue)
     yield from lists.write_further(catalogue)
@@ -87,3 +92,35 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         ),
     ]
     return list({chart.name: chart for chart in drawn}.values())
+
+
+def figure_page(chart: Chart, catalogue: Catalogue) -> str:
+    """The page of `chart`, with its numbers as a table; what other sites embed is made from it too."""
+    subject = Subject(chart.name, chart.title, addresses.chart(chart.name))
+    front = {
+        "title": chart.title,
+        "kind": "figure",
+        "description": chart.sentence,
+        "chart": chart.name,
+        "shown_on": chart.page,
+        "outputs": ["html", "embed"],
+        "cite_what": "figure",
+        **citing.front(cite(subject, catalogue.edition)),
+    }
+    return page("figure.md.j2", front, chart=chart)
+
+
+def citations(catalogue: Catalogue) -> dict[str, Citation]:
+    """Real examples of how to cite: `data`, and as far as there is any: `release`, `number`, `machine`, `figure`."""
+    found = {"data": citing.cite_data(catalogue)}
+    if catalogue.releases:
+        found["release"] = citing.cite_release(catalogue.releases[-1], catalogue)
+    if reference := reference_submission(catalogue.numbers):
+        found["machine"] = citing.cite_machine(reference.document, catalogue)
+        if number := next((one for one in reference.numbers if one.threshold(5)), None):
+            found["number"] = citing.cite_number(number, catalogue)
+    sources = fragments.best_known_first(catalogue)
+    printed = ((source, one) for source in sources for one in source.figures if one.printed)
+    if figure := next(printed, None):
+        found["figure"] = citing.cite_figure(*figure, catalogue)
+    return found

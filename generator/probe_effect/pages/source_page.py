@@ -11,8 +11,7 @@ from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
 from probe_effect.numbers.published import with_unit
-from probe_effect.pages import addresses, agreement, citing, wording
-from probe_effect.pages import tiers as tier_wording
+from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES
 
@@ -30,27 +29,27 @@ READ = {
     "excerpt": "known only from an excerpt: the figures were seen, the rest of the page was not",
 }
 
-FACTS = (
-    "author",
-    "date",
-    "kind",
-    "where",
-    "hardware",
-    "os",
-    "tool_versions",
-    "workload",
-    "method",
-    "statistic",
-    "repeats",
-)
+FACTS = {
+    "Author": "author",
+    "Date": "date",
+    "Form": "kind",
+    "Where": "where",
+    "Hardware": "hardware",
+    "Operating system": "os",
+    "Tool versions": "tool_versions",
+    "Workload": "workload",
+    "Method": "method",
+    "Statistic": "statistic",
+    "Repeats": "repeats",
+}
+"""What a page says of its source: label to the key of `source.toml`."""
+
 MAX_GRID_COLUMNS = 4
 
 FIGURE_NOTE = (
     "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
     "On the command line, probe-effect cite takes the source and the figure with # between."
 )
-
-LABELS = {"os": "operating system", "tool_versions": "tool versions", "kind": "form"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +82,10 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         "kind": "source",
         "kicker": wording.source_label(document),
         "description": source.sentence(document.summary),
-        **citing.source(source, catalogue),
+        **citing.front(citing.cite_source(source, catalogue)),
         "cite_note": FIGURE_NOTE,
     }
-    facts = {LABELS.get(name, name).capitalize(): getattr(document, name) for name in FACTS}
+    facts = {label: getattr(document, name) for label, name in FACTS.items()}
     facts["Known to us"] = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
     return page(
         "source.md.j2",
@@ -98,13 +97,10 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         printed=shown,
         recomputed=lambda figure: verdict(source.recomputed.get(figure.figure)),
         differing=sum(one.verdict == "differs" for one in source.recomputed.values()),
-        wording=wording,
         charts=[chart.name for chart in charts(source)],
         pairings=pairings,
         orders=orders(source, pairings),
-        agreement=agreement,
         tiers=tiers(catalogue) if source.id == SOURCE else None,
-        tier_wording=tier_wording,
     )
 
 

@@ -11,16 +11,15 @@ from probe_effect.charts.costs import Dot, cost_chart
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
-from probe_effect.pages import addresses, changes_page, citing, comparison, instructions, wording
+from probe_effect.pages import addresses, changes_page, citing
 from probe_effect.pages.markdown import page, page_code
-from probe_effect.pages.results import skipped_cases, with_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.suite_file import Suite
 
 
@@ -34,34 +33,41 @@ def write(submission: Submission, catalogue: Catalogue) -> str:
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     known = [f"{one.id} {one.digest}" for one in runs if one.suite == submission.suite and one.digest]
     made_from = ("submission page", page_code(), catalogue.suites_digest, json.dumps(withdrawn), *known)
-    make = partial(_write, submission, runs, replace(catalogue, edition=LATER_EDITION))
+    make = partial(_write, submission, runs, replace(catalogue, edition=LATER_EDITION), withdrawn)
     if submission.digest is None:
         return make()
     return catalogue.kept.made(lambda: make().encode(), *made_from, submission.id, submission.digest).decode()
 
 
-def _write(submission: Submission, runs: Sequence[Submission], catalogue: Catalogue) -> str:
-    if submission.metric == "instructions":
-        return page(
-            "counted-submission.md.j2",
-            _front(submission, catalogue, "Instructions, and no times."),
-            **_shared(submission, catalogue),
-            cases=with_numbers(submission),
-            tracer=instructions.tracer,
-            instructions=instructions,
-        )
-    suite = suite_of(submission, catalogue)
+def _write(
+    submission: Submission, runs: Sequence[Submission], catalogue: Catalogue, withdrawn: Mapping[str, object]
+) -> str:
+    suite, is_time = suite_of(submission, catalogue), submission.metric == "time"
+    machine = names.machine_label(submission)
+    trust = f"Grade {submission.grade}." if is_time else "Instructions, and no times."
+    front = {
+        "title": suite.title if suite else submission.suite,
+        "kind": "submission",
+        "kicker": f"{machine}, {names.date_words(submission.date)}",
+        "description": f"The run {submission.files.folder.name} on {machine}. {trust}",
+        **citing.front(citing.cite_submission(submission, catalogue)),
+        **withdrawn,
+    }
     return page(
         "submission.md.j2",
-        _front(submission, catalogue, f"Grade {submission.grade}."),
-        **_shared(submission, catalogue),
+        front,
+        submission=submission,
+        is_time=is_time,
+        machine=machine,
+        machine_address=addresses.machine_of(submission),
+        suite=suite,
+        titles=catalogue.titles,
         chart=next((chart.name for chart in charts(submission)), None),
         cases=with_numbers(submission),
+        skipped=skipped_cases(submission),
         starts=starts(suite),
         factor=suite.factor if suite else None,
-        changes=[] if starts(suite) else since(submission, runs),
-        comparison=comparison,
-        wording=wording,
+        changes=since(submission, runs) if is_time and not starts(suite) else [],
     )
 
 
@@ -72,40 +78,29 @@ def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
 
 
 def starts(suite: Suite | None) -> bool:
-    """Whether a suite is about the tracer's own start and stop."""
+    """Whether a suite is about the tracer's own start and stop, and not about the cost of an event."""
     return suite is not None and suite.measures == "start"
 
 
-def _front(submission: Submission, catalogue: Catalogue, trust: str) -> dict[str, object]:
-    suite = suite_of(submission, catalogue)
-    day = names.date_words(submission.date)
-    name = suite.title if suite else submission.suite
-    return {
-        "title": name,
-        "kind": "submission",
-        "kicker": f"{names.machine_label(submission)}, {day}",
-        "description": f"The run {submission.files.folder.name} on {names.machine_label(submission)}. {trust}",
-        **citing.submission(submission, catalogue),
-        **changes_page.withdrawn(submission.id, catalogue),
-    }
+def with_numbers(submission: Submission) -> list[Number]:
+    """The cases whose runs gave a number, which then has a page, in the order of their ids."""
+    return [one for one in submission.numbers if one.cost is not None]
 
 
-def _shared(submission: Submission, catalogue: Catalogue) -> dict[str, object]:
-    return {
-        "submission": submission,
-        "machine": names.machine_label(submission),
-        "machine_address": addresses.machine_of(submission),
-        "suite": suite_of(submission, catalogue),
-        "titles": catalogue.titles,
-        "skipped": skipped_cases(submission),
-    }
+def skipped_cases(submission: Submission) -> dict[str, list[str]]:
+    """How the runs of cases ended, and why, to the cases that have no number for that."""
+    reasons: dict[str, dict[str, None]] = {}
+    for one in submission.numbers:
+        if one.cost is None:
+            reasons.setdefault(f"{one.status}: {one.note}", {})[one.case] = None
+    return {reason: list(cases) for reason, cases in reasons.items()}
 
 
 def charts(submission: Submission) -> list[Chart]:
     """The costs of the submission with their intervals."""
     dots = [
         Dot(case.case if case.level is None else f"{case.case}, {case.level}", case.tracer, case.cost, case.tracer)
-        for case in with_numbers(submission)
+        for case in submission.numbers
         if case.cost is not None and case.distinguishable
     ]
     if not dots:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
-from probe_effect.pages import citing, instructions
+from probe_effect.pages import citing
 from probe_effect.pages.markdown import page
 from probe_effect.pages.ranges import measured_range
-from probe_effect.pages.results import has_number
+from probe_effect.pages.submission_page import with_numbers
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, own_headers, script_path, workload_source
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.suite_file import Case
-
 
 MOST_RUNS = 20
 """That the page lists: the newest."""
@@ -32,7 +31,7 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         "kicker": suite.id,
         "description": suite.question,
         "weight": catalogue.suites.index(folder) + 1,
-        **citing.suite(suite, catalogue),
+        **citing.front(citing.cite_suite(suite, catalogue)),
     }
     return page(
         "suite.md.j2",
@@ -46,7 +45,6 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         more=sum(len(some[MOST_RUNS:]) for some in own.values()),
         counted=own["instructions"][:MOST_RUNS],
         tracers=tracers,
-        instructions=instructions,
     )
 
 
@@ -65,5 +63,5 @@ def scripts(folder: SuiteFolder, case: Case) -> dict[str, str]:
 
 def tracers(submission: Submission) -> list[str]:
     """The tracers that gave any number, each with its version."""
-    used = dict.fromkeys(case.tracer for case in submission.numbers if has_number(case))
+    used = dict.fromkeys(case.tracer for case in with_numbers(submission))
     return [names.tool(tracer, submission.document.tools.get(tracer)) for tracer in used]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
-from probe_effect.numbers.home import FIRST_SUITE, reference_submission
+from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import wording
+from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
-from probe_effect.pages.results import has_number
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
 
 if TYPE_CHECKING:
@@ -72,20 +72,20 @@ def can(catalogue: Catalogue, tool: str) -> list[Case]:
 def numbers(catalogue: Catalogue, tool: str) -> int:
     """How many cases have a measured number with a tool on any machine."""
     found = (case for one in catalogue.timed for case in one.numbers)
-    return len({case.case for case in found if has_number(case) and names.tool_of(case.tracer) == tool})
+    return len({case.case for case in found if case.cost and names.tool_of(case.tracer) == tool})
 
 
 def tables(catalogue: Catalogue, tool: str, machine: str | None) -> list[Table]:
     """For each suite with scripts for `tool`, what the newest submissions of `machine` say of its cases."""
-    folders = sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
-    return [found for folder in folders if (found := _table(catalogue, folder, tool, machine)).rows]
+    found = (_table(catalogue, folder, tool, machine) for folder in first_suite_first(catalogue))
+    return [table for table in found if table.rows]
 
 
 def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | None) -> Table:
     rows = tuple(
         (case, _row(catalogue, case, tool, machine)) for case in folder.suite.cases if _has_script(folder, case, tool)
     )
-    with_number = dict.fromkeys(tracer for _, row in rows for tracer, one in sorted(row.items()) if has_number(one))
+    with_number = dict.fromkeys(tracer for _, row in rows for tracer, one in sorted(row.items()) if one.cost)
     return Table(folder.suite, rows, tuple(with_number))
 
 

@@ -9,7 +9,6 @@ from probe_effect.numbers import names
 from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.source_file import SourceFile
@@ -32,21 +31,6 @@ def cost(case: Number) -> str:
 def slowdown(case: Number) -> str:
     """Slowdown of the workload itself, which does nothing but fire the probe."""
     return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
-
-
-def time(found_ns: Estimate) -> str:
-    """A time in ns, with its interval."""
-    return units.interval(found_ns, units.DURATION)
-
-
-def share(found: Estimate) -> str:
-    """A ratio as per cent, with its interval."""
-    return units.interval(found, units.SHARE)
-
-
-def times(found: Estimate) -> str:
-    """A factor, with its interval."""
-    return units.interval(found, units.TIMES)
 
 
 def thresholds(case: Number) -> list[str]:
