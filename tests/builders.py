@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import struct
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -376,6 +377,12 @@ def strings_of(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for child in value:
             yield from strings_of(child)
+
+
+def picture_size(picture: bytes) -> tuple[int, int]:
+    """Width and height of a PNG in dots, as its first chunk has them."""
+    width, height = struct.unpack_from(">II", picture, 16)
+    return width, height
 
 
 def json_rows(text: str) -> list[dict[str, object]]:

@@ -12,11 +12,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from builders import strings_of, write_data
-from probe_effect.charts import png
-from probe_effect.charts.costs import Dot, cost_chart
+from builders import picture_size, strings_of, write_data
+from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
 from probe_effect.charts.draw import draw_png, draw_svg, live_script
-from probe_effect.charts.instructions import Count, instruction_chart
 from probe_effect.charts.site_card import site_card
 from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
@@ -54,12 +52,12 @@ def slowdowns(*lines: Line) -> Chart:
     return slowdown_chart("slowdown-x", "Slowdown", "A sentence.", lines)
 
 
-def counts(*found: Count, series: tuple[str, ...] = ("Linux 6.1", "Linux 6.12")) -> Chart:
+def counts(*found: Dot, series: tuple[str, ...] = ("Linux 6.1", "Linux 6.12")) -> Chart:
     return instruction_chart("instructions-x", "Instructions", "A sentence.", found, series=series)
 
 
-def count(label: str, median: float, series: str = "Linux 6.1") -> Count:
-    return Count(label, series, Estimate(median, median - 1, median + 1))
+def count(label: str, median: float, series: str = "Linux 6.1") -> Dot:
+    return Dot(label, series, Estimate(median, median - 1, median + 1))
 
 
 BOTH = [
@@ -306,13 +304,13 @@ def test_the_table_of_a_slowdown_chart_has_a_row_for_each_rate_and_a_column_for_
 
 def test_a_picture_is_on_white_and_twice_as_sharp_as_the_drawing() -> None:
     chart = costs(dot("a", 50), dot("b", 60))
-    assert png.size(draw_png(chart, "wide", KEPT))[0] == 2 * WIDTHS["wide"]
+    assert picture_size(draw_png(chart, "wide", KEPT))[0] == 2 * WIDTHS["wide"]
 
 
 @pytest.mark.parametrize("chart", [*BOTH, pytest.param(site_card(), id="site")])
 def test_a_card_has_the_size_that_links_are_shown_with(chart: Chart) -> None:
     card = draw_png(chart, "card", KEPT, scale=1)
-    assert png.size(card) == (WIDTHS["card"], CARD_HEIGHT)
+    assert picture_size(card) == (WIDTHS["card"], CARD_HEIGHT)
     assert len(card) < 150_000
 
 
@@ -431,8 +429,8 @@ def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -
         about = json.loads((published / "data.json").read_text(encoding="utf-8"))
         assert [dict(row) for row in chart.rows] == about["rows"]
         assert about["data_version"] == catalogue.version
-        assert png.size((published / "wide.png").read_bytes())[0] == 2 * WIDTHS["wide"]
-        assert png.size((published / "card.png").read_bytes()) == (WIDTHS["card"], CARD_HEIGHT)
+        assert picture_size((published / "wide.png").read_bytes())[0] == 2 * WIDTHS["wide"]
+        assert picture_size((published / "card.png").read_bytes()) == (WIDTHS["card"], CARD_HEIGHT)
         assert f'{{{{< chart "{chart.name}" >}}}}' in (work / "content/charts" / f"{chart.name}.md").read_text("utf-8")
         words = json.loads((work / "assets" / "charts" / chart.name / "meta.json").read_text(encoding="utf-8"))
         assert (words["title"], words["sentence"]) == (chart.title, chart.sentence)

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from builders import MACHINE, changed, machine_document, machine_values, many_blocks, write_submission
 from probe_effect.cli.predict import predict
+from probe_effect.exports.assemble import script_data
 from probe_effect.exports.compare_shards import shard_name
 from probe_effect.exports.guidance import CALCULATOR
 from probe_effect.exports.number_rows import number_rows
-from probe_effect.exports.script_data import script_data
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder

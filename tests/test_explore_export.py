@@ -22,8 +22,8 @@ from builders import (
 )
 from evidence_builder import rows_of
 from probe_effect.compare.subjects import subjects
+from probe_effect.exports.assemble import LIST, script_data
 from probe_effect.exports.explore import FORM, explore_files
-from probe_effect.exports.script_data import LIST, script_data
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.kinds import MOST_MACHINES
 from probe_effect.pages import addresses

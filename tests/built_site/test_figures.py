@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.charts.png import size
+from builders import picture_size
 from site_build import PROJECT, absent
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_every_figure_has_all_its_files_and_its_page(site: Path) -> None:
 
 def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:
     cards = [*(site / "charts").glob("*/card.png"), site / "og/site.png"]
-    assert {size(path.read_bytes()) for path in cards} == {(1200, 630)}
+    assert {picture_size(path.read_bytes()) for path in cards} == {(1200, 630)}
     assert max(path.stat().st_size for path in cards) < 150_000
 
 

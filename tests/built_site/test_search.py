@@ -9,8 +9,7 @@ import pytest
 
 from html_page import Page as Html
 from probe_effect.exports.build import Places, build_site
-from probe_effect.exports.hugo import SiteOptions
-from probe_effect.exports.not_found import root_addresses
+from probe_effect.exports.hugo import SiteOptions, root_addresses
 from probe_effect.store.places import DataFolder
 from site_build import OWN_KEPT, PROJECT
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.charts.theme import AXIS, LAYOUTS, PAPER, Chart, Layout, Spec, TextForm, frame, headed
 from probe_effect.charts.tracer_look import Look, looks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-Row = dict[str, str | float | None]
+    from probe_effect.model import Estimate
 
 ROW_HEIGHT, LINE_HEIGHT = 25, 14
-CARD_LINE_HEIGHT = 23
+LABEL_LINE_HEIGHT: dict[Layout, int] = {"wide": LINE_HEIGHT, "narrow": LINE_HEIGHT, "card": 23}
 LINES = "split(datum.label, '\\n')"
 
 LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 24, "card": 36}
@@ -41,83 +43,103 @@ FEW_DECADES, MANY_DECADES = 2e2, 2e4
 WIDE_RANGE = 30
 """From this ratio of largest to smallest, a linear axis would hide the small ones."""
 
+TEXT = "cost"
+"""Where a dot has its value as a reader sees it; the table has the numbers."""
+
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One value: the row where it stands, its series, its range or None, and how the reader sees it written."""
+class Dot:
+    """One value: the row where it stands, its series, and what an event adds, with its range where it has one."""
 
     label: str
     series: str
-    value: float
-    low: float | None
-    high: float | None
-    text: str
+    cost: Estimate
     tracer: str | None = None
     """The tracer that the series is, which gives it its look; None where it is something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What the dots are of: the axis title, the columns of value, low and high end, and whether a row is joined.
+    """What the dots are of: the axis title, the columns of value, low and high end, how a value is written for a
+    reader, and whether a row is joined.
 
     A joined row has a thin line from its least dot to its greatest, so that a change between series stands out.
     """
 
     title: str
     columns: tuple[str, str, str]
+    written: Callable[[Estimate], str]
     is_joined: bool = False
 
 
+NANOSECONDS = Quantity(
+    "added ns per event",
+    ("cost_ns", "cost_low_ns", "cost_high_ns"),
+    partial(units.interval, scale=units.DURATION),
+)
+INSTRUCTIONS = Quantity(
+    "added instructions per event",
+    ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions"),
+    partial(units.spread, scale=units.INSTRUCTIONS),
+    is_joined=True,
+)
+
+
 def dot_chart(
+    quantity: Quantity,
     name: str,
     title: str,
     sentence: str,
-    quantity: Quantity,
-    places: Sequence[Place],
+    dots: Sequence[Dot],
     *,
-    series: Sequence[str],
+    series: Sequence[str] = (),
     note: str | None = None,
     page: str = "",
 ) -> Chart:
-    """The chart of `places`; rows in the order given, the axis from 0, or logarithmic where values differ widely.
+    """The chart of `dots`; rows in the order given, the axis from 0, or logarithmic where values differ widely.
 
     Args:
-        series: their order; those without a value are left out. Series that are no tracers have colours and shapes
-            by it.
+        series: their order, where it is not that of the dots; those without a value are left out. Series that are no
+            tracers have colours and shapes by it.
         page: the address of the page that the chart belongs to.
     """
-    rows = tuple(_row(place, quantity) for place in places)
-    tracers = {place.series: place.tracer for place in reversed(places)}
-    order = [one for one in dict.fromkeys(series) if one in tracers]
+    values = [_value(dot, quantity) for dot in dots]
+    rows = tuple({column: cell for column, cell in value.items() if column != TEXT} for value in values)
+    tracers = {dot.series: dot.tracer for dot in reversed(dots)}
+    order = [one for one in dict.fromkeys((*series, *(dot.series for dot in dots))) if one in tracers]
     seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
-    specs: dict[Layout, Spec] = {layout: _spec(layout, quantity, places, seen) for layout in LAYOUTS}
-    specs["card"] = headed(_card(quantity, places, seen), title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, places, order), page)
+    specs: dict[Layout, Spec] = {layout: _spec(layout, quantity, values, seen) for layout in LAYOUTS}
+    specs["card"] = headed(_card(quantity, values, seen), title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, values, order), page)
 
 
-def _card(quantity: Quantity, places: Sequence[Place], seen: dict[str, Look]) -> Spec:
+cost_chart = partial(dot_chart, NANOSECONDS)
+"""Costs as dots with their intervals, ns per event."""
+
+instruction_chart = partial(dot_chart, INSTRUCTIONS)
+"""Instructions per event as dots with the range of their runs; a line joins what one row has in several series."""
+
+
+def _value(dot: Dot, quantity: Quantity) -> Spec:
+    """A dot as Vega takes it."""
+    ends = dict(zip(quantity.columns, dot.cost, strict=True))
+    return {"label": dot.label, "series": dot.series, **ends, TEXT: quantity.written(dot.cost)}
+
+
+def _card(quantity: Quantity, values: Sequence[Spec], seen: dict[str, Look]) -> Spec:
     """The first rows, with the looks that they have among all."""
-    first = set(list(dict.fromkeys(place.label for place in places))[:CARD_ROWS])
-    shown = [place for place in places if place.label in first]
-    used = {place.series for place in shown}
+    first = set(list(dict.fromkeys(value["label"] for value in values))[:CARD_ROWS])
+    shown = [value for value in values if value["label"] in first]
+    used = {value["series"] for value in shown}
     return _spec("card", quantity, shown, {name: one for name, one in seen.items() if name in used})
 
 
-def _text_form(quantity: Quantity, places: Sequence[Place], order: Sequence[str]) -> TextForm:
+def _text_form(quantity: Quantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
     """A row for each dot; without the series where there is but one."""
-    several = len(order) > 1
-    head = ("Row", *(["Series"] if several else []), quantity.title[:1].upper() + quantity.title[1:])
-    rows = ((place.label, *([place.series] if several else []), place.text) for place in places)
-    return TextForm(head, tuple(rows))
-
-
-def _row(place: Place, quantity: Quantity) -> Row:
-    ends = zip(quantity.columns, (place.value, place.low, place.high), strict=True)
-    return {"label": place.label, "series": place.series, **dict(ends)}
-
-
-def _line_height(layout: Layout) -> int:
-    return CARD_LINE_HEIGHT if layout == "card" else LINE_HEIGHT
+    columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
+    if len(order) == 1:
+        del columns["series"]
+    return TextForm(tuple(columns.values()), tuple(tuple(value[column] for column in columns) for value in values))
 
 
 def _folded(text: str, width: int) -> str:
@@ -130,10 +152,10 @@ def _height(label: str) -> int:
     return LINE_HEIGHT * (label.count("\n") + 1) + 6
 
 
-def _scale(places: Sequence[Place]) -> Spec:
-    values = [end for place in places for end in (place.value, place.low, place.high) if end is not None]
-    if min(values) > 0 and max(values) / min(values) > WIDE_RANGE:
-        return {"type": "log", "nice": False, "domain": [min(values) / 1.3, max(values) * 1.3]}
+def _scale(quantity: Quantity, values: Sequence[Spec]) -> Spec:
+    ends = [value[column] for value in values for column in quantity.columns if value[column] is not None]
+    if min(ends) > 0 and max(ends) / min(ends) > WIDE_RANGE:
+        return {"type": "log", "nice": False, "domain": [min(ends) / 1.3, max(ends) * 1.3]}
     return {"zero": True, "nice": True}
 
 
@@ -148,28 +170,25 @@ def _axis(scale: Spec, layout: Layout) -> Spec:
     return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
 
 
-def _spec(layout: Layout, quantity: Quantity, places: Sequence[Place], seen: dict[str, Look]) -> Spec:
-    labels = {place.label: _folded(place.label, LABEL_WIDTH[layout]) for place in places}
+def _spec(layout: Layout, quantity: Quantity, values: Sequence[Spec], seen: dict[str, Look]) -> Spec:
+    labels = {value["label"]: _folded(value["label"], LABEL_WIDTH[layout]) for value in values}
     names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in seen}
-    values = [
-        _row(place, quantity) | {"label": labels[place.label], "series": names[place.series], "cost": place.text}
-        for place in places
-    ]
+    drawn = [value | {"label": labels[value["label"]], "series": names[value["series"]]} for value in values]
     columns = 1 if layout == "narrow" or max(map(len, names.values())) > LONG_LABEL else 2
-    scale = _scale(places)
+    scale = _scale(quantity, values)
     x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": _axis(scale, layout)}
-    y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": _line_height(layout)}
+    y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LABEL_LINE_HEIGHT[layout]}
     y = {"field": "label", "type": "nominal", "sort": list(labels.values()), "title": None, "axis": y_axis}
     folded = dict(zip(names.values(), seen.values(), strict=True))
     look = _coloured(folded, _legend(layout, columns))
     ranges, points = _dots(layout, quantity, {"x": x, "y": y}, look)
     layers = [_joins(quantity, x, y)] if quantity.is_joined and len(names) > 1 else []
     # Vega warns of a layer without a single range, as published costs are.
-    layers += [ranges, points] if any(place.low is not None for place in places) else [points]
+    layers += [ranges, points] if any(value[quantity.columns[1]] is not None for value in values) else [points]
     legend_height = -(-sum(map(_height, names.values())) // columns)
     row_height = max(ROW_HEIGHT, max(map(_height, labels.values())) + 4)
     height = FURNITURE_HEIGHT + row_height * len(labels) + legend_height
-    return frame(layout, height, {"data": {"values": values}, "layer": layers})
+    return frame(layout, height, {"data": {"values": drawn}, "layer": layers})
 
 
 def _joins(quantity: Quantity, x: Spec, y: Spec) -> Spec:
@@ -203,7 +222,7 @@ def _dots(layout: Layout, quantity: Quantity, axes: Spec, look: Spec) -> tuple[S
         "transform": [{"filter": f"isValid(datum.{low})"}],
         "encoding": {"x": x | {"field": low}, "x2": {"field": high}, "y": y, "color": look["color"]},
     }
-    tooltip = [{"field": name} for name in ("label", "series", "cost")]
+    tooltip = [{"field": name} for name in ("label", "series", TEXT)]
     size = 0.8 * DOT[layout] if quantity.is_joined else DOT[layout]  # joined dots often touch
     points = {
         "mark": {"type": "point", "filled": True, "size": size, "opacity": 1, "stroke": PAPER, "strokeWidth": 1},

@@ -55,12 +55,6 @@ def _indexed(pixels: bytes, header: bytes) -> tuple[bytes, bytes, bytes] | None:
     return struct.pack(">II5B", width, height, *INDEXED), palette[:, :3].tobytes(), indices.tobytes()
 
 
-def size(picture: bytes) -> tuple[int, int]:
-    """Width and height in dots."""
-    width, height = struct.unpack(">II", next(body for kind, body in _chunks(picture) if kind == b"IHDR")[:8])
-    return width, height
-
-
 def _chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = len(SIGNATURE)
     while at < len(picture):

@@ -10,11 +10,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any, Literal
 
 Spec = dict[str, Any]
 Layout = Literal["wide", "narrow", "card"]
@@ -42,14 +38,6 @@ NAME, NAME_DROP = "Probe Effect", 62
 """The site's name, and how far below a card's axis it stands: beside the title of the axis."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-
-
-T = TypeVar("T")
-
-
-def cycled(values: Sequence[T], count: int) -> list[T]:
-    """One of `values` for each of `count` series, from the start again when they run out."""
-    return list(islice(cycle(values), count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
 from probe_effect.exports import shard
 from probe_effect.exports.assemble import FOLDERS
 from probe_effect.exports.build import Places, assemble_work, build_site, fitted
+from probe_effect.exports.files import mirror
 from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
-from probe_effect.exports.mirror import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

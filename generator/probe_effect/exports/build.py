@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData, HostNotReady
 from probe_effect.exports.assemble import FOLDERS, assemble
-from probe_effect.exports.hugo import SiteOptions, run_hugo, swap
-from probe_effect.exports.not_found import root_addresses
+from probe_effect.exports.hugo import SiteOptions, root_addresses, run_hugo, swap
 from probe_effect.exports.search import index_site
 from probe_effect.exports.shard import make_shards
 from probe_effect.numbers.catalogue import read_catalogue

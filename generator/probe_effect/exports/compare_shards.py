@@ -69,14 +69,12 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[Met
     known = offered(machines, catalogue)
     home = [one for one in known if reference and (one.name, one.metric) == (reference.machine, "time")]
     counting = [one for one in known if one.metric == "instructions"]
+    usual = next((tracer for one in counting for tracer in one.tools), None)
+    with_it = [f"{one.name}:{usual}" for one in counting if usual in one.tools]
     first: dict[Metric, list[str]] = {
         "time": [f"{one.name}:{tracer}" for one in home for tracer in list(one.tools)[:2]],
-        "instructions": [],
+        "instructions": [*with_it[:1], *with_it[-1:]],
     }
-    if counting:
-        tracer = next(iter(counting[0].tools))
-        with_it = [f"{one.name}:{tracer}" for one in counting if tracer in one.tools]
-        first["instructions"] = [with_it[0], with_it[-1]]
     return {metric: sides for metric, sides in first.items() if sides}
 
 

@@ -5,21 +5,20 @@ It is laid out as `data/` is in the repository, so that paths hold in both and i
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from typing import TYPE_CHECKING
 
-from probe_effect.exports.archive import write_zip
-from probe_effect.exports.data_package import data_package
-from probe_effect.exports.data_readme import columns, readme
+from probe_effect.exports import licence
+from probe_effect.exports.data_package import SUMMARY, TITLE, data_package
 from probe_effect.exports.dictionary import written_files
+from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import TITLES, about, whole_tables
 from probe_effect.exports.parquet import write_parquet, write_samples
-from probe_effect.exports.table import csv_text, json_text
+from probe_effect.exports.table import forms, write_table
+from probe_effect.pages.citing import cite_data
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from probe_effect.exports.page_data import Rows
@@ -28,11 +27,24 @@ if TYPE_CHECKING:
 
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 
-FORMS = ("csv", "json", "parquet")
-"""The endings that a whole table may have."""
-
 FOLDERS = ("published", "results", "schema", "suites")
 DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json"}
+
+LAYOUT = {
+    "costs.csv, .json, .parquet": "what each case cost on each machine, a row a number",
+    "counts.csv, .json, .parquet": "the same in instructions, counted in emulated machines; never mix the two",
+    "figures.csv, .json, .parquet": "figures that others published, and what they come to when computed again",
+    "samples.parquet": "every single run of every submission",
+    "results/<machine>/<date>-<suite>/": "the same runs as they were submitted: samples.csv, machine.json",
+    "published/<source>/": "the same figures as they were transcribed: figures.csv, source.toml",
+    "suites/<suite>/": "what was run: suite.toml, scripts, workload",
+    "datapackage.json": "every table with its columns, bytes and SHA-256, for programs (Data Package)",
+    "DICTIONARY.md": "what every column and key means",
+    "changes.xml": "what was added, corrected and withdrawn, as an Atom feed",
+    "schema/": "the same for programs: JSON Schema and Table Schema",
+    "LICENSE": "the terms",
+}
+"""Path to what lies there."""
 
 
 def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Table]:
@@ -43,24 +55,24 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Tab
     """
     tables = whole_tables(found)
     for name, table in tables.items():
-        (data / f"{name}.csv").write_text(csv_text(table), encoding="utf-8")
-        text = json_text(table, about(catalogue, "/data/"))
-        (data / f"{name}.json").write_text(text, encoding="utf-8")
-    for name, table in tables.items():
+        write_table(table, data / name, about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
     return tables | {"samples": write_samples(catalogue, data / "samples.parquet", catalogue.version)}
 
 
-def describe(catalogue: Catalogue, tables: dict[str, Table], data: Path) -> None:
+def describe(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> None:
     """Write what explains the files of the folder `data`: about, dictionary, schemas, licence, Data Package."""
-    for name, text in written_files().items():
-        path = data / {"README.md": "DICTIONARY.md"}.get(name, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    with (data / "DICTIONARY.md").open("a", encoding="utf-8") as dictionary:
-        dictionary.write(f"\n# The whole tables\n\n{columns(tables)}")
-    (data / "README.md").write_text(readme(catalogue), encoding="utf-8")
-    (data / "datapackage.json").write_text(data_package(catalogue, tables, data), encoding="utf-8")
+    texts = written_files()
+    texts["DICTIONARY.md"] = f"{texts['README.md']}\n# The whole tables\n\n{columns(tables)}"
+    texts["README.md"] = _readme(catalogue)
+    for name, text in texts.items():
+        write(data / name, text)
+    write(data / "datapackage.json", data_package(catalogue, tables, data))
+
+
+def columns(tables: Mapping[str, Table]) -> str:
+    """What each column of the whole tables means, a section a table, in Markdown."""
+    return "\n".join(_column_lines(tables)) + "\n"
 
 
 def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
@@ -69,9 +81,7 @@ def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
         root = one.folder.parent.resolve()
         source = workload_source(one.folder, one.suite)
         for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
-            target = data / "suites" / path.resolve().relative_to(root)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
+            copy(path, data / "suites" / path.resolve().relative_to(root))
 
 
 def write_archive(tables: Iterable[str], data: Path) -> None:
@@ -93,19 +103,35 @@ def write_sums(tables: Iterable[str], static: Path) -> None:
     files = [data / ZIP, *_data_files(tables, data)]
     lines = [f"{sha256(path)}  {path.relative_to(data).as_posix()}\n" for path in files]
     lines += [f"{sha256(path)}  ../{path.relative_to(static).as_posix()}\n" for path in _beside_pages(static)]
-    (data / SUMS).write_text("".join(lines), encoding="utf-8")
+    write(data / SUMS, "".join(lines))
 
 
-def sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _readme(catalogue: Catalogue) -> str:
+    """What the files of all data are, in Markdown for people: the text that lies first in the zip."""
+    edition, cited = catalogue.edition, cite_data(catalogue)
+    lines = [f"# {TITLE}", "", SUMMARY, ""]
+    lines += [f"Data version {edition.version}" + (f", of {edition.date}." if edition.date else "."), ""]
+    lines += ["## What lies where", "", *(f"- `{path}`: {text}" for path, text in LAYOUT.items()), ""]
+    lines += ["A missing value is an empty cell or null, never 0.", "Units end the names of columns.", ""]
+    lines += ["## Citing", "", cited.text, "", "```bibtex", cited.bibtex.strip(), "```", ""]
+    lines += ["## Terms", "", f"{licence.TITLE} ({licence.URL}); scripts and programs under `suites/`: Apache-2.0.", ""]
+    return "\n".join(lines)
+
+
+def _column_lines(tables: Mapping[str, Table]) -> Iterator[str]:
+    for name, table in tables.items():
+        yield from (f"## {name}", "", f"{table.title}.", "", "| Column | Meaning | Kind |", "|:--|:--|:--|")
+        for field in table.fields:
+            kind = f"{field.kind}, {field.unit}" if field.unit else field.kind
+            yield f"| `{field.name}` | {field.text} | {kind} |"
+        yield ""
 
 
 def _data_files(tables: Iterable[str], data: Path) -> list[Path]:
     """Raw files, whole tables and what describes them. What pages need for themselves may lie beside them."""
-    names = {f"{name}.{ending}" for name in tables for ending in FORMS}
-    top = [path for path in data.iterdir() if path.name in names | DESCRIPTIONS]
-    return sorted([*top, *(path for folder in FOLDERS for path in _files(data / folder))])
+    whole = (path for name in tables for path in forms(name, data))
+    described = (path for path in data.iterdir() if path.name in DESCRIPTIONS)
+    return sorted([*whole, *described, *(path for folder in FOLDERS for path in _files(data / folder))])
 
 
 def _files(folder: Path) -> list[Path]:

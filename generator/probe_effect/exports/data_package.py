@@ -7,13 +7,13 @@ holds on the site and inside the zip.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.exports import licence
 from probe_effect.exports.dictionary import table_schema
-from probe_effect.exports.table import schema
+from probe_effect.exports.files import sha256
+from probe_effect.exports.table import forms, schema
 from probe_effect.numbers import names
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.tables import further_column
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.exports.table import Table
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.catalogue import Catalogue
 
 PROFILES = "https://datapackage.org/profiles/2.0"
 
@@ -71,32 +70,23 @@ def data_package(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) 
 def _whole(tables: Mapping[str, Table], data: Path) -> Iterator[Resource]:
     """Each whole table in each of its forms; the JSON, which is more than rows, describes its own."""
     for name, table in tables.items():
-        for ending in MEDIA_TYPES:
-            path = data / f"{name}.{ending}"
-            if path.is_file():
-                described = {} if ending == "json" else {"type": "table", "schema": schema(table.fields)}
-                yield _resource(f"{name}-{ending}", table.title, path, data) | described
+        for path in forms(name, data):
+            ending = path.suffix.removeprefix(".")
+            described = {} if ending == "json" else {"type": "table", "schema": schema(table.fields)}
+            yield _resource(f"{name}-{ending}", table.title, path, data) | described
 
 
 def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
-    """The rows of each submission, and the figures of each source."""
-    for submission in catalogue.everything:
-        yield _rows_of(submission, data)
+    """The rows of each submission, and the figures of each source with where they are from: the work of others."""
+    for one in catalogue.everything:
+        title = f"Suite {one.suite} on {names.machine_name(one.document)}"
+        path = data / "results" / one.id / one.files.samples.name
+        yield _csv(f"samples-{one.id.replace('/', '-')}", title, path, data)
     for source in catalogue.sources:
-        yield _figures_of(source, data)
-
-
-def _rows_of(one: Submission, data: Path) -> Resource:
-    title = f"Suite {one.suite} on {names.machine_name(one.document)}"
-    path = data / "results" / one.id / one.files.samples.name
-    return _csv(f"samples-{one.id.replace('/', '-')}", title, path, data)
-
-
-def _figures_of(source: PublishedSource, data: Path) -> Resource:
-    """With where the figures are from: they are the work of others."""
-    path = data / "published" / source.id / "figures.csv"
-    resource = _csv(f"figures-{source.id}", source.document.title, path, data)
-    return resource | {"sources": [{"title": f"{source.document.author}: {source.document.title}"}]}
+        document = source.document
+        path = data / "published" / source.id / "figures.csv"
+        origin = [{"title": f"{document.author}: {document.title}"}]
+        yield _csv(f"figures-{source.id}", document.title, path, data) | {"sources": origin}
 
 
 def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
@@ -111,7 +101,7 @@ def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
 
 
 def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
-    content, ending = path.read_bytes(), path.suffix.removeprefix(".")
+    ending = path.suffix.removeprefix(".")
     return {
         "$schema": f"{PROFILES}/dataresource.json",
         "name": name,
@@ -120,6 +110,6 @@ def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
         "format": ending,
         "mediatype": MEDIA_TYPES[ending],
         **({"encoding": "utf-8"} if ending == "csv" else {}),
-        "bytes": len(content),
-        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        "bytes": path.stat().st_size,
+        "hash": f"sha256:{sha256(path)}",
     }

@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import duckdb
+
+from probe_effect import units
 from probe_effect.checks.run import ALL_RULES
 from probe_effect.exports.data_folder import (
-    FORMS,
     SUMS,
     ZIP,
+    columns,
     copy_suites,
     describe,
     write_archive,
     write_sums,
     write_tables,
 )
-from probe_effect.exports.data_readme import columns
 from probe_effect.exports.dataset import dataset
+from probe_effect.exports.files import write
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
-from probe_effect.exports.query import write_query
+from probe_effect.exports.table import forms
 from probe_effect.pages.markdown import render
 from probe_effect.store.dictionary import FORM_RULES
 
@@ -37,6 +40,20 @@ FURTHER = {
     "LICENSE": "Terms",
 }
 """File name to what it is."""
+
+QUERY = """\
+SELECT tier, tracer, count(*) AS machines,
+       min(cost_ns) AS least_ns, median(cost_ns) AS median_ns, max(cost_ns) AS greatest_ns
+FROM 'costs.parquet'
+WHERE "case" = '04-tracepoint-entry' AND current AND distinguishable AND reconciled IS NOT FALSE
+GROUP BY tier, tracer
+ORDER BY tier, median_ns, tracer
+LIMIT 20;
+"""
+"""What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
+
+COSTS = 3
+"""How many columns at the end of its rows are costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +75,34 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
     describe(catalogue, tables, data)
     write_archive(tables, data)
     write_sums(tables, static)
-    (assets / "data" / "page-files.json").write_text(index, encoding="utf-8")
-    (assets / "data" / "dataset.json").write_text(dataset(catalogue, tables, data), encoding="utf-8")
-    downloads = render("fragments/downloads.md.j2", downloads=_downloads(tables, data))
-    rules = render("fragments/rules.md.j2", rules=ALL_RULES, of_files=FORM_RULES)
-    (assets / "fragments" / "downloads.md").write_text(downloads, encoding="utf-8")
-    (assets / "fragments" / "query.md").write_text(write_query(data), encoding="utf-8")
-    (assets / "fragments" / "rules.md").write_text(rules, encoding="utf-8")
-    (assets / "fragments" / "table-columns.md").write_text(columns(tables), encoding="utf-8")
+    write(assets / "data" / "page-files.json", index)
+    write(assets / "data" / "dataset.json", dataset(catalogue, tables, data))
+    fragments = {
+        "downloads": render("fragments/downloads.md.j2", downloads=list(_downloads(tables, data))),
+        "query": render("fragments/query.md.j2", query=QUERY.strip(), rows=_answer(data)),
+        "rules": render("fragments/rules.md.j2", rules=ALL_RULES, of_files=FORM_RULES),
+        "table-columns": columns(tables),
+    }
+    for name, text in fragments.items():
+        write(assets / "fragments" / f"{name}.md", text)
 
 
 def _downloads(tables: Mapping[str, Table], data: Path) -> Iterator[Download]:
     yield Download("Everything", None, _sizes([data / ZIP]))
     for name, table in tables.items():
-        forms = (data / f"{name}.{ending}" for ending in FORMS)
-        yield Download(table.title, table.size, _sizes(forms))
+        yield Download(table.title, table.size, _sizes(forms(name, data)))
     for name, what in FURTHER.items():
         yield Download(what, None, _sizes([data / name]))
 
 
 def _sizes(paths: Iterable[Path]) -> dict[str, int]:
-    return {path.name: path.stat().st_size for path in paths if path.is_file()}
+    return {path.name: path.stat().st_size for path in paths}
+
+
+def _answer(data: Path) -> list[tuple[str, ...]]:
+    """The rows that `QUERY` gives as words, asked of the very files that are published."""
+    with duckdb.connect() as engine:
+        engine.execute("SET file_search_path = ?", [str(data)])
+        engine.execute("SET threads = 1")
+        rows = engine.execute(QUERY).fetchall()
+    return [(*map(str, row[:2]), units.count(row[2]), *map(units.duration, row[-COSTS:])) for row in rows]

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.exports import licence
-from probe_effect.exports.data_folder import FORMS, ZIP, sha256
+from probe_effect.exports.data_folder import ZIP
 from probe_effect.exports.data_package import KEYWORDS, MEDIA_TYPES, SUMMARY, TITLE
+from probe_effect.exports.files import sha256
+from probe_effect.exports.table import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,6 +30,7 @@ TECHNIQUE = (
 
 def dataset(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> str:
     """The data set as JSON, with its downloads in the folder `data`."""
+    whole = (path for name in tables for path in forms(name, data))
     days = sorted(one.date for one in catalogue.active)
     described = {
         "@type": "Dataset",
@@ -42,7 +45,7 @@ def dataset(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> st
         "measurementTechnique": TECHNIQUE,
         "variableMeasured": _variables(field for name in ("costs", "counts") for field in tables[name].fields),
         "isAccessibleForFree": True,
-        "distribution": [_download(path) for path in _downloads(tables, data)],
+        "distribution": [_download(path) for path in (data / ZIP, *whole)],
     }
     return json.dumps({key: value for key, value in described.items() if value != ""}, ensure_ascii=False)
 
@@ -54,11 +57,6 @@ def _variables(fields: Iterable[Field]) -> list[dict[str, str]]:
         {"@type": "PropertyValue", "name": name, "unitText": field.unit or "", "description": field.text}
         for name, field in found.items()
     ]
-
-
-def _downloads(tables: Mapping[str, Table], data: Path) -> list[Path]:
-    paths = (data / f"{name}.{ending}" for name in tables for ending in FORMS)
-    return [data / ZIP, *(path for path in paths if path.is_file())]
 
 
 def _download(path: Path) -> dict[str, str]:

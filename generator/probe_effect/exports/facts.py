@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.exports import measured_facts
+from probe_effect.exports.measured_facts import fact
 from probe_effect.numbers import names
 from probe_effect.numbers.published import figure_text, with_unit
 from probe_effect.pages import addresses, instructions
@@ -66,15 +67,11 @@ def asked_ratios(content: Path) -> list[str]:
 
 def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
     for figure in source.figures:
-        key, title, page = f"{source.id}.{figure.figure}", _title(source, figure), addresses.figure(source.id)
-        href = addresses.figure(source.id, figure.figure)
-        yield key, {"text": _text(figure), "title": title, "href": href, "kind": "published"}
+        key, title = f"{source.id}.{figure.figure}", _title(source, figure)
+        yield key, fact(_text(figure), title, addresses.figure(source.id, figure.figure), "published")
         if recomputed := source.recomputed.get(figure.figure):
             text = with_unit(float(recomputed.value), figure.unit)
-            yield (
-                f"{key}.recomputed",
-                {"text": text, "title": f"{title}; computed again", "href": page, "kind": "published"},
-            )
+            yield f"{key}.recomputed", fact(text, f"{title}; computed again", addresses.figure(source.id), "published")
 
 
 def _text(figure: Figure) -> str:
@@ -98,12 +95,8 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
     if source is not other_source or not alike or not other.base_value:
         return None
     words = f"{_text(one)} over {_text(other)}: {one.what}; {other.what}; {source.document.author}"
-    return {
-        "text": units.quantity(float(one.base_value / other.base_value), units.TIMES, 2),
-        "title": words,
-        "href": addresses.figure(source.id, one.figure),
-        "kind": "published",
-    }
+    ratio = units.quantity(float(one.base_value / other.base_value), units.TIMES, 2)
+    return fact(ratio, words, addresses.figure(source.id, one.figure), "published")
 
 
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
@@ -117,13 +110,9 @@ def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
 
 
 def _count(one: Number) -> Fact:
-    machine = names.machine_title(one.submission.document)
-    return {
-        "text": units.count(one.known_cost.value),
-        "title": f"{instructions.count(one.cost)} instructions per event; {names.tool_with_version(one)}; {machine}",
-        "href": addresses.number(one, "instructions"),
-        "kind": "counted",
-    }
+    tool, machine = names.tool_with_version(one), names.machine_title(one.submission.document)
+    title = f"{instructions.count(one.cost)} instructions per event; {tool}; {machine}"
+    return fact(units.count(one.known_cost.value), title, addresses.number(one, "instructions"), "counted")
 
 
 def _ratio_of_counts(first: Number, second: Number) -> Fact:
@@ -148,7 +137,4 @@ def _data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         "figures": (sum(len(source.figures) for source in catalogue.sources), "/sources/"),
     }
     for what, (size, page) in sizes.items():
-        yield (
-            f"count.{what}",
-            {"text": units.count(size), "title": f"{what} in the data", "href": page, "kind": "counted"},
-        )
+        yield f"count.{what}", fact(units.count(size), f"{what} in the data", page, "counted")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import PICTURES, draw_png, draw_svg
+from probe_effect.charts.site_card import site_card
 from probe_effect.charts.theme import LAYOUTS
-from probe_effect.exports.table import rows_document, safe_cell
+from probe_effect.exports.files import write
+from probe_effect.exports.table import json_of, rows_document, safe_cell
 from probe_effect.pages import site
 from probe_effect.store.tables import csv_line
 
@@ -24,32 +25,29 @@ EMBEDDED_WORDS_PX = 150
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cache: Kept) -> None:
-    """Write the files and the page of each chart into the work folder.
+    """Write the files and the page of each chart into the work folder, and the picture of a link to other pages.
 
     Args:
         cache: drawings of earlier builds.
     """
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
-        assets.mkdir(parents=True, exist_ok=True)
-        static.mkdir(parents=True, exist_ok=True)
         _write_drawings(chart, assets, static, cache)
-        _write(assets / "meta.json", _json(words(chart)))
-        _write(static / "data.csv", csv_text(chart))
-        _write(static / "data.json", json_text(chart, catalogue))
-        page = work / "content" / "charts" / f"{chart.name}.md"
-        page.parent.mkdir(parents=True, exist_ok=True)
-        _write(page, site.figure_page(chart, catalogue))
+        write(assets / "meta.json", json_of(words(chart)))
+        write(static / "data.csv", csv_text(chart))
+        write(static / "data.json", json_text(chart, catalogue))
+        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue))
+    write(work / "static" / "og" / "site.png", draw_png(site_card(), "card", cache, scale=1))
 
 
 def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Kept) -> None:
     for layout in LAYOUTS:
         svg = draw_svg(chart, layout, cache)
-        _write(assets / f"{layout}.svg", svg)
-        _write(static / f"{layout}.svg", svg)
-        _write(static / f"{layout}.json", _json(chart.specs[layout]))
+        write(assets / f"{layout}.svg", svg)
+        write(static / f"{layout}.svg", svg)
+        write(static / f"{layout}.json", json_of(chart.specs[layout]))
     for name, (layout, scale) in PICTURES.items():
-        (static / f"{name}.png").write_bytes(draw_png(chart, layout, cache, scale))
+        write(static / f"{name}.png", draw_png(chart, layout, cache, scale))
 
 
 def words(chart: Chart) -> dict[str, str | int]:
@@ -68,12 +66,4 @@ def csv_text(chart: Chart) -> str:
 def json_text(chart: Chart, catalogue: Catalogue) -> str:
     """The rows as JSON, with what they are and of which data; a missing value is null."""
     about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
-    return rows_document(about, map(_json, chart.rows))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    return rows_document(about, map(json_of, chart.rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,8 @@ class SiteOptions:
         """The path under which the site lies, from `/` to `/`."""
         return f"{urlsplit(self.base_url).path.rstrip('/')}/"
 
+
+RELATIVE = re.compile(r'((?:href|src|content)=)"\./')
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 """From include/uapi/linux/fcntl.h and fs.h."""
@@ -123,6 +126,15 @@ def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions)
         words = "\n".join(said) or finished.stdout + finished.stderr
         msg = f"Hugo could not build the site from {work}:\n{words}"
         raise ProbeEffectError(msg)
+
+
+def root_addresses(site: Path, base_path: str) -> None:
+    """Let the addresses in `404.html`, which Hugo made relative, begin with `base_path`, such as `/project/`.
+
+    A host shows that page at any depth.
+    """
+    page = site / "404.html"
+    page.write_text(RELATIVE.sub(rf'\1"{base_path}', page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def swap(fresh: Path, target: Path) -> None:

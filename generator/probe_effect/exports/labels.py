@@ -1,9 +1,10 @@
-"""What things are called and where their pages are: `labels.json`, from which layouts make tables and lists."""
+"""What things are called, where their pages are, and how each tracer looks, for layouts and for scripts that draw."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect.charts.tracer_look import LOOKS, look
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 
@@ -15,7 +16,7 @@ Label = dict[str, str | dict[str, str]]
 
 
 def labels(catalogue: Catalogue) -> dict[str, dict[str, Label]]:
-    """For suites, cases, sources and tracers each id to its text and the address of its page.
+    """For suites, cases, sources and tracers each id to its text and the address of its page: `labels.json`.
 
     A tracer is called by its tool and the version of the newest submission that has it.
     """
@@ -36,6 +37,21 @@ def labels(catalogue: Catalogue) -> dict[str, dict[str, Label]]:
             for one in catalogue.sources
         },
         "tracers": {tracer: _label(name, addresses.tracer(tracer)) for tracer, name in sorted(versions.items())},
+    }
+
+
+def tracer_looks(catalogue: Catalogue) -> dict[str, dict[str, object]]:
+    """Tracer id to its look, for every tracer that the data or the program knows: `data/tracer-looks.json`.
+
+    `series` is the number of the variable `--series-1` and so on, `colour` the sentinel of specs, `shape` and `dash`
+    are as Vega takes them.
+    """
+    measured = {case.tracer for one in catalogue.everything for case in one.numbers}
+    published = {figure.tracer for source in catalogue.sources for figure in source.figures if figure.tracer}
+    looks = {tracer: look(tracer) for tracer in sorted({*LOOKS, *measured, *published})}
+    return {
+        tracer: {"series": one.series, "colour": one.colour, "shape": one.shape, "dash": one.dash}
+        for tracer, one in looks.items()
     }
 
 

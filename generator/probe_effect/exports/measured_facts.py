@@ -55,6 +55,11 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     return found
 
 
+def fact(text: str, title: str, href: str, kind: str) -> Fact:
+    """What a page quotes, with what it says on hover, where it is from and how it was got."""
+    return {"text": text, "title": title, "href": href, "kind": kind}
+
+
 def _machine(submission: Submission) -> Iterator[tuple[str, Fact]]:
     machine = names.machine_name(submission.document)
     common = {"title": machine, "href": addresses.machine(submission.machine), "kind": "measured"}
@@ -87,22 +92,16 @@ def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
     if one.level is None:
         for word, rate_hz in RATES_HZ.items():
             at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "
-            yield (
-                f"slowdown@{word}",
-                _bounded(one, "slowdown", slowdown_at(one.bounded_cost, rate_hz), units.SHARE, at_rate),
-            )
+            slowdown = slowdown_at(one.bounded_cost, rate_hz)
+            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown, units.SHARE, at_rate)
 
 
 def _of_thresholds(one: Number) -> Iterator[tuple[str, Fact]]:
-    found: dict[addresses.Quantity, Estimate | None] = {
-        "threshold-1": one.threshold(1),
-        "threshold-5": one.threshold(5),
-        "threshold-30": one.threshold(30),
-    }
-    for (what, rate), percent in zip(found.items(), THRESHOLDS, strict=True):
-        if rate is not None:
-            fact = _fact(one, what, rate, units.EVENTS, f"{percent} % slower at ")
-            yield what, fact | {"cell": units.interval(rate, units.RATE)}
+    quantities: tuple[addresses.Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
+    for what, percent in zip(quantities, THRESHOLDS, strict=True):
+        if (rate := one.threshold(percent)) is not None:
+            told = _fact(one, what, rate, units.EVENTS, f"{percent} % slower at ")
+            yield what, told | {"cell": units.interval(rate, units.RATE)}
 
 
 def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
@@ -149,5 +148,4 @@ def _fact(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, 
 
 def _told(one: Number, what: addresses.Quantity, text: str, title: str) -> Fact:
     machine = names.machine_name(one.submission.document)
-    href = addresses.number(one, what)
-    return {"text": text, "title": f"{title}; {machine}, {one.submission.date}", "href": href, "kind": "measured"}
+    return fact(text, f"{title}; {machine}, {one.submission.date}", addresses.number(one, what), "measured")

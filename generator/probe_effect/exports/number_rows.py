@@ -5,42 +5,37 @@ Times and instructions are two tables, whose fields differ; nothing puts them in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probe_effect.exports.table import Field, Row, fields_of
 from probe_effect.numbers import names
-from probe_effect.reduce.submission import Submission
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.source_file import FIGURE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from probe_effect.exports.table import Value
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import PublishedSource
     from probe_effect.numbers.index import Numbers
     from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.source_file import Figure
-
 
 Cells = dict[str, "Value"]
 
-INTERVAL, RANGE = ("_low", "_high"), ("_least", "_greatest")
-"""What the ends of a time and of a count are called."""
+INTERVAL = {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."}
+RANGE = {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."}
+"""What the ends of a time and of a count are called, and what they are."""
+
+NO_ENDS = (None, None, None)
 
 DIGITS = 7
 """Of each number: more than any interval supports."""
 
 
-def _interval_fields(name: str, unit: str, text: str) -> tuple[Field, ...]:
-    ends = (("", text), ("_low", "Low end of its 95 % interval."), ("_high", "High end of its 95 % interval."))
-    return tuple(Field(f"{name}{end}_{unit}", "number", words) for end, words in ends)
-
-
-def _spread_fields(name: str, text: str) -> tuple[Field, ...]:
-    ends = (("", text), ("_least", "The least of its blocks."), ("_greatest", "The greatest of its blocks."))
-    return tuple(Field(f"{name}{end}_instructions", "number", words) for end, words in ends)
+def _fields(name: str, unit: str, text: str, ends: Mapping[str, str] = INTERVAL) -> tuple[Field, ...]:
+    """A quantity with its ends."""
+    return tuple(Field(f"{name}{end}_{unit}", "number", words) for end, words in {"": text, **ends}.items())
 
 
 PLACE_FIELDS = (
@@ -72,15 +67,15 @@ COST_FIELDS = (
     *PLACE_FIELDS,
     Field("baseline_ns", "number", "Untraced time for each event, ns: median of the baselines."),
     Field("noise_floor_ns", "number", "What no difference looks like, from baseline against baseline, ns an event."),
-    *_interval_fields("cost", "ns", "Added time for each event, ns: Hodges-Lehmann estimate."),
+    *_fields("cost", "ns", "Added time for each event, ns: Hodges-Lehmann estimate."),
     Field("fastest_ns", "number", "Fastest traced run less fastest baseline, ns an event."),
     Field("distinguishable", "boolean", "Whether the cost can be told from 0."),
-    *_interval_fields("slowdown", "ratio", "Cost over baseline at the rate that was measured; 0.05 is 5 % slower."),
-    *_interval_fields("threshold_1", "hz", "Rate of events at which a busy thread is 1 % slower, events/s."),
-    *_interval_fields("threshold_5", "hz", "Rate of events at which a busy thread is 5 % slower, events/s."),
-    *_interval_fields("threshold_30", "hz", "Rate of events at which a busy thread is 30 % slower, events/s."),
-    *_interval_fields("attach", "ns", "From starting the tracer until its probes were live, ns."),
-    *_interval_fields("detach", "ns", "From asking the tracer to stop until it had exited, ns."),
+    *_fields("slowdown", "ratio", "Cost over baseline at the rate that was measured; 0.05 is 5 % slower."),
+    *_fields("threshold_1", "hz", "Rate of events at which a busy thread is 1 % slower, events/s."),
+    *_fields("threshold_5", "hz", "Rate of events at which a busy thread is 5 % slower, events/s."),
+    *_fields("threshold_30", "hz", "Rate of events at which a busy thread is 30 % slower, events/s."),
+    *_fields("attach", "ns", "From starting the tracer until its probes were live, ns."),
+    *_fields("detach", "ns", "From asking the tracer to stop until it had exited, ns."),
     Field("rate_hz", "number", "Highest rate of events while traced, events/s."),
     *EVENT_FIELDS,
     Field("grade", "string", "How far to trust it; A is the best."),
@@ -89,8 +84,8 @@ COST_FIELDS = (
 )
 COUNT_FIELDS = (
     *PLACE_FIELDS,
-    *_spread_fields("baseline", "Untraced instructions for each event: median of the blocks."),
-    *_spread_fields("cost", "Added instructions for each event: median of the blocks."),
+    *_fields("baseline", "instructions", "Untraced instructions for each event: median of the blocks.", RANGE),
+    *_fields("cost", "instructions", "Added instructions for each event: median of the blocks.", RANGE),
     *EVENT_FIELDS,
     Field("mechanism", "string", "How the kernel made the kprobes of the case; empty for others."),
     Field("faults", "string", "Why it is neither ranked nor compared; empty for a sound one."),
@@ -110,40 +105,32 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
     """Every case of each of `submissions`, all of times or all of instructions; of one withdrawn, none is current."""
     for submission in submissions:
         place = _place(submission)
-        fields = [field.name for field in (COST_FIELDS if submission.metric == "time" else COUNT_FIELDS)]
+        fields = COST_FIELDS if submission.metric == "time" else COUNT_FIELDS
         for one in submission.numbers:
-            cells = (
-                place | _what(one, is_current=numbers.is_current(one)) | (_time(one) if one.is_time else _count(one))
-            )
-            yield Row((name, cells[name]) for name in fields)
+            made = place | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
+            made |= _time(one) if one.is_time else _count(one)
+            yield Row((field.name, _cell(one, made, field)) for field in fields)
 
 
-def figure_rows(sources: Iterable[PublishedSource]) -> list[Row]:
-    """Every published figure, by source."""
-    return [figure_row(source, figure) for source in sources for figure in source.figures]
-
-
-def figure_row(source: PublishedSource, figure: Figure) -> Row:
-    """A published figure beside what it comes to when computed again."""
-    own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
-    found = source.recomputed.get(figure.figure)
-    return Row(
-        {
-            "source": source.id,
-            "source_title": source.document.title,
-            "source_date": source.document.date,
-            **own,
-            "recomputed": _short(float(found.value)) if found else None,
-            "verdict": found.verdict if found else None,
-        }
-    )
+def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[Row]:
+    """Every published figure, by source, beside what it comes to when computed again."""
+    for source in sources:
+        document = source.document
+        place: Cells = {"source": source.id, "source_title": document.title, "source_date": document.date}
+        for figure in source.figures:
+            own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
+            found = source.recomputed.get(figure.figure)
+            again: Cells = {
+                "recomputed": _short(float(found.value)) if found else None,
+                "verdict": found.verdict if found else None,
+            }
+            yield Row(place | own | again)
 
 
 def _place(submission: Submission) -> Cells:
     """What all rows of a submission share."""
     document = submission.document
     return {
-        "id": None,
         "machine": submission.machine,
         "machine_name": names.machine_name(document),
         "tier": names.tier(document.machine, submission.metric),
@@ -154,55 +141,31 @@ def _place(submission: Submission) -> Cells:
     }
 
 
-def _what(one: Number, *, is_current: bool) -> Cells:
-    return {
-        "id": one.id,
-        "case": one.case,
-        "tracer": one.tracer,
-        "tracer_version": one.tool_version,
-        "level": one.level,
-        "current": is_current,
-        "status": one.status,
-        "blocks": one.blocks,
-        "loss_ratio": _short(one.loss_ratio),
-        "reconciled": one.reconciled,
-        "note": one.note,
-    }
-
-
 def _time(one: Number) -> Cells:
-    return {
-        "baseline_ns": _short(one.baseline.value if one.baseline else None),
-        "noise_floor_ns": _short(one.noise_floor_ns),
-        **_ends("cost", "ns", one.cost),
-        "fastest_ns": _short(one.fastest_ns),
-        "distinguishable": one.distinguishable,
-        **_ends("slowdown", "ratio", one.slowdown),
-        **{
-            name: value
-            for percent in THRESHOLDS
-            for name, value in _ends(f"threshold_{percent}", "hz", one.threshold(percent)).items()
-        },
-        **_ends("attach", "ns", one.attach),
-        **_ends("detach", "ns", one.detach),
-        "rate_hz": _short(one.rate_hz),
-        "grade": one.grade,
-        "grade_reasons": "; ".join(one.grade_reasons) or None,
-    }
+    """Cells of a time that it does not have under their own names."""
+    cells = {"baseline_ns": one.baseline.value if one.baseline else None}
+    cells |= _ends("cost", "ns", one.cost) | _ends("slowdown", "ratio", one.slowdown)
+    for percent in THRESHOLDS:
+        cells |= _ends(f"threshold_{percent}", "hz", one.threshold(percent))
+    cells |= _ends("attach", "ns", one.attach) | _ends("detach", "ns", one.detach)
+    return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
 
 
 def _count(one: Number) -> Cells:
-    return {
-        **_ends("baseline", "instructions", one.baseline, RANGE),
-        **_ends("cost", "instructions", one.cost, RANGE),
-        "mechanism": one.mechanism,
-        "faults": "; ".join(one.faults) or None,
-    }
+    """Cells of a count that it does not have under their own names."""
+    ends = _ends("baseline", "instructions", one.baseline, RANGE) | _ends("cost", "instructions", one.cost, RANGE)
+    return {**ends, "faults": "; ".join(one.faults) or None}
 
 
-def _ends(name: str, unit: str, found: Estimate | None, ends: tuple[str, str] = INTERVAL) -> Cells:
-    values = (found.value, found.low, found.high) if found else (None, None, None)
-    return {f"{name}{end}_{unit}": _short(value) for end, value in zip(("", *ends), values, strict=True)}
+def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = INTERVAL) -> dict[str, float | None]:
+    return {f"{name}{end}_{unit}": value for end, value in zip(("", *ends), found or NO_ENDS, strict=True)}
+
+
+def _cell(one: Number, made: Cells, field: Field) -> Value:
+    """What was made for a field, or else what the number has under its name."""
+    found: Any = made[field.name] if field.name in made else getattr(one, field.name)
+    cell: Value = _short(found) if field.kind == "number" else found
+    return cell
 
 
 def _short(value: float | None) -> float | None:

@@ -6,31 +6,22 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.exports import licence
-from probe_effect.exports.number_rows import (
-    COST_FIELDS,
-    COUNT_FIELDS,
-    FIGURE_FIELDS,
-    figure_rows,
-    number_rows,
-)
-from probe_effect.exports.table import Table, csv_text, json_text
+from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
+from probe_effect.exports.table import Table, json_of, write_table
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
-from probe_effect.reduce.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from probe_effect.exports.table import Field, Row
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
 
 Tables = dict[str, Table]
 """File name without its ending, to the table in it."""
@@ -39,8 +30,7 @@ TITLES = {"data": "This page's numbers", "counts": "Its instructions", "publishe
 """What a page calls each of its tables."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """Every number of the site, times, instructions and published figures apart."""
 
     costs: tuple[Row, ...]
@@ -68,39 +58,42 @@ def whole_tables(found: Rows) -> Tables:
 
 def page_tables(catalogue: Catalogue, found: Rows) -> dict[str, Tables]:
     """Address of a page to its tables."""
-    current = Rows(_current(found.costs), _current(found.counts), _costs_of_others(found.figures))
+    costs, counts = (tuple(row for row in some if row["current"]) for some in (found.costs, found.counts))
+    of_our_cases = (row for row in found.figures if row["case"] is not None and row["cost_ns"] is not None)
     pages = {
-        "/costs/": {"data": Table("What one event costs, current on each machine", COST_FIELDS, current.costs)},
+        "/costs/": {"data": Table("What one event costs, current on each machine", COST_FIELDS, costs)},
         "/kernels/": {"data": Table("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
         "/sources/": {"data": Table("Published figures", FIGURE_FIELDS, found.figures)},
     }
     # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
-    few = _of_machines(current, shown_machines(catalogue.numbers))
+    shown = set(shown_machines(catalogue.numbers))
+    few = Rows(tuple(row for row in costs if row["machine"] in shown), counts, ())
+    by_suite = [_grouped(some, itemgetter("suite")) for some in few]
+    by_case = [_grouped(some, itemgetter("case")) for some in (costs, counts, of_our_cases)]
+    by_tool = [_grouped(some, _tool) for some in few]
     for folder in catalogue.suites:
         suite = folder.suite
-        pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", few, "suite", suite.id)
+        pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", by_suite, suite.id)
         for case in suite.cases:
-            pages[addresses.case(case.id)] = _mixed(f"{case.id}: {case.title}", current, "case", case.id)
-    for tool in sorted({names.tool_of(str(row["tracer"])) for row in (*found.costs, *found.counts)}):
-        pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", _of_tool(few, tool), None, tool)
+            pages[addresses.case(case.id)] = _mixed(f"{case.id}: {case.title}", by_case, case.id)
+    for tool in sorted({_tool(row) for row in (*found.costs, *found.counts)}):
+        pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
     pages |= _each("machine", addresses.machine, "Times on machine", COST_FIELDS, found.costs)
     pages |= _each("machine", addresses.kernel, "Instructions on machine", COUNT_FIELDS, found.counts)
     pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, found.costs)
     pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, found.counts)
     for one in catalogue.withdrawn:
-        pages[addresses.submission(one.id)] = {"data": _withdrawn(one, catalogue)}
+        fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
+        own = tuple(number_rows([one], catalogue.numbers))
+        pages[addresses.submission(one.id)] = {"data": Table(f"Submission {one.id}, withdrawn", fields, own)}
     return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, found.figures)
 
 
 def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path) -> str:
     """Write the tables of every page below `static`, and return the index of them that the layouts read, as JSON."""
     for address, tables in pages.items():
-        folder = static / address.strip("/")
-        folder.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
-            (folder / f"{name}.csv").write_text(csv_text(table), encoding="utf-8")
-            text = json_text(table, about(catalogue, address))
-            (folder / f"{name}.json").write_text(text, encoding="utf-8")
+            write_table(table, static / address.strip("/") / name, about(catalogue, address))
     listed = {
         address.rstrip("/"): [
             {"name": name, "label": TITLES[name], "title": table.title, "rows": len(table.rows)}
@@ -108,7 +101,7 @@ def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path
         ]
         for address, tables in pages.items()
     }
-    return json.dumps(listed, ensure_ascii=False)
+    return json_of(listed)
 
 
 def about(catalogue: Catalogue, address: str) -> dict[str, object]:
@@ -121,17 +114,9 @@ def about(catalogue: Catalogue, address: str) -> dict[str, object]:
     }
 
 
-def _withdrawn(one: Submission, catalogue: Catalogue) -> Table:
-    fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
-    return Table(f"Submission {one.id}, withdrawn", fields, tuple(number_rows([one], catalogue.numbers)))
-
-
-def _mixed(title: str, found: Rows, key: str | None, value: str) -> Tables:
+def _mixed(title: str, kinds: Iterable[dict[str, list[Row]]], value: str) -> Tables:
     """The tables of a page on which all three kinds meet; costs always, so that their path stays."""
-    costs, counts, figures = (
-        tuple(row for row in rows if key is None or row.get(key) == value)
-        for rows in (found.costs, found.counts, found.figures)
-    )
+    costs, counts, figures = (tuple(groups.get(value, ())) for groups in kinds)
     tables = {"data": Table(title, COST_FIELDS, costs)}
     if counts:
         tables["counts"] = Table(f"{title}, instructions", COUNT_FIELDS, counts)
@@ -144,28 +129,17 @@ def _each(
     key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[Row]
 ) -> dict[str, Tables]:
     """A page for each value of `key`, with its rows."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(str(row[key]), []).append(row)
+    groups = _grouped(rows, itemgetter(key))
     return {address(value): {"data": Table(f"{title} {value}", fields, tuple(own))} for value, own in groups.items()}
 
 
-def _current(rows: Iterable[Row]) -> tuple[Row, ...]:
-    return tuple(row for row in rows if row["current"])
+def _grouped(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
-def _costs_of_others(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Published figures that are costs of one of our cases."""
-    return tuple(row for row in rows if row["case"] is not None and row["cost_ns"] is not None)
-
-
-def _of_machines(found: Rows, machines: Collection[str]) -> Rows:
-    return Rows(tuple(row for row in found.costs if row["machine"] in machines), found.counts, found.figures)
-
-
-def _of_tool(found: Rows, tool: str) -> Rows:
-    """What a tool measured, in whatever version."""
-    costs, counts = (
-        tuple(row for row in rows if names.tool_of(str(row["tracer"])) == tool) for rows in (found.costs, found.counts)
-    )
-    return Rows(costs, counts, ())
+def _tool(row: Row) -> str:
+    """What measured it, whatever its version."""
+    return names.tool_of(str(row["tracer"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,10 +13,9 @@ from probe_effect.exports.table import Field, Table, fields_of
 from probe_effect.store.samples import SAMPLE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from probe_effect.exports.table import Row, Value
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Submission
 
@@ -67,10 +65,9 @@ def write_parquet(table: Table, path: Path, version: str) -> None:
         version: of the data.
     """
     schema = _schema(table.fields, table.title, version)
-    columns = [
-        pa.array(_cells(field, table.rows), type=found.type) for field, found in zip(table.fields, schema, strict=True)
-    ]
-    pq.write_table(pa.Table.from_arrays(columns, schema=schema), path, compression="zstd")
+    # Our dates are text; Arrow reads them.
+    read = pa.schema([field.with_type(pa.string()) if field.type == TYPES["date"] else field for field in schema])
+    pq.write_table(pa.Table.from_pylist(table.rows, read).cast(schema), path, compression="zstd")
 
 
 def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
@@ -98,10 +95,3 @@ def _samples(one: Submission, schema: pa.Schema) -> pa.Table:
 
 def _metadata(field: Field) -> dict[str, str]:
     return {"description": field.text} | ({"unit": field.unit} if field.unit else {})
-
-
-def _cells(field: Field, rows: Iterable[Row]) -> Iterator[Value | date]:
-    """The cells of a column; dates as such, because Parquet has a type for them."""
-    for row in rows:
-        cell = row[field.name]
-        yield date.fromisoformat(cell) if field.kind == "date" and isinstance(cell, str) else cell

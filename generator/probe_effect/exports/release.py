@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import UsageError
-from probe_effect.exports.archive import write_zip
-from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, number_rows
-from probe_effect.exports.table import Table, csv_text
+from probe_effect.exports.files import copy, sha256, write, write_zip
+from probe_effect.exports.page_data import rows, whole_tables
+from probe_effect.exports.table import csv_text
 from probe_effect.store.release_file import (
     MANIFEST,
     SUMS,
@@ -45,10 +44,9 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     manifest = Manifest(schema_version=1, version=version, date=date, data_version=catalogue.version, files=files)
     release = Release(folder.with_name(f".{version}"), manifest)
     shutil.rmtree(release.folder, ignore_errors=True)
-    release.folder.mkdir(parents=True)
     beside = _beside(catalogue, manifest)
     for name, content in beside.items():
-        (release.folder / name).write_bytes(content)
+        write(release.folder / name, content)
     _write_archive(release, beside, data)
     _write_sums(release)
     release.folder.rename(folder)
@@ -58,10 +56,8 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
 def copy_releases(catalogue: Catalogue, target: Path) -> None:
     """Copy every release's files, as they were made, to `target/<version>/`."""
     for release in catalogue.releases:
-        folder = target / release.version
-        folder.mkdir(parents=True)
         for name in release.names:
-            shutil.copyfile(release.folder / name, folder / name)
+            copy(release.folder / name, target / release.version / name)
 
 
 def _free_folder(data: DataFolder, version: str) -> Path:
@@ -77,11 +73,8 @@ def _free_folder(data: DataFolder, version: str) -> Path:
 
 def _beside(catalogue: Catalogue, manifest: Manifest) -> dict[str, bytes]:
     """The files that lie beside the archive and in it: every number as of then, and what the archive holds."""
-    tables = {
-        "costs.csv": Table("Times", COST_FIELDS, tuple(number_rows(catalogue.timed, catalogue.numbers))),
-        "counts.csv": Table("Instructions", COUNT_FIELDS, tuple(number_rows(catalogue.counted, catalogue.numbers))),
-    }
-    texts = {name: csv_text(tables[name]) for name in TABLES}
+    tables = whole_tables(rows(catalogue))
+    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in TABLES}
     texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
     return {name: text.encode() for name, text in texts.items()}
 
@@ -90,11 +83,11 @@ def _write_archive(release: Release, beside: dict[str, bytes], data: DataFolder)
     top = archive_name(release.version).removesuffix(".zip")
     names = [*(one.path for one in release.document.files), *EXPLAINING]
     paths = {f"{top}/data/{name}": data.root / name for name in names}
-    inside = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+    inside = {name: path for name, path in paths.items() if path.is_file()}
     write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})
 
 
 def _write_sums(release: Release) -> None:
     names = (name for name in release.names if name != SUMS)
-    lines = (f"{hashlib.sha256((release.folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
-    (release.folder / SUMS).write_text("".join(lines), encoding="utf-8")
+    lines = (f"{sha256(release.folder / name)}  {name}\n" for name in names)
+    write(release.folder / SUMS, "".join(lines))

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from probe_effect.exports.files import write
 from probe_effect.store.tables import FORMULA_START, csv_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from probe_effect.store.tables import Column
+
+FORMS = ("csv", "json", "parquet")
+"""The endings that a whole table may have."""
 
 Kind = Literal["integer", "number", "string", "boolean", "date"]
 """As Table Schema calls them."""
@@ -31,7 +36,7 @@ class Row(dict[str, Value]):
     @cached_property
     def json(self) -> str:
         """Its line of JSON: a list, because thousands of rows that name their cells are three times as large."""
-        return _json(list(self.values()))
+        return json_of(list(self.values()))
 
 
 UNITS = {"_ns": "ns", "_hz": "events/s", "_ratio": "ratio", "_bytes": "bytes", "instructions": "instructions"}
@@ -79,6 +84,18 @@ def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
     return tuple(Field(column.name, column.kind, column.text) for column in columns)
 
 
+def forms(name: str, folder: Path) -> list[Path]:
+    """The files that the table called `name` has in `folder`."""
+    paths = (folder / f"{name}.{ending}" for ending in FORMS)
+    return [path for path in paths if path.is_file()]
+
+
+def write_table(table: Table, path: Path, about: Mapping[str, object]) -> None:
+    """Write the table as CSV and as JSON to `path`, which has no ending."""
+    write(path.with_suffix(".csv"), csv_text(table))
+    write(path.with_suffix(".json"), json_text(table, about))
+
+
 def csv_text(table: Table) -> str:
     """The table as CSV that no spreadsheet runs; a missing value is an empty cell."""
     return "".join([csv_line(field.name for field in table.fields), *(row.csv for row in table.rows)])
@@ -99,7 +116,7 @@ def rows_document(head: Mapping[str, object], rows: Iterable[str]) -> str:
     A row has a line of its own, so that the difference between two files is the rows that differ.
     """
     lines = ",\n".join(rows)
-    return f'{_json(head)[:-1]}, "rows": [\n{lines}\n]}}\n'
+    return f'{json_of(head)[:-1]}, "rows": [\n{lines}\n]}}\n'
 
 
 def schema(fields: Sequence[Field]) -> dict[str, Any]:
@@ -121,5 +138,6 @@ def _csv_cell(value: Value) -> Value:
 WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def _json(value: object) -> str:
+def json_of(value: object) -> str:
+    """One line of JSON, which has no NaN."""
     return WRITER.encode(value)

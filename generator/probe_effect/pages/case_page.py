@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.beside import remarks
 from probe_effect.answer.composition import checked
-from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.comparison import compare

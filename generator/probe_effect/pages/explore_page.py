@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.numbers import names
@@ -90,4 +90,4 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     sentence = f"Measured on {where}: what each event adds, a row for each case and a dot for each tracer."
     left_out = len(own) - len(clear)
     note = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up." if left_out else None
-    return [cost_chart(CHART, "The cost of one event, by case and tracer", sentence, dots, note, page="/explore/")]
+    return [cost_chart(CHART, "The cost of one event, by case and tracer", sentence, dots, note=note, page="/explore/")]

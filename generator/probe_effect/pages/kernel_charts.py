@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.instructions import Count, instruction_chart
+from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
 from probe_effect.pages.instructions import short, subject, tracer
 
@@ -34,7 +34,7 @@ def _by_kernel(found: Matrix) -> list[Chart]:
     lines = {name: [one for one in drawn if column_of(one).tracer == name] for name in found.tracers}
     # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
     chosen = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
-    counts = [Count(subject(one), names[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
+    counts = [Dot(subject(one), names[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
     sentence = (
         f"Instructions that one event adds with {short(chosen)}, kernel by kernel; a line joins the dots of a case."
     )
@@ -47,7 +47,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
-    counts = [Count(subject(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
+    counts = [Dot(subject(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     sentence = (
         f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
@@ -55,7 +55,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     return [_chart(found, "tracers", sentence, counts, series)] if counts else []
 
 
-def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Count], series: Sequence[str]) -> Chart:
+def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Dot], series: Sequence[str]) -> Chart:
     title = f"{found.suite.title}: instructions by {by.removesuffix('s')}"
     note = NOTE if len(_drawn(found)) < len(_counted(found)) else None
     name = f"instructions-{found.suite.id}-{by}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.answer.rate_tiers import SOURCE, tiers
-from probe_effect.charts.costs import Dot, cost_chart
+from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
 from probe_effect.numbers.published import with_unit
