@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from probe_effect import units
 from probe_effect.checks import run as checks
 from probe_effect.cli import output
-from probe_effect.cli.credit import credited
-from probe_effect.cli.submit_display import show_parcel, show_persons
+from probe_effect.cli.data_options import credited
 from probe_effect.cli.submit_send import send, tell_dry_run
+from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
+from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
 from probe_effect.submit.parcel import read_parcels, unpublished
 from probe_effect.submit.private import find_private, marks_of_host
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from probe_effect.submit.parcel import Parcel
 
+NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+
+class Options(TypedDict):
     """How it is to be done, as the command line has it."""
 
     name: str | None
@@ -40,34 +42,34 @@ class Options:
 
 def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
     """Propose the submissions in `folders`, or all that are not published yet. Raises: BadData, UsageError."""
-    credited(options.name, None)
+    credited(options["name"], None)
     checkout = branches.checkout_of(data.root)
-    if options.remote and checkout is None:
+    if options["remote"] and checkout is None:
         msg = f"{data.root}: is in no clone, so nothing can be pushed. Clone the repository, or leave out --remote."
         raise UsageError(msg)
-    asks = sys.stdin.isatty() and not options.dry_run
+    asks = sys.stdin.isatty() and not options["dry_run"]
     parcels = _parcels(folders, data, checkout)
     if not parcels:
         output.say(f"{data.results}: all in it is published already")
         return
     for parcel in parcels:
-        show_parcel(parcel)
-    looked_for = _look_for_private(parcels, (*options.allowed, options.name or ""), data)
+        _show_parcel(parcel)
+    looked_for = _look_for_private(parcels, (*options["allowed"], options["name"] or ""), data)
     parcels = _with_credits(parcels, options, asks=asks)
     credits_ = [item.credit for one in parcels for item in one.items]
-    show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
-    if options.dry_run:
+    _show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
+    if options["dry_run"]:
         tell_dry_run(parcels, checkout)
         return
-    if asks and not options.yes:
+    if asks and not options["yes"]:
         click.confirm("Go on?", default=True, abort=True, err=True)
-    send(parcels, checkout, options.remote)
+    send(parcels, checkout, options["remote"])
 
 
 def _with_credits(parcels: list[Parcel], options: Options, *, asks: bool) -> list[Parcel]:
     """The parcels with the name that is given, on the command line or at the terminal."""
-    if options.name is not None or options.nameless:
-        return [one.credited(options.name) for one in parcels]
+    if options["name"] is not None or options["nameless"]:
+        return [one.credited(options["name"]) for one in parcels]
     if asks and not any(item.credit for one in parcels for item in one.items):
         return [one.credited(_asked_name()) for one in parcels]
     return parcels
@@ -128,3 +130,25 @@ def _asked_name() -> str | None:
     """The name that is given at the terminal."""
     answer = click.prompt("Name to credit (none: leave it empty)", default="", show_default=False, err=True)
     return credited(answer.strip() or None, None).name
+
+
+def _show_parcel(parcel: Parcel) -> None:
+    """On the side, all that one pull request makes public."""
+    show_section(f"What will be published of {parcel.machine}", _files(parcel), aside=True)
+    newest = max(parcel.items, key=lambda item: item.document.run.started)
+    show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
+
+
+def _files(parcel: Parcel) -> Iterator[tuple[str, str]]:
+    for item in parcel.items:
+        yield from ((units.size(path.stat().st_size), item.target(path)) for path in item.files())
+
+
+def _show_persons(credits_: Iterable[str | None], author: str | None, marks: int) -> None:
+    """What will be public of the person, and what was looked for."""
+    names = ", ".join(dict.fromkeys(filter(None, credits_)))
+    rows = [("credit", names or "none; --name gives one")]
+    rows += [("author of the commit", author)] if author else []
+    rows += [("never recorded", NEVER_RECORDED)]
+    rows += [("looked for in the files", f"{marks} names and numbers of this machine; none is in them")]
+    show_section("You", rows, aside=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from probe_effect.cli import output
-from probe_effect.cli.submit_display import show_steps
 from probe_effect.store.places import OWN_FOLDER
 from probe_effect.submit import branch as branches
 from probe_effect.submit import hub as hubs
@@ -14,10 +15,11 @@ from probe_effect.submit import steps
 from probe_effect.submit.folder import lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probe_effect.submit.hub import Hub
     from probe_effect.submit.parcel import Parcel
+    from probe_effect.submit.steps import Step
 
 
 def tell_dry_run(parcels: Sequence[Parcel], checkout: Path | None) -> None:
@@ -46,8 +48,15 @@ def send(parcels: Sequence[Parcel], checkout: Path | None, remote: str | None) -
 def _to_folder(parcels: Sequence[Parcel]) -> None:
     root = Path.cwd() / OWN_FOLDER
     lay_out([item for parcel in parcels for item in parcel.items], root)
-    show_steps("To send it", steps.from_folder(root, hubs.installed_from()))
+    _show_steps(steps.from_folder(root, hubs.installed_from()))
     output.product(str(root))
+
+
+def _show_steps(todo: Iterable[Step]) -> None:
+    """What is left to be done by hand; each command is whole on a line of its own, so that it can be copied."""
+    output.say(click.style("To send it", bold=True))
+    for number, (purpose, command) in enumerate(todo, start=1):
+        output.say(f"  {number}. {purpose}:\n     {command}")
 
 
 def _to_branch(parcel: Parcel, checkout: Path, remote: str | None, cloned: Hub | None) -> None:
@@ -55,7 +64,7 @@ def _to_branch(parcel: Parcel, checkout: Path, remote: str | None, cloned: Hub |
     if remote:
         branches.push(checkout, remote, branch)
     else:
-        show_steps("To send it", steps.from_branch(branch, cloned))
+        _show_steps(steps.from_branch(branch, cloned))
     output.product(branch.name)
 
 
