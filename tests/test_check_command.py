@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from probe_effect.cli.annotations import annotation
+from probe_effect.cli.check import annotation
 from probe_effect.cli.group import commands
 from probe_effect.model import Problem
 from submission_patches import HOME, good_data

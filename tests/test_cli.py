@@ -88,7 +88,9 @@ def test_every_command_has_help_that_says_what_it_does(command: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_of_a_command_says_what_it_is_for(command: str) -> None:
-    options = [one for one in commands.commands[command].params if isinstance(one, click.Option)]
+    read = commands.get_command(click.Context(commands), command)
+    assert read is not None
+    options = [one for one in read.params if isinstance(one, click.Option)]
     assert [one.name for one in options if not one.help] == []
 
 

@@ -22,7 +22,6 @@ from probe_effect.compare.comparison import (
     outcomes,
     ranked,
     since,
-    without_counterpart,
 )
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import read_numbers
@@ -206,12 +205,6 @@ def test_a_measurement_is_never_compared_with_itself(tmp_path: Path) -> None:
     write_submission(tmp_path)
     side = Side("m", tuple(read(tmp_path)))
     assert between(side, side) == []
-
-
-def test_what_only_one_side_has_is_known() -> None:
-    own = submission()
-    _, both = (measurement(Estimate(9, 8, 10), own, case=case) for case in ("03-kretprobe", "02-kprobe"))
-    assert [one.case for one in without_counterpart(Side("first", (own,)), [both])] == ["03-kretprobe"]
 
 
 def test_a_submission_is_set_against_the_newest_earlier_one_of_its_suite(tmp_path: Path) -> None:

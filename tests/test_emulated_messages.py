@@ -11,15 +11,13 @@ from probe_effect.emulated.messages import (
     decode,
     encode,
     in_guest,
-    limits_of,
     load_message,
     load_of,
     planned_of,
-    row_of,
     run_request,
 )
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, empty_row
-from probe_effect.model import Key
+from probe_effect.model import Key, Sample
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.loop import Load
 
@@ -49,7 +47,7 @@ def test_a_run_arrives_as_it_was_planned(planned: PlannedRun, load: Load) -> Non
     request = decode(encode(run_request(planned, load, watch, LIMITS)))
     assert request is not None
     assert planned_of(request["planned"]) == planned
-    assert limits_of(request["limits"]) == LIMITS
+    assert Limits(**request["limits"]) == LIMITS
     assert request["watch"] == {
         "tracer": "bpftrace",
         "script": "/probe-effect/suites/tiny/02-kprobe.bt",
@@ -82,7 +80,7 @@ def test_a_row_comes_back_as_it_was_made() -> None:
     row = empty_row(PlannedRun(3, 4, Key("02-kprobe", "bpftrace", "7"), "traced"))
     message = decode(encode({"row": {name: getattr(row, name) for name in row.__slots__}}))
     assert message is not None
-    assert row_of(message["row"]) == row
+    assert Sample(**message["row"]) == row
 
 
 @given(st.binary().filter(lambda line: b"\n" not in line))

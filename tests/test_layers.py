@@ -61,7 +61,6 @@ NAMES_FILES_TOO = {
     "exports/dictionary.py",  # describes them
     "exports/data_package.py",  # likewise
     "numbers/catalogue.py",  # names the file of a problem
-    "cli/suites.py",  # likewise
     "measure/request.py",  # likewise
 }
 """Modules outside `store` that say a data file's name today, each for the reason given."""

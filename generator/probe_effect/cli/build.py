@@ -10,34 +10,31 @@ import click
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.store.places import project_or_error
 
-out_option = click.option(
-    "--out", type=click.Path(path_type=Path), help="Where the site goes. [default: build/site of the checkout]"
-)
 repository_option = click.option(
     "--repository", default="", envvar="PROBE_EFFECT_REPOSITORY", help="Address of the public repository, to link it."
 )
 
 
-def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+def _shard(text: str) -> tuple[int, int]:
     """Which shard of how many. Raises: click.BadParameter for anything but two numbers, the first no larger."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", value, re.ASCII)
+    found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text, re.ASCII)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        msg = f"{value!r} is not a shard. Expected one such as 3/8: the third of eight."
-        raise click.BadParameter(msg, context, parameter)
+        msg = f"{text!r} is not a shard. Expected one such as 3/8: the third of eight."
+        raise click.BadParameter(msg)
     return int(found[1]), int(found[2])
 
 
 @click.command()
 @data_option
-@out_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Where the site goes. [default: build/site of the checkout]"
+)
 @repository_option
 @click.option("--base-url", default="/", help="Address of the site, where links must be absolute.")
 @click.option(
     "--shard",
     metavar="K/N",
-    callback=_shard,
+    type=_shard,
     help="Build no site: make and keep what the Kth of N builders makes ahead of one, each on a machine of its own.",
 )
 def build(
@@ -50,18 +47,13 @@ def build(
     build/kept goes on from there.
     """
     project, data = project_or_error(Path.cwd()), data_folder(data_path)
-    if shard is not None:
-        from probe_effect.cli import build_run
-
-        build_run.make_shard(data, *shard)
-        return
 
     from probe_effect.cli import build_run
-    from probe_effect.exports.build import Places
-    from probe_effect.exports.hugo import SiteOptions
 
-    places = Places(project, data, (out or project / "build" / "site").resolve())
-    build_run.build(places, SiteOptions(base_url=base_url, repository=repository))
+    if shard is not None:
+        build_run.make_shard(data, *shard)
+    else:
+        build_run.build(project, data, out or project / "build" / "site", base_url, repository)
 
 
 @click.command()
@@ -73,8 +65,5 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     project, data = project_or_error(Path.cwd()), data_folder(data_path)
 
     from probe_effect.cli import build_run
-    from probe_effect.exports.build import Places
-    from probe_effect.exports.hugo import SiteOptions
 
-    places = Places(project, data, (project / "build" / "serve" / "site").resolve())
-    build_run.serve(places, SiteOptions(repository=repository), port)
+    build_run.serve(project, data, repository, port)

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 
-def build(places: Places, options: SiteOptions) -> None:
+def build(project: Path, data: DataFolder, out: Path, base_url: str, repository: str) -> None:
     """Build the site and print its folder. Raises: BadData, ProbeEffectError."""
-    _tell(build_site(places, options))
+    places = Places(project, data, out.resolve())
+    _tell(build_site(places, SiteOptions(base_url, repository)))
     pages = sum(1 for _ in places.out.rglob("index.html"))
     output.say(f"{pages} pages. To look at them: make serve")
     output.product(str(places.out))
@@ -39,22 +40,17 @@ def make_shard(data: DataFolder, number: int, of: int) -> None:
     output.product(str(folder))
 
 
-def serve(places: Places, options: SiteOptions, port: int) -> None:
+def serve(project: Path, data: DataFolder, repository: str, port: int) -> None:
     """Show the site on `port` of this machine until somebody stops it."""
     from watchfiles import watch
 
+    places = Places(project, data, (project / "build" / "serve" / "site").resolve())
+    options = SiteOptions(repository=repository)
     watched = places.out.with_name("watched")
     _refresh(places, watched, options)
     configuration = write_configuration(places.project, watched, fitted(options, places))
-    command = [
-        *hugo_command(places.project, configuration),
-        "server",
-        "--port",
-        str(port),
-        "--renderToMemory",
-        "--noBuildLock",
-    ]
-    with subprocess.Popen(command, env=environment()) as server:
+    hugo = [*hugo_command(places.project, configuration), "server", "--renderToMemory", "--noBuildLock"]
+    with subprocess.Popen([*hugo, "--port", str(port)], env=environment()) as server:
         try:
             for _ in watch(places.data.root, stop_event=None, raise_interrupt=False):
                 _rebuild(places, watched, options)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.annotations import annotation
 from probe_effect.cli.data_options import data_folder, data_option, given_folders
 
 if TYPE_CHECKING:
@@ -18,17 +17,17 @@ if TYPE_CHECKING:
     from probe_effect.checks.autofix import Fixed
     from probe_effect.model import Problem
 
+# Form and escapes of an annotation: the runner's source (actions/runner, ActionCommand), and
+# https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+IN_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+IN_PROPERTY = IN_MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
+
 
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
 @data_option
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    show_default=True,
-    help="For people, for programs, or as the annotations of a workflow on GitHub.",
+@output.format_of(
+    "text", "json", "github", to="For people, for programs, or as the annotations of a workflow on GitHub."
 )
 @click.option("--fix", is_flag=True, help="First mend line ends and the like in the files; never a value.")
 @click.pass_context
@@ -54,12 +53,23 @@ def check(
     fixed = autofix(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)
     if output_format == "json":
-        output.product_json(
-            output.problems_json(problems) | ({"mended": [asdict(one) for one in fixed]} if fix else {})
-        )
+        found = {"problems": [asdict(problem) for problem in problems]}
+        output.product_json(found | ({"mended": [asdict(one) for one in fixed]} if fix else {}))
     else:
         _show(problems, fixed, output_format)
     context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
+
+
+def annotation(problem: Problem) -> str:
+    """One line: `::error file=data/..,line=3,title=row-order::what is wrong`, with the mend on the message's second.
+
+    GitHub shows it beside the line of a pull request.
+    """
+    places = {"file": problem.file, "line": problem.line, "col": problem.column, "title": problem.rule}
+    known = ((name, str(value)) for name, value in places.items() if value is not None)
+    properties = ",".join(f"{name}={value.translate(IN_PROPERTY)}" for name, value in known)
+    message = f"{problem.message}\n{problem.hint}".translate(IN_MESSAGE)
+    return f"::{problem.severity} {properties}::{message}"
 
 
 def _show(problems: Sequence[Problem], fixed: Sequence[Fixed], output_format: str) -> None:

@@ -16,19 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Percent(click.ParamType[float]):
-    """A share in per cent, with or without its sign, as a ratio: 0.02 for `2%`, `2` and `2.0 %`."""
+def _percent(text: str) -> float:
+    """A share in per cent, with or without its sign, as a ratio: 0.02 for `2%`, `2` and `2.0 %`.
 
-    name = "percent"
-
-    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The ratio. Raises: click.BadParameter for anything but a plain number that is not negative."""
-        if isinstance(value, float):
-            return value
-        found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", value.strip(), re.ASCII)
-        if found is None:
-            self.fail(f"{value!r} is not a percentage. Expected one such as 2%, 2 or 0.5%.", param, ctx)
-        return float(found[1]) / 100
+    Raises: click.BadParameter for anything but a plain number that is not negative.
+    """
+    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", text.strip(), re.ASCII)
+    if found is None:
+        msg = f"{text!r} is not a percentage. Expected one such as 2%, 2 or 0.5%."
+        raise click.BadParameter(msg)
+    return float(found[1]) / 100
 
 
 @click.command()
@@ -40,7 +37,8 @@ class Percent(click.ParamType[float]):
 @click.option(
     "--fail-above",
     "fail_above_ratio",
-    type=Percent(),
+    type=_percent,
+    metavar="PERCENT",
     help="Of counted instructions: exit with 1 when a case takes more than PERCENT more in B than in A, or when a case "
     "of A has no sound count in B; --case and --tracer narrow what is looked at.",
 )
@@ -88,5 +86,4 @@ def compare(
         output.product_json(compare_output.as_json(found))
     else:
         compare_output.show(found)
-    compare_gate.show_verdict(found)
-    context.exit(compare_gate.exit_status(found))
+    context.exit(0 if compare_gate.show_verdict(found) else 1)

@@ -9,8 +9,6 @@ from probe_effect.cli import output
 from probe_effect.compare.comparison import grown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from probe_effect.cli.compared import Compared
     from probe_effect.compare.comparison import Comparison
     from probe_effect.model import Key
@@ -39,16 +37,24 @@ def failures(found: Compared) -> list[Failure]:
     ]
 
 
-def exit_status(found: Compared) -> int:
-    """1 where a case fails, else 0."""
-    return 1 if failures(found) else 0
-
-
-def show_verdict(found: Compared) -> None:
-    """On stderr each case that fails, and how many do; nothing without a limit."""
-    if found.fail_above_ratio is not None:
-        for line in _verdict(found, units.stated(found.fail_above_ratio, units.SHARE)):
-            output.say(line)
+def show_verdict(found: Compared) -> bool:
+    """On stderr each case that fails, and how many do; nothing without a limit. Whether none does."""
+    if found.fail_above_ratio is None:
+        return True
+    for one in found.comparisons:
+        if one.first.faults and not one.second.faults:
+            output.say(f"not compared: {subject(one.first.key)}: {one.reason}")
+    failing = failures(found)
+    for key, reason in failing:
+        output.say(f"fails: {subject(key)} {reason}")
+    number = len(found.comparisons) + len(found.absences)
+    looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
+    if failing:
+        output.say(f"{looked_at}, {len(failing)} not let through; --case and --tracer name those to look at")
+    else:
+        limit = units.stated(found.fail_above_ratio, units.SHARE)
+        output.say(f"{looked_at}, none takes more than {limit} more {found.second_words}")
+    return not failing
 
 
 def subject(key: Key) -> str:
@@ -64,20 +70,6 @@ def signed_percent(ratio: float | None) -> str:
     text = units.at_place(100 * ratio, -1)
     sign = "+" if ratio > 0 and text != "0.0" else ""
     return f"{sign}{text}{units.GAP}%"
-
-
-def _verdict(found: Compared, limit: str) -> Iterator[str]:
-    failing = failures(found)
-    for one in found.comparisons:
-        if one.first.faults and not one.second.faults:
-            yield f"not compared: {subject(one.first.key)}: {one.reason}"
-    yield from (f"fails: {subject(one.key)} {one.reason}" for one in failing)
-    number = len(found.comparisons) + len(found.absences)
-    looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
-    if failing:
-        yield f"{looked_at}, {len(failing)} not let through; --case and --tracer name those to look at"
-    else:
-        yield f"{looked_at}, none takes more than {limit} more {found.second_words}"
 
 
 def _growth(one: Comparison, limit: str) -> str:

@@ -87,8 +87,7 @@ def _count_json(found: Comparison) -> dict[str, Any]:
 
 def show(found: Compared) -> None:
     """The comparison for people: a table, what it comes to, what differs besides, and what has no counterpart."""
-    from probe_effect.cli.sections import show_section
-    from probe_effect.cli.tables import show_table
+    from probe_effect.cli.tables import show_section, show_table
 
     titles = (
         (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)")

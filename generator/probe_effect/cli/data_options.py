@@ -1,15 +1,19 @@
-"""Which `data/` a command works on: the one given, else the checkout's; and where it keeps what it made of it."""
+"""What several commands take: the `data/` to work on, where what is made of it is kept, folders, and a credit."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from probe_effect.errors import UsageError
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import OWN_FOLDER, DataFolder, find_project, project_or_error
+
+if TYPE_CHECKING:
+    from probe_effect.store.machine_file import Submitter
 
 data_option = click.option(
     "--data",
@@ -63,3 +67,14 @@ def given_folders(paths: tuple[Path, ...]) -> list[Path]:
             msg = f"{path}: is not a folder. Expected a folder of data, such as data/results/<machine>/<date>-<suite>."
             raise UsageError(msg)
     return list(paths)
+
+
+def credited(name: str | None, url: str | None) -> Submitter:
+    """Who gets the credit for a submission. Raises: click.UsageError."""
+    from probe_effect.store.machine_file import Submitter
+
+    try:
+        return Submitter(name=name, url=url)
+    except ValueError as error:
+        msg = "--name or --url: expected a name on one line, and an address such as https://example.org/me"
+        raise click.UsageError(msg) from error

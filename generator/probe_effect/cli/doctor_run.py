@@ -9,14 +9,15 @@ The JSON has these keys, null where there is no value; further ones may follow. 
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.cli.sections import show_commands, show_section
+from probe_effect.cli.tables import show_commands, show_section
 from probe_effect.emulated.assembly import HOST_PROGRAMS
 from probe_effect.emulated.debian import check_programs
 from probe_effect.emulated.qemu import version
@@ -45,19 +46,8 @@ def run(data: DataFolder, output_format: str) -> bool:
 
 
 def _json(found: Diagnosis) -> dict[str, Any]:
-    values: dict[str, Any] = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    for name in ("tracers", "suites", "warnings"):
-        values[name] = [dataclasses.asdict(one) for one in values[name]]
-    return {
-        "can_measure": found.can_measure,
-        **values,
-        "machine": found.machine.model_dump(),
-        "system": found.system.model_dump(),
-        "compiler": dataclasses.asdict(found.compiler),
-        "tracefs": dataclasses.asdict(found.tracefs),
-        "emulator": version(),
-        "install": install_line(found.packages),
-    }
+    values = TypeAdapter(Any).dump_python(found)
+    return {"can_measure": found.can_measure, **values, "emulator": version(), "install": install_line(found.packages)}
 
 
 def _print(found: Diagnosis) -> None:

@@ -10,47 +10,39 @@ from probe_effect.cli.lazy import LazyGroup, Unread, UnreadOfSite
 from probe_effect.cli.output import say, show_problems
 from probe_effect.errors import BadData, ProbeEffectError
 
-COMMANDS = {
-    "build": UnreadOfSite("Build the site from data; the previous one stays whole until the new one is.", "build"),
-    "check": Unread(
-        "Check submissions, published sources and suites in DIR; without DIR, the whole data folder.", "check"
+COMMANDS = (
+    UnreadOfSite("build", "Build the site from data; the previous one stays whole until the new one is."),
+    Unread("check", "Check submissions, published sources and suites in DIR; without DIR, the whole data folder."),
+    Unread("cite", "Say how to cite ID, as text and as BibTeX; without ID, the whole data set."),
+    Unread("compare", "Say where B costs more or less than A, and where no difference can be seen."),
+    Unread("dictionary", "Print what every column, key and rule of the data format means."),
+    Unread("doctor", "Say what this machine can measure, what is missing, and what makes it noisy."),
+    Unread("import", "Turn others' results into a published source, and say what they do not carry.", "import_"),
+    Unread(
+        "measure", "Measure suites on this machine, all of them by default, and print the folder of each submission."
     ),
-    "cite": Unread("Say how to cite ID, as text and as BibTeX; without ID, the whole data set.", "cite"),
-    "compare": Unread("Say where B costs more or less than A, and where no difference can be seen.", "compare"),
-    "dictionary": Unread("Print what every column, key and rule of the data format means.", "dictionary"),
-    "doctor": Unread("Say what this machine can measure, what is missing, and what makes it noisy.", "doctor"),
-    "import": Unread("Turn others' results into a published source, and say what they do not carry.", "import_"),
-    "measure": Unread(
-        "Measure suites on this machine, all of them by default, and print the folder of each submission.", "measure"
+    Unread("predict", "Say what a probe will do to a thread: its slowdown, with an interval, at a rate of events."),
+    UnreadOfSite("release", "Freeze the data as VERSION, year and month: 2026.11, then 2026.11.2."),
+    Unread(
+        "release-notes", "Print what the data release VERSION added, corrected and withdrawn, as Markdown.", "release"
     ),
-    "predict": Unread(
-        "Say what a probe will do to a thread: its slowdown, with an interval, at a rate of events.", "predict"
-    ),
-    "release": UnreadOfSite("Freeze the data as VERSION, year and month: 2026.11, then 2026.11.2.", "release"),
-    "release-notes": Unread(
-        "Print what the data release VERSION added, corrected and withdrawn, as Markdown.", "release_notes"
-    ),
-    "review": Unread("Say what HEAD would change in the data that BASE has published.", "review"),
-    "review-comment": Unread(
+    Unread("review", "Say what HEAD would change in the data that BASE has published."),
+    Unread(
+        "review-comment",
         "Make a comment of FILE, which `probe-effect review --format json` wrote, or anybody else.",
         "review",
-        "review_comment",
     ),
-    "serve": UnreadOfSite(
-        "Show the site on this machine; pages, styles and data reload as they change.", "build", "serve"
-    ),
-    "submit": Unread(
-        "Propose the submissions in DIR for publication; without DIR, all that are not published yet.", "submit"
-    ),
-    "suites": Unread("List suites and cases, and for each tracer whether it can run here and why not.", "suites"),
-    "summarise": Unread("Say what the submissions in DIR measured.", "summarise"),
-}
-"""Each by name, with the first sentence of its help, so that it need not be imported to be listed."""
+    UnreadOfSite("serve", "Show the site on this machine; pages, styles and data reload as they change.", "build"),
+    Unread("submit", "Propose the submissions in DIR for publication; without DIR, all that are not published yet."),
+    Unread("suites", "List suites and cases, and for each tracer whether it can run here and why not."),
+    Unread("summarise", "Say what the submissions in DIR measured."),
+)
+"""Each with the first sentence of its help, so that it need not be imported to be listed."""
 
 
 @click.group(
     cls=LazyGroup,
-    unread=COMMANDS,
+    commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="probe-effect", prog_name="probe-effect")
@@ -72,10 +64,8 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except BadData as error:
-        show_problems(error.problems)
-        say(f"error: {error}")
-        sys.exit(error.exit_status)
     except ProbeEffectError as error:
+        if isinstance(error, BadData):
+            show_problems(error.problems)
         say(f"error: {error}")
         sys.exit(error.exit_status)

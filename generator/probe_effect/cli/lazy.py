@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections import UserDict
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import NoReturn
 
 import click
 
 from probe_effect.errors import HostNotReady
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import NoReturn
 
 SITE_PART = ("hugo", "pagefind", "pyarrow", "vl_convert", "watchfiles")
 """What the part `site` of the package brings: Hugo, charts, Parquet. Measuring does without it."""
@@ -23,16 +18,19 @@ NOT_HERE = "Not here: needs the part `site` of the package."
 
 
 class Unread(click.Command):
-    """A command that is not imported yet: the first sentence of its help, and its module and name in this package."""
+    """A command that is not imported yet: its name and the first sentence of its help.
 
-    def __init__(self, sentence: str, module: str, function: str | None = None) -> None:
-        super().__init__(None, help=sentence)
-        self.module, self.function = module, function or module
+    `module` is the one in this package that has it, where that is not called as it is.
+    """
+
+    def __init__(self, name: str, sentence: str, module: str | None = None) -> None:
+        super().__init__(name, help=sentence)
+        self.module = module or name
 
     def read(self) -> click.Command:
         """The command itself."""
-        found: click.Command = getattr(import_module(f"{__package__}.{self.module}"), self.function)
-        return found
+        found = vars(import_module(f"{__package__}.{self.module}")).values()
+        return next(one for one in found if isinstance(one, click.Command) and one.name == self.name)
 
 
 class UnreadOfSite(Unread):
@@ -41,36 +39,27 @@ class UnreadOfSite(Unread):
     def read(self) -> click.Command:
         """The command itself, or the one that refuses."""
         missing = _missing()
-        return _refusing(self.function, missing) if missing else super().read()
+        return _refusing(str(self.name), missing) if missing else super().read()
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """What it does, or that it is not here."""
         return NOT_HERE if _missing() else super().get_short_help_str(limit)
 
 
-class Commands(UserDict[str, click.Command]):
-    """Commands by name, each imported the first time that it is looked up."""
-
-    def __getitem__(self, name: str) -> click.Command:
-        command = self.data[name]
-        if isinstance(command, Unread):
-            command = self.data[name] = command.read()
-        return command
-
-
 class LazyGroup(click.Group):
     """A group that imports the command that is called, and none for the list of all."""
 
-    def __init__(self, unread: Mapping[str, Unread], **options: Any) -> None:  # noqa: ANN401 (click's)
-        super().__init__(commands=Commands(unread), **options)
-        self.unread = unread
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself."""
+        found = super().get_command(ctx, cmd_name)
+        return found.read() if isinstance(found, Unread) else found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list as click does, from the sentences that are known."""
-        limit = formatter.width - 6 - max(map(len, self.unread))
+        limit = formatter.width - 6 - max(map(len, self.commands))
         with formatter.section("Commands"):
             formatter.write_dl(
-                [(name, self.unread[name].get_short_help_str(limit)) for name in self.list_commands(ctx)]
+                [(name, self.commands[name].get_short_help_str(limit)) for name in self.list_commands(ctx)]
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Unpack, get_args
 
 import click
 from click.core import ParameterSource
@@ -13,7 +13,7 @@ from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, V
 from probe_effect.emulated.qemu import Accelerator
 
 if TYPE_CHECKING:
-    from probe_effect.measure.submission import Author
+    from probe_effect.cli.measure_settings import Options
 
 AUTHORS = ("project", "third-party")
 """Those of `measure.submission`, which takes longer to import."""
@@ -45,6 +45,7 @@ AUTHORS = ("project", "third-party")
 )
 @click.option(
     "--vm-accel",
+    "accelerator",
     type=click.Choice(get_args(Accelerator)),
     default="tcg",
     help="kvm: take the time in a virtual machine instead, where this one's hardware can run it.",
@@ -52,50 +53,17 @@ AUTHORS = ("project", "third-party")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
-@click.option("--provenance", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")
+@click.option("--provenance", "author", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")
 @data_option
-def measure(
-    *,
-    suites: tuple[str, ...],
-    tracers: tuple[str, ...],
-    cases: tuple[str, ...],
-    blocks: int | None,
-    quick: bool,
-    seed: int | None,
-    resume: bool,
-    dry_run: bool,
-    vm: str | None,
-    vm_accel: Accelerator,
-    out: Path | None,
-    name: str | None,
-    url: str | None,
-    provenance: Author,
-    data_path: Path | None,
-) -> None:
+def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Options]) -> None:
     """Measure suites on this machine, all of them by default, and print the folder of each submission."""
-    if resume:
+    if options["resume"]:
         _check_resumable(click.get_current_context())
     data = data_folder(data_path, may_be_new=True)
 
-    from probe_effect.cli.measure_run import Options, run
+    from probe_effect.cli.measure_run import run
 
-    options = Options(
-        suites=suites,
-        tracers=tracers,
-        cases=cases,
-        blocks=blocks,
-        quick=quick,
-        seed=seed,
-        resume=resume,
-        dry_run=dry_run,
-        vm=vm,
-        accelerator=vm_accel,
-        results=out or data.results,
-        name=name,
-        url=url,
-        author=provenance,
-    )
-    run(data, options)
+    run(data, out or data.results, options)
 
 
 def _check_resumable(context: click.Context) -> None:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.cli.sections import show_section
+from probe_effect.cli.tables import show_section
 from probe_effect.measure.plan import plan
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.store.plan_file import PlannedSubject

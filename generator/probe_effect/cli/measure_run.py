@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import secrets
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
-from probe_effect.cli.credit import credited
+from probe_effect.cli.data_options import credited
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
-from probe_effect.cli.measure_settings import command_words, default_blocks, lengths, settings_of
-from probe_effect.cli.measure_target import Request, target
+from probe_effect.cli.measure_settings import command_words, default_blocks, lengths
+from probe_effect.cli.measure_target import target
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve, unknown
@@ -25,65 +24,36 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from probe_effect.cli.measure_settings import Options
     from probe_effect.cli.measure_target import MeasurementTarget
-    from probe_effect.emulated.qemu import Accelerator
     from probe_effect.measure.request import Work
-    from probe_effect.measure.submission import Author
     from probe_effect.store.machine_file import Submitter
     from probe_effect.store.places import DataFolder, SubmissionFolder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What is measured and how, as the command line has it."""
-
-    suites: Sequence[str]
-    tracers: Sequence[str]
-    cases: Sequence[str]
-    blocks: int | None
-    quick: bool
-    seed: int | None
-    resume: bool
-    dry_run: bool
-    vm: str | None
-    accelerator: Accelerator
-    results: Path
-    name: str | None
-    url: str | None
-    author: Author
-
-
-def run(data: DataFolder, options: Options) -> None:
+def run(data: DataFolder, results: Path, options: Options) -> None:
     """Measure, or continue what was cut short. Raises: UsageError, HostNotReady."""
-    request = Request(
-        suites=choose_suites(data, options.suites),
-        named=options.suites,
-        tracers=options.tracers,
-        vm=options.vm,
-        accelerator=options.accelerator,
-        quick=options.quick,
-        results=options.results,
-    )
-    if not options.dry_run:
+    suites = choose_suites(data, options["suites"])
+    if not options["dry_run"]:
         show_leftovers(progress)
-    with interruptible() if options.vm else nullcontext(), target(request, resume=options.resume) as on:
-        if options.resume:
-            _resume(request, on)
+    with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
+        if options["resume"]:
+            _resume(on, results, options["suites"])
         else:
-            _measure(request, on, options)
+            _measure(on, results, options)
 
 
-def _measure(request: Request, on: MeasurementTarget, options: Options) -> None:
-    show_cut_short(progress, cut_short(options.results))
-    unknown(options.cases, [case.id for _, suite in on.suites for case in suite.cases], "case")
-    ready = choose_tracers(on.known, on.names, as_root=True if options.vm else None)
-    submitter = credited(options.name, options.url)
-    works = [resolve(folder, suite, ready, options.cases, on.cpus) for folder, suite in on.suites]
-    if options.quick and not on.names:
+def _measure(on: MeasurementTarget, results: Path, options: Options) -> None:
+    show_cut_short(progress, cut_short(results))
+    unknown(options["cases"], [case.id for _, suite in on.suites for case in suite.cases], "case")
+    ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
+    submitter = credited(options["name"], options["url"])
+    works = [resolve(folder, suite, ready, options["cases"], on.cpus) for folder, suite in on.suites]
+    if options["quick"] and not on.names:
         works = [first_look(work) for work in works]
     for work in (work for work in works if work.measured or work.skipped):
-        settings = _settings(work, request, options, submitter)
-        if options.dry_run:
+        settings = _settings(work, results, options, submitter)
+        if options["dry_run"]:
             show_plan(work, settings)
             continue
         show_skipped(progress, work)
@@ -91,26 +61,28 @@ def _measure(request: Request, on: MeasurementTarget, options: Options) -> None:
             _show_product(measure_suite(work, settings, on.testbed, tell))
 
 
-def _settings(work: Work, request: Request, options: Options, submitter: Submitter) -> Settings:
-    quick, seed = options.quick, secrets.randbits(32) if options.seed is None else options.seed
+def _settings(work: Work, results: Path, options: Options, submitter: Submitter) -> Settings:
+    seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
     return Settings(
-        results=options.results,
-        blocks=options.blocks or default_blocks(quick=quick, vm=options.vm),
+        results=results,
+        blocks=options["blocks"] or default_blocks(options),
         seed=seed,
-        command=command_words(work.suite.id, request, options.cases, options.blocks, quick=quick, seed=seed),
-        lengths=lengths(quick=quick, vm=options.vm is not None),
+        command=command_words(work.suite.id, options, seed),
+        lengths=lengths(quick=options["quick"], vm=options["vm"] is not None),
         submitter=submitter,
-        author=options.author,
+        author=options["author"],
     )
 
 
-def _resume(request: Request, on: MeasurementTarget) -> None:
-    """Continue what was cut short."""
-    for one in unfinished(request.results, request.named, on.testbed.machine().id):
+def _resume(on: MeasurementTarget, results: Path, suites: Sequence[str]) -> None:
+    """Continue what was cut short, with the settings that it was begun with."""
+    for one in unfinished(results, suites, on.testbed.machine().id):
         work = work_of(one, on.suites, on.known)
         opened = reopen(one, work, on.testbed)
+        run = one.document.run
+        made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)
+        settings = Settings(results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made)
         with display(progress) as tell, interruptible():
-            settings = settings_of(one, request.results)
             _show_product(resume_suite(opened, work, settings, on.testbed, tell))
 
 

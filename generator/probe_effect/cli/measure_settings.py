@@ -1,19 +1,18 @@
-"""How to measure, from the command line's options and from what an unfinished run has of them."""
+"""How to measure, as the command line has it, and the command that repeats a run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from probe_effect.measure.calibrate import COUNTED, COUNTED_QUICK, QUICK, THOROUGH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.cli.measure_target import Request
-    from probe_effect.measure.bench import Settings
+    from probe_effect.emulated.qemu import Accelerator
     from probe_effect.measure.calibrate import Lengths
-    from probe_effect.measure.submission import OpenSubmission
+    from probe_effect.measure.submission import Author
 
 BLOCKS = 20
 QUICK_BLOCKS = 6
@@ -24,11 +23,29 @@ VM_QUICK_BLOCKS = 3
 """Instructions hardly vary: a median and a range are what is wanted of them."""
 
 
-def default_blocks(*, quick: bool, vm: str | None) -> int:
+class Options(TypedDict):
+    """What is measured and how. Of suites, tracers and cases none means all."""
+
+    suites: Sequence[str]
+    tracers: Sequence[str]
+    cases: Sequence[str]
+    blocks: int | None
+    quick: bool
+    seed: int | None
+    resume: bool
+    dry_run: bool
+    vm: str | None
+    accelerator: Accelerator
+    name: str | None
+    url: str | None
+    author: Author
+
+
+def default_blocks(options: Options) -> int:
     """How many rounds, where nobody says."""
-    if vm:
-        return VM_QUICK_BLOCKS if quick else VM_BLOCKS
-    return QUICK_BLOCKS if quick else BLOCKS
+    if options["vm"]:
+        return VM_QUICK_BLOCKS if options["quick"] else VM_BLOCKS
+    return QUICK_BLOCKS if options["quick"] else BLOCKS
 
 
 def lengths(*, quick: bool, vm: bool) -> Lengths:
@@ -38,26 +55,16 @@ def lengths(*, quick: bool, vm: bool) -> Lengths:
     return QUICK if quick else THOROUGH
 
 
-def settings_of(one: OpenSubmission, results: Path) -> Settings:
-    """The settings with which an unfinished run was begun."""
-    from probe_effect.measure.bench import Settings
-
-    run = one.document.run
-    made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)
-    return Settings(results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made)
-
-
-def command_words(
-    suite: str, request: Request, cases: Sequence[str], blocks: int | None, *, quick: bool, seed: int
-) -> tuple[str, ...]:
+def command_words(suite: str, options: Options, seed: int) -> tuple[str, ...]:
     """The command that repeats this run. Folders and credits stay out: they can hold user names."""
+    vm, accelerator, blocks = options["vm"], options["accelerator"], options["blocks"]
     words = ["probe-effect", "measure", suite]
-    words += ["--vm", kernel_word(request.vm)] if request.vm else []
-    words += ["--vm-accel", request.accelerator] if request.vm and request.accelerator != "tcg" else []
-    for tracer in request.tracers:
-        words += ["--tracer", tracer if request.vm else _without_folder(tracer)]
-    words += [word for case in cases for word in ("--case", case)]
-    words += ["--quick"] if quick else []
+    words += ["--vm", kernel_word(vm)] if vm else []
+    words += ["--vm-accel", accelerator] if vm and accelerator != "tcg" else []
+    for tracer in options["tracers"]:
+        words += ["--tracer", tracer if vm else _without_folder(tracer)]
+    words += [word for case in options["cases"] for word in ("--case", case)]
+    words += ["--quick"] if options["quick"] else []
     words += ["--blocks", str(blocks)] if blocks else []
     return (*words, "--seed", str(seed))
 

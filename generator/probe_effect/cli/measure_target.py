@@ -23,29 +23,15 @@ from probe_effect.measure.testbed import ThisMachine
 from probe_effect.tracers.registry import known_tracers, with_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.emulated.qemu import Accelerator
+    from probe_effect.cli.measure_settings import Options
     from probe_effect.measure.testbed import Testbed
     from probe_effect.store.suite_file import Suite
     from probe_effect.tracers.protocol import Tracer
 
 CACHE = "emulated"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What was asked for."""
-
-    suites: Sequence[tuple[Path, Suite]]
-    named: Sequence[str]
-    """The suites that were named; none: all."""
-    tracers: Sequence[str]
-    vm: str | None
-    accelerator: Accelerator
-    quick: bool
-    results: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,58 +48,56 @@ class MeasurementTarget:
 
 
 @contextmanager
-def target(request: Request, *, resume: bool) -> Iterator[MeasurementTarget]:
+def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Options) -> Iterator[MeasurementTarget]:
     """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady."""
-    if request.vm is None:
-        yield MeasurementTarget(ThisMachine(), request.suites, *with_paths(known_tracers(), request.tracers))
+    kernel_words, tracer_words, accelerator = options["vm"], options["tracers"], options["accelerator"]
+    if kernel_words is None:
+        yield MeasurementTarget(ThisMachine(), suites, *with_paths(known_tracers(), tracer_words))
         return
-    words = _words_of_unfinished(request) if resume else request.tracers
-    suites = _able(request)
-    tracers = wanted(words) or offered([folder for folder, _ in suites], quick=request.quick)
+    words = _words_of_unfinished(kernel_words, results) if options["resume"] else tracer_words
+    able = list(_able(suites, are_named=bool(options["suites"])))
+    tracers = wanted(words) or offered([folder for folder, _ in able], quick=options["quick"])
     if not tracers:
-        names = ", ".join(suite.id for _, suite in suites) or "none"
+        names = ", ".join(suite.id for _, suite in able) or "none"
         msg = f"no tracer that an emulated machine can have, or that this one can compile for, has scripts for: {names}"
         raise HostNotReady(msg)
     cache = cache_folder() / CACHE
-    output.say(f"putting together a machine with the kernel {request.vm}")
+    output.say(f"putting together a machine with the kernel {kernel_words}")
     with locked(cache):
-        kernel = find_kernel(request.vm, cache)
-        assembly = assemble(kernel, tracers, [Work(folder, suite, {}, (), {}) for folder, suite in suites], cache)
-    patience = PATIENCE[request.accelerator]
-    with EmulatedMachine(assembly, tracers, _say_beside_progress, request.accelerator, patience) as machine:
+        kernel = find_kernel(kernel_words, cache)
+        assembly = assemble(kernel, tracers, [Work(folder, suite, {}, (), {}) for folder, suite in able], cache)
+    with EmulatedMachine(assembly, tracers, _say_beside_progress, accelerator, PATIENCE[accelerator]) as machine:
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
-        yield MeasurementTarget(machine, suites, known, list(known) if words else [], machine.cpu_count)
+        yield MeasurementTarget(machine, able, known, list(known) if words else [], machine.cpu_count)
 
 
 def _say_beside_progress(text: str) -> None:
     progress.print(text, markup=False)
 
 
-def _able(request: Request) -> list[tuple[Path, Suite]]:
+def _able(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> Iterator[tuple[Path, Suite]]:
     """The suites whose workload needs no library, because the emulated machine has none but C's.
 
     Raises: HostNotReady where a suite that was named does.
     """
-    able = []
-    for folder, suite in request.suites:
+    for folder, suite in suites:
         if not suite.workload.libraries:
-            able.append((folder, suite))
+            yield folder, suite
             continue
         reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(suite.workload.libraries)}"
-        if request.named:
+        if are_named:
             raise HostNotReady(reason)
         output.say(f"left out: {reason}")
-    return able
 
 
-def _words_of_unfinished(request: Request) -> list[str]:
+def _words_of_unfinished(kernel_words: str, results: Path) -> list[str]:
     """The tracers of the runs with this kernel that were cut short. Raises: UsageError when there is none."""
-    commands = [read_unfinished(place).document.run.command for place in cut_short(request.results)]
-    kernel = kernel_word(str(request.vm))
+    commands = [read_unfinished(place).document.run.command for place in cut_short(results)]
+    kernel = kernel_word(kernel_words)
     ours = [command for command in commands if ("--vm", kernel) in pairwise(command)]
     if not ours:
-        msg = f"{request.results}: no run with --vm {request.vm} was cut short; leave out --resume to start one"
+        msg = f"{results}: no run with --vm {kernel_words} was cut short; leave out --resume to start one"
         raise UsageError(msg)
     pairs = (pair for command in ours for pair in pairwise(command))
     return list(dict.fromkeys(word for option, word in pairs if option == "--tracer"))

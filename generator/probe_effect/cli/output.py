@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from probe_effect.model import Estimate, Problem
 
-format_option = click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="For people or programs.",
-)
+
+def format_of(*formats: str, to: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option `--format` of a command that prints in these; the first is the default, and `to` says for whom."""
+    choice = click.Choice(formats)
+    return click.option("--format", "output_format", type=choice, default=formats[0], show_default=True, help=to)
+
+
+format_option = format_of("text", "json", to="For people or programs.")
 
 
 def product(text: str) -> None:
@@ -52,18 +51,11 @@ def _estimate_json(value: Estimate | None, name: str, ends: tuple[str, str, str]
     return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
 
 
-def problem_line(problem: Problem) -> str:
-    """`file:line:column: severity: message [rule]` and how to mend it: the form that editors jump to."""
-    place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
-    return f"{place}: {problem.severity}: {problem.message} [{problem.rule}]\n    {problem.hint}"
-
-
 def show_problems(problems: Iterable[Problem]) -> None:
-    """Each problem on stderr."""
+    """Each problem on stderr.
+
+    `file:line:column: severity: message [rule]`, the form that editors jump to, and how to mend it.
+    """
     for problem in problems:
-        say(problem_line(problem))
-
-
-def problems_json(problems: Iterable[Problem]) -> dict[str, object]:
-    """The `check` command's JSON (design: commands)."""
-    return {"problems": [dataclasses.asdict(problem) for problem in problems]}
+        place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
+        say(f"{place}: {problem.severity}: {problem.message} [{problem.rule}]\n    {problem.hint}")

@@ -52,7 +52,7 @@ def _check_names(found: Evidence, question: Question) -> None:
 
 
 def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
-    from probe_effect.cli.sections import show_section
+    from probe_effect.cli.tables import show_section
 
     nearest = said.headline
     if nearest is None:

@@ -1,4 +1,4 @@
-"""`probe-effect release`: the data of today, frozen under a version."""
+"""`probe-effect release` and `release-notes`: the data of a day, frozen under a version, and what is new in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
-from probe_effect.errors import BadData
+from probe_effect.errors import BadData, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,3 +41,25 @@ def release(version: str, data_path: Path | None) -> None:
     output.say(f"{count} files of data version {made.document.data_version}")
     output.say("Set version and date in CITATION.cff and .zenodo.json too.")
     output.product(str(made.folder))
+
+
+@click.command("release-notes")
+@click.argument("version")
+@data_option
+def release_notes(version: str, data_path: Path | None) -> None:
+    """Print what the data release VERSION added, corrected and withdrawn, as Markdown.
+
+    \b
+    Example: probe-effect release-notes 2026.11
+    """  # noqa: D301 (click reads the \b)
+    data = data_folder(data_path)
+
+    from probe_effect.numbers.catalogue import read_catalogue
+    from probe_effect.pages.releases_page import notes
+
+    catalogue = read_catalogue(data)
+    found = {one.version: one for one in catalogue.releases}
+    if version not in found:
+        msg = f"{version}: is no release. There are: {', '.join(found) or 'none'}."
+        raise UsageError(msg)
+    output.product(notes(found[version], catalogue).rstrip("\n"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from probe_effect.cli import output
 from probe_effect.cli.data_options import data_option
 from probe_effect.cli.revisions import states
 
@@ -15,14 +16,7 @@ from probe_effect.cli.revisions import states
 @click.argument("base")
 @click.argument("head", required=False)
 @data_option
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
-    help="For people, for a page of GitHub's, or for programs.",
-)
+@output.format_of("text", "markdown", "json", to="For people, for a page of GitHub's, or for programs.")
 @click.pass_context
 def review(context: click.Context, base: str, head: str | None, data_path: Path | None, output_format: str) -> None:
     """Say what HEAD would change in the data that BASE has published.

@@ -30,7 +30,7 @@ def review(base: State, head: State, output_format: str) -> bool:
     """Print what `head` would change in `base`; whether it is free of new errors. Raises: BadData."""
     found = _report(base, head)
     if output_format == "json":
-        output.product(fitted(found, _json, MAX_REPORT_BYTES))
+        output.product(fitted(found, ReviewReport.model_dump_json, MAX_REPORT_BYTES))
     elif output_format == "markdown":
         output.product(fitted(found, markdown, MAX_SUMMARY_BYTES))
     else:
@@ -62,10 +62,6 @@ def _unsound(problems: Iterable[Problem]) -> set[str]:
         if problem.severity == "error" and part in depths:
             found.add("/".join(names[: depths[part]]))
     return found
-
-
-def _json(found: ReviewReport) -> str:
-    return found.model_dump_json()
 
 
 def _show(found: ReviewReport) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from probe_effect.cli.data_options import data_folder, data_option, given_folders
+
+if TYPE_CHECKING:
+    from probe_effect.cli.submit_run import Options
 
 
 @click.command()
@@ -20,16 +24,7 @@ from probe_effect.cli.data_options import data_folder, data_option, given_folder
     "--allow", "allowed", multiple=True, metavar="WORD", help="A word that is a name here too, and may be published."
 )
 @data_option
-def submit(  # noqa: PLR0917 (click passes them by name)
-    folders: tuple[Path, ...],
-    name: str | None,
-    nameless: bool,  # noqa: FBT001
-    remote: str | None,
-    dry_run: bool,  # noqa: FBT001
-    yes: bool,  # noqa: FBT001
-    allowed: tuple[str, ...],
-    data_path: Path | None,
-) -> None:
+def submit(folders: tuple[Path, ...], data_path: Path | None, **options: Unpack[Options]) -> None:
     """Propose the submissions in DIR for publication; without DIR, all that are not published yet.
 
     Shows what becomes public, looks for names of this machine and its user in it, and checks it. In a clone it then
@@ -40,12 +35,11 @@ def submit(  # noqa: PLR0917 (click passes them by name)
     Example: probe-effect submit --name "Your Name"
     Example: probe-effect submit data/results/my-machine/2026-11-20-per-event --no-name
     """  # noqa: D301 (click reads the \b)
-    if name is not None and nameless:
+    if options["name"] is not None and options["nameless"]:
         msg = "--name and --no-name: one of them"
         raise click.UsageError(msg)
     data, chosen = data_folder(data_path, may_be_new=bool(folders)), given_folders(folders)
 
-    from probe_effect.cli.submit_run import Options, run
+    from probe_effect.cli.submit_run import run
 
-    options = Options(name=name, nameless=nameless, remote=remote, dry_run=dry_run, yes=yes, allowed=allowed)
     run(chosen, data, options)

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from probe_effect import units
 from probe_effect.checks import run as checks
 from probe_effect.cli import output
-from probe_effect.cli.credit import credited
-from probe_effect.cli.submit_display import show_bundle, show_persons
+from probe_effect.cli.data_options import credited
 from probe_effect.cli.submit_send import send, tell_dry_run
+from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
+from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
 from probe_effect.submit.bundle import read_bundles, unpublished
 from probe_effect.submit.private import find_private, marks_of_host
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from probe_effect.submit.bundle import SubmissionBundle
 
+NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+
+class Options(TypedDict):
     """How it is to be done, as the command line has it."""
 
     name: str | None
@@ -40,34 +42,34 @@ class Options:
 
 def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
     """Propose the submissions in `folders`, or all that are not published yet. Raises: BadData, UsageError."""
-    credited(options.name, None)
+    credited(options["name"], None)
     checkout = branches.checkout_of(data.root)
-    if options.remote and checkout is None:
+    if options["remote"] and checkout is None:
         msg = f"{data.root}: is in no clone, so nothing can be pushed. Clone the repository, or leave out --remote."
         raise UsageError(msg)
-    asks = sys.stdin.isatty() and not options.dry_run
+    asks = sys.stdin.isatty() and not options["dry_run"]
     bundles = _bundles(folders, data, checkout)
     if not bundles:
         output.say(f"{data.results}: all in it is published already")
         return
     for bundle in bundles:
-        show_bundle(bundle)
-    looked_for = _look_for_private(bundles, (*options.allowed, options.name or ""), data)
+        _show_bundle(bundle)
+    looked_for = _look_for_private(bundles, (*options["allowed"], options["name"] or ""), data)
     bundles = _with_credits(bundles, options, asks=asks)
     credits_ = [item.credit for one in bundles for item in one.items]
-    show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
-    if options.dry_run:
+    _show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
+    if options["dry_run"]:
         tell_dry_run(bundles, checkout)
         return
-    if asks and not options.yes:
+    if asks and not options["yes"]:
         click.confirm("Go on?", default=True, abort=True, err=True)
-    send(bundles, checkout, options.remote)
+    send(bundles, checkout, options["remote"])
 
 
 def _with_credits(bundles: list[SubmissionBundle], options: Options, *, asks: bool) -> list[SubmissionBundle]:
     """The bundles with the name that is given, on the command line or at the terminal."""
-    if options.name is not None or options.nameless:
-        return [one.credited(options.name) for one in bundles]
+    if options["name"] is not None or options["nameless"]:
+        return [one.credited(options["name"]) for one in bundles]
     if asks and not any(item.credit for one in bundles for item in one.items):
         return [one.credited(_asked_name()) for one in bundles]
     return bundles
@@ -128,3 +130,25 @@ def _asked_name() -> str | None:
     """The name that is given at the terminal."""
     answer = click.prompt("Name to credit (none: leave it empty)", default="", show_default=False, err=True)
     return credited(answer.strip() or None, None).name
+
+
+def _show_bundle(bundle: SubmissionBundle) -> None:
+    """On the side, all that one pull request makes public."""
+    show_section(f"What will be published of {bundle.machine}", _files(bundle), aside=True)
+    newest = max(bundle.items, key=lambda item: item.document.run.started)
+    show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
+
+
+def _files(bundle: SubmissionBundle) -> Iterator[tuple[str, str]]:
+    for item in bundle.items:
+        yield from ((units.size(path.stat().st_size), item.target(path)) for path in item.files())
+
+
+def _show_persons(credits_: Iterable[str | None], author: str | None, marks: int) -> None:
+    """What will be public of the person, and what was looked for."""
+    names = ", ".join(dict.fromkeys(filter(None, credits_)))
+    rows = [("credit", names or "none; --name gives one")]
+    rows += [("author of the commit", author)] if author else []
+    rows += [("never recorded", NEVER_RECORDED)]
+    rows += [("looked for in the files", f"{marks} names and numbers of this machine; none is in them")]
+    show_section("You", rows, aside=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from probe_effect.cli import output
-from probe_effect.cli.submit_display import show_steps
 from probe_effect.store.places import OWN_FOLDER
 from probe_effect.submit import branch as branches
 from probe_effect.submit import github
 from probe_effect.submit.bundle import lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probe_effect.submit.bundle import SubmissionBundle
-    from probe_effect.submit.github import Repository
+    from probe_effect.submit.github import Repository, Step
 
 
 def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> None:
@@ -45,8 +46,15 @@ def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str
 def _to_folder(bundles: Sequence[SubmissionBundle]) -> None:
     root = Path.cwd() / OWN_FOLDER
     lay_out([item for bundle in bundles for item in bundle.items], root)
-    show_steps("To send it", github.steps_from_folder(root, github.installed_from()))
+    _show_steps(github.steps_from_folder(root, github.installed_from()))
     output.product(str(root))
+
+
+def _show_steps(todo: Iterable[Step]) -> None:
+    """What is left to be done by hand; each command is whole on a line of its own, so that it can be copied."""
+    output.say(click.style("To send it", bold=True))
+    for number, (purpose, command) in enumerate(todo, start=1):
+        output.say(f"  {number}. {purpose}:\n     {command}")
 
 
 def _to_branch(bundle: SubmissionBundle, checkout: Path, remote: str | None, cloned: Repository | None) -> None:
@@ -54,7 +62,7 @@ def _to_branch(bundle: SubmissionBundle, checkout: Path, remote: str | None, clo
     if remote:
         branches.push(checkout, remote, branch)
     else:
-        show_steps("To send it", github.steps_from_branch(branch, cloned))
+        _show_steps(github.steps_from_branch(branch, cloned))
     output.product(branch.name)
 
 

@@ -8,10 +8,11 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
-from probe_effect.errors import BadData
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from probe_effect.store.suite_file import Suite
 
 
 @click.command()
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 @output.format_option
 def suites(data_path: Path | None, output_format: str) -> None:
     """List suites and cases, and for each tracer whether it can run here and why not."""
-    rows = [row for folder in data_folder(data_path, may_be_new=True).suites() for row in _rows(folder)]
+    data = data_folder(data_path, may_be_new=True)
+
+    from probe_effect.measure.request import choose_suites
+
+    rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite)]
     if output_format == "json":
         output.product_json({"cases": rows})
         return
@@ -30,14 +35,11 @@ def suites(data_path: Path | None, output_format: str) -> None:
     show_table(["suite", "case", "tracer", "can run here"], [], cells)
 
 
-def _rows(folder: Path) -> list[dict[str, Any]]:
-    """One row per case and tracer that the suite has a script for. Raises: BadData."""
-    from probe_effect.store.suite_file import read_suite, script_path
+def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:
+    """One row per case and tracer that the suite has a script for."""
+    from probe_effect.store.suite_file import script_path
     from probe_effect.tracers.registry import known_tracers
 
-    suite, problems = read_suite(folder, str(folder / "suite.toml"))
-    if suite is None:
-        raise BadData(problems)
     rows: list[dict[str, Any]] = []
     for case in suite.cases:
         for tracer in known_tracers().values():

@@ -20,7 +20,7 @@ from probe_effect.stats.ranking import ranks
 from probe_effect.stats.signed_rank import CONFIDENCE, estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from probe_effect.model import Key
     from probe_effect.reduce.blocks import BlockTable
@@ -288,9 +288,3 @@ def _faults(one: Number) -> Iterator[str]:
         yield "too few blocks for an interval"
     elif one.noise_floor_ns is None:
         yield "no noise floor"
-
-
-def without_counterpart(side: Side, compared: Sequence[Number]) -> list[Number]:
-    """What `side` has a cost of, and the other side has not."""
-    taken = {one.key for one in compared}
-    return [one for key, one in side.numbers.items() if key not in taken]

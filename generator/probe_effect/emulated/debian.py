@@ -62,14 +62,12 @@ class Release:
     name: str
     cache: Path
 
-    def fetch(self, packages: Sequence[str], *, alone: bool = False) -> list[Path]:
-        """The files of these packages, and of all that they need unless they are wanted `alone`.
+    def fetch(self, packages: Sequence[str]) -> list[Path]:
+        """The files of these packages and of all that they need.
 
         Raises: HostNotReady with apt's words, where a package is unknown or cannot be fetched.
         """
         self._update()
-        if alone:
-            return [self._download(package) for package in packages]
         command = ["apt-get", *self._options(), "install", "--no-install-recommends", "--yes", *packages]
         said = self._run([*command, "--simulate"])
         files = [self._archives / _file_name(match) for match in INSTALLED.finditer(said)]
@@ -77,18 +75,27 @@ class Release:
             self._run([*command, "--download-only"])
         return files
 
+    def fetch_alone(self, package: str) -> Path:
+        """The file of one package, without what it needs. Raises: HostNotReady as above."""
+        self._update()
+        said = self._run(["apt-get", *self._options(), "download", "--print-uris", package])
+        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
+        if match is None:
+            msg = f"{package}: apt does not say where it is: {said.strip()}"
+            raise HostNotReady(msg)
+        if not (self._archives / match[1]).is_file():
+            self._run(["apt-get", *self._options(), "download", package], self._archives)
+        return self._archives / match[1]
+
     def unpack(self, packages: Sequence[str]) -> Unpacked:
         """These packages with all that they need, in one folder; what was unpacked before is not unpacked again."""
         files = self.fetch(packages)
         digest = hashlib.sha256("\n".join(file.name for file in files).encode()).hexdigest()[:16]
         folder = self.cache / "unpacked" / digest / self.name
         if not folder.is_dir():
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:
-                whole = Path(fresh) / "files"
+            with made_whole(folder) as fresh:
                 for file in files:
-                    _run(["dpkg-deb", "--extract", str(file), str(whole)])
-                whole.rename(folder)
+                    _run(["dpkg-deb", "--extract", str(file), str(fresh)])
         return Unpacked(folder, digest, dict(_name_and_version(file) for file in files))
 
     def needs(self, package: str, pattern: str) -> list[str]:
@@ -142,18 +149,6 @@ class Release:
         }
         return [word for name, value in places.items() for word in ("-o", f"{name}={value}")]
 
-    def _download(self, package: str) -> Path:
-        """One package alone. Raises: HostNotReady."""
-        folder = self._archives
-        said = self._run(["apt-get", *self._options(), "download", "--print-uris", package])
-        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
-        if match is None:
-            msg = f"{package}: apt does not say where it is: {said.strip()}"
-            raise HostNotReady(msg)
-        if not (folder / match[1]).is_file():
-            self._run(["apt-get", *self._options(), "download", package], folder)
-        return folder / match[1]
-
     def _run(self, command: Sequence[str], folder: Path | None = None) -> str:
         try:
             return _run(command, folder)
@@ -169,6 +164,16 @@ def locked(cache: Path) -> Iterator[None]:
     with (cache / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def made_whole(target: Path) -> Iterator[Path]:
+    """A place beside `target` to make it at, a file or a folder; when it is whole, it is moved there in one step."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as fresh:
+        made = Path(fresh) / target.name
+        yield made
+        made.rename(target)
 
 
 def mirror() -> str:

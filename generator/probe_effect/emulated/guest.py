@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.emulated.messages import PREBUILT, decode, encode, limits_of, load_of, planned_of
+from probe_effect.emulated.messages import PREBUILT, decode, encode, load_of, planned_of
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
 from probe_effect.machine.busy import busy_ratio, cpu_times
-from probe_effect.measure.one_run import Hooks, Watch, probed_functions, run_once
+from probe_effect.measure.one_run import Hooks, Limits, Watch, probed_functions, run_once
 from probe_effect.tracers.kernel import mechanism
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.registry import known_tracers, with_paths
@@ -94,7 +94,7 @@ class Guest:
             planned_of(request["planned"]),
             load_of(request["load"]),
             self._watch(request["watch"]),
-            limits_of(request["limits"]),
+            Limits(**request["limits"]),
             Hooks(before_go=self._settle, after_run=look),
         )
         return {"row": asdict(row), "mechanism": next(iter(made), None)}

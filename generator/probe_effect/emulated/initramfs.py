@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect.emulated.debian import made_whole
 from probe_effect.errors import ProbeEffectError
 
 if TYPE_CHECKING:
@@ -36,13 +36,9 @@ exec {loader} --library-path {libraries} {program} "$@"
 
 def archive(folder: Path, target: Path) -> Path:
     """The files of `folder` as an archive; made before, or now. Raises: ProbeEffectError with cpio's words."""
-    if target.is_file():
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as fresh:
-        made = Path(fresh) / "archive"
-        _cpio(folder, made)
-        made.replace(target)
+    if not target.is_file():
+        with made_whole(target) as made:
+            _cpio(folder, made)
     return target
 
 

@@ -7,12 +7,11 @@ import re
 import shutil
 import subprocess
 import tarfile
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.emulated.debian import RELEASE, Release
+from probe_effect.emulated.debian import RELEASE, Release, made_whole
 from probe_effect.errors import HostNotReady, UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def _of_release(release: Release) -> Kernel:
         raise HostNotReady(msg)
     # Newer packages of an image are empty, and depend on those that have it.
     packages = release.needs(images[0], r"linux-(binary|base)-\d.*") or images
-    files = release.fetch(packages, alone=True)
+    files = [release.fetch_alone(package) for package in packages]
     folder = _extracted(files, release.cache / "kernels" / files[0].stem)
     image, config = (next(folder.glob(f"{kind}*"), None) for kind in (IMAGE, CONFIG))
     if image is None:
@@ -76,15 +75,11 @@ def _of_release(release: Release) -> Kernel:
 
 def _extracted(packages: Sequence[Path], folder: Path) -> Path:
     """The wanted files of the packages, flat in `folder`; hundreds of MB of modules are left where they are."""
-    if folder.is_dir():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:
-        target = Path(fresh) / "files"
-        target.mkdir()
-        for package in packages:
-            _extract(package, target)
-        target.rename(folder)
+    if not folder.is_dir():
+        with made_whole(folder) as fresh:
+            fresh.mkdir()
+            for package in packages:
+                _extract(package, fresh)
     return folder
 
 

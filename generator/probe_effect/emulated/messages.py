@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.measure.one_run import Limits, PlannedRun
-from probe_effect.model import Key, Sample
+from probe_effect.measure.one_run import PlannedRun
+from probe_effect.model import Key
 from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
-    from probe_effect.measure.one_run import Watch
+    from probe_effect.measure.one_run import Limits, Watch
 
 Message = dict[str, Any]
 
@@ -76,13 +76,3 @@ def run_request(
 def planned_of(message: Message) -> PlannedRun:
     """The run to make, read in the guest."""
     return PlannedRun(**message | {"subject": Key(*message["subject"])})
-
-
-def limits_of(message: Message) -> Limits:
-    """Its limits."""
-    return Limits(**message)
-
-
-def row_of(message: Message) -> Sample:
-    """The row of an answer. Raises: TypeError for one with other columns."""
-    return Sample(**message)

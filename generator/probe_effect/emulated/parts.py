@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from probe_effect.emulated.kernel import Kernel
     from probe_effect.emulated.tracers import Wanted
 
-DISTRIBUTION = "probe-effect"
 METADATA = "probe_effect.dist-info/METADATA"
 """By which a package knows its version."""
 
@@ -32,7 +31,6 @@ FORM = "1"
 """Counted up when the same packages are to give other archives."""
 
 INIT = Path(__file__).resolve().with_name("init.sh")
-BPF_SCRIPT = SCRIPT_SUFFIXES["libbpf"]
 
 
 def userland(unpacked: Unpacked, cache: Path) -> Path:
@@ -81,7 +79,7 @@ def own(
         copies |= {kernel.config: f"{CONFIG}/config"} if kernel.config else {}
         for path, place in copies.items():
             _copy(path, _inside(root, place))
-        if compiled := [path for path in scripts if path.name.endswith(BPF_SCRIPT)]:
+        if compiled := [path for path in scripts if path.name.endswith(SCRIPT_SUFFIXES["libbpf"])]:
             prebuild(compiled, _inside(root, PREBUILT), cache, sdk)
         return archive(root, _kept(cache, f"own-{_digest(root)}"))
 
@@ -92,7 +90,7 @@ def _program_inside(library: Path, base: Path) -> None:
         source = Path(str(package.__file__)).parent
         for path in source.rglob("*.py"):
             _copy(path, library / source.name / path.relative_to(source))
-    _write(library / METADATA, f"Name: {DISTRIBUTION}\nVersion: {probe_effect.__version__}\n")
+    _write(library / METADATA, f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
     compile_python(base, library)
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from probe_effect.emulated.initramfs import join
 from probe_effect.emulated.messages import decode, encode
 from probe_effect.errors import ProbeEffectError
+from probe_effect.host import read_text
 from probe_effect.processes import Child, is_readable
 
 if TYPE_CHECKING:
@@ -67,15 +68,14 @@ class Guest:
     def __init__(self, image: Image, accelerator: Accelerator) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-vm-")
         folder = Path(self._folder.name)
-        self._console, self._errors = folder / "console", folder / "errors"
         self._initramfs = join(image.archives, folder / "initramfs")
-        with self._errors.open("wb") as errors:
+        with (folder / "errors").open("wb") as errors:
             self._child = Child(
                 [
                     PROGRAM,
                     *OPTIONS[accelerator],
                     *MACHINE_OPTIONS,
-                    *("-serial", f"file:{self._console}"),
+                    *("-serial", f"file:{folder / 'console'}"),
                     *("-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"),
                     *("-kernel", str(image.kernel), "-initrd", str(self._initramfs), "-append", BOOT_WORDS),
                 ],
@@ -131,10 +131,11 @@ class Guest:
         return decode(line)
 
     def _why(self, what: str) -> str:
-        console = _text(self._console)
+        folder = Path(self._folder.name)
+        console, errors = (read_text(folder, name) or "" for name in ("console", "errors"))
         if (place := console.find(PANIC)) >= 0:
             what = f"its kernel panicked: {console[place:].splitlines()[0]}"
-        said = [line for line in _text(self._errors).splitlines() if line.strip()][:2]
+        said = [line for line in errors.splitlines() if line.strip()][:2]
         tail = [line.strip() for line in console.splitlines() if line.strip()][-TAIL_LINES:]
         parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]
         return "the emulated machine is lost: " + "; ".join(parts)
@@ -147,10 +148,3 @@ def version() -> str | None:
         if found := re.match(r"QEMU emulator version [\w.]+", run.stdout):
             return found[0]
     return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -9,14 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, get_args
 
-from probe_effect.emulated.messages import load_message, row_of, run_request
+from probe_effect.emulated.messages import load_message, run_request
 from probe_effect.emulated.qemu import OPTIONS, Accelerator, Guest, GuestLost, version
-from probe_effect.emulated.tracers import guest_tracers
+from probe_effect.emulated.tracers import GuestTracer
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.collect import collect_machine, collect_system, machine_id
 from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import empty_row
 from probe_effect.measure.testbed import Origins
+from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
 from probe_effect.store.suite_file import Need
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from probe_effect.compilers import Program
     from probe_effect.emulated.assembly import Assembly
     from probe_effect.emulated.messages import Message
-    from probe_effect.emulated.tracers import GuestTracer, Wanted
+    from probe_effect.emulated.tracers import Wanted
     from probe_effect.measure.one_run import Limits, PlannedRun, Watch
     from probe_effect.measure.request import Work
-    from probe_effect.model import Metric, Sample
+    from probe_effect.model import Metric
     from probe_effect.store.machine_file import Machine, System
     from probe_effect.workloads.loop import Load
 
@@ -48,7 +49,7 @@ class Patience:
     overall_s: float = 12 * 3600.0
 
 
-PATIENCE: dict[Accelerator, Patience] = {"tcg": Patience(), "kvm": Patience(boot_s=30.0, answer_s=300.0)}
+PATIENCE: dict[Accelerator, Patience] = {"tcg": Patience(), "kvm": Patience(boot_s=30.0)}
 """With hardware's help a guest is up in 2 s, or never: a `/dev/kvm` that opens proves nothing."""
 
 
@@ -82,7 +83,8 @@ class EmulatedMachine:
     def tracers(self) -> dict[str, GuestTracer]:
         """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
         if not self._tracers:
-            self._tracers = guest_tracers(self._survey()["tracers"])
+            said = self._survey()["tracers"]
+            self._tracers = {one["id"]: GuestTracer(one["id"], one["tool"], one) for one in said}
         return self._tracers
 
     @property
@@ -123,7 +125,7 @@ class EmulatedMachine:
         self._lost = 0
         if watch is not None:  # the first run is a trial, which is not counted
             self._mechanisms.setdefault(place, answer["mechanism"])
-        return row_of(answer["row"])
+        return Sample(**answer["row"])
 
     def recorded(self, row: Sample) -> Sample:
         """The row with the clock's reading as the instructions that it counts; times say nothing there."""

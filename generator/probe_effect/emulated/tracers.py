@@ -130,8 +130,3 @@ class GuestTracer:
     def session(self, script: Path, counting: Counting, program: Path) -> NoReturn:
         """Never: the program inside makes its sessions."""
         raise NotImplementedError
-
-
-def guest_tracers(messages: Iterable[Message]) -> dict[str, GuestTracer]:
-    """Tracer id to tracer, from what the program inside says."""
-    return {one["id"]: GuestTracer(one["id"], one["tool"], one) for one in messages}
