@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import vl_convert
 
 from probe_effect.charts import png, slim
 from probe_effect.charts.theme import LAYOUTS
-from probe_effect.store.kept import code_version
+from probe_effect.store.kept import code_version, library_version
 
 if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart, Layout, Spec
@@ -61,8 +60,13 @@ def draw_all(chart: Chart, cache: Kept) -> None:
     """Keep every drawing of a chart."""
     for layout in LAYOUTS:
         draw_svg(chart, layout, cache)
-    for layout, scale in PICTURES.values():
+    for layout, scale in pictures(chart).values():
         draw_png(chart, layout, cache, scale)
+
+
+def pictures(chart: Chart) -> dict[str, tuple[Layout, int]]:
+    """Those of `PICTURES` that the chart has: not each is drawn as a card."""
+    return {name: (layout, scale) for name, (layout, scale) in PICTURES.items() if layout in chart.specs}
 
 
 def _kept_svg(spec: Spec, cache: Kept) -> str:
@@ -81,7 +85,7 @@ def _png(svg: str, scale: int) -> bytes:
 
 def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:
     """What a drawing depends on; `ours` are the modules of this package that change it."""
-    return kind, version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version(*ours)
+    return kind, library_version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version(*ours)
 
 
 def _with_own_ids(svg: str, prefix: str) -> str:

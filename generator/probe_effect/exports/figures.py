@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.draw import PICTURES, draw_png, draw_svg
+from probe_effect.charts.draw import draw_png, draw_svg, pictures
 from probe_effect.charts.site_card import site_card
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.exports.files import write
@@ -46,15 +46,15 @@ def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Kept) -> No
         write(assets / f"{layout}.svg", svg)
         write(static / f"{layout}.svg", svg)
         write(static / f"{layout}.json", json_of(chart.specs[layout]))
-    for name, (layout, scale) in PICTURES.items():
+    for name, (layout, scale) in pictures(chart).items():
         write(static / f"{name}.png", draw_png(chart, layout, cache, scale))
 
 
 def words(chart: Chart) -> dict[str, str | int]:
-    """What the layouts say of a chart, and how high its embedded form is."""
+    """What the layouts say of a chart, how high its embedded form is, and whether it is drawn as a card."""
     height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
-    note = {"note": chart.note} if chart.note else {}
-    return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **note}
+    more = {"has_card": "card" in chart.specs, **({"note": chart.note} if chart.note else {})}
+    return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **more}
 
 
 def csv_text(chart: Chart) -> str:

@@ -56,8 +56,9 @@ def whole_tables(found: Rows) -> Tables:
     }
 
 
-def page_tables(catalogue: Catalogue, found: Rows) -> dict[str, Tables]:
-    """Address of a page to its tables."""
+def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
+    """Address of a page to its tables; what was skipped, half of all rows, is beside its submission only."""
+    found = Rows(*(tuple(row for row in some if row.get("status") != "skipped") for some in whole))
     costs, counts = (tuple(row for row in some if row["current"]) for some in (found.costs, found.counts))
     of_our_cases = (row for row in found.figures if row["case"] is not None and row["cost_ns"] is not None)
     pages = {
@@ -80,8 +81,8 @@ def page_tables(catalogue: Catalogue, found: Rows) -> dict[str, Tables]:
         pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
     pages |= _each("machine", addresses.machine, "Times on machine", COST_FIELDS, found.costs)
     pages |= _each("machine", addresses.kernel, "Instructions on machine", COUNT_FIELDS, found.counts)
-    pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, found.costs)
-    pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, found.counts)
+    pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, whole.costs)
+    pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, whole.counts)
     for one in catalogue.withdrawn:
         fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
         own = tuple(number_rows([one], catalogue.numbers))

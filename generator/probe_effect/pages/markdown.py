@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,7 +20,7 @@ from probe_effect.numbers import names
 from probe_effect.pages import addresses, agreement, comparison, instructions, tiers, wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.reduce.reading import code
-from probe_effect.store.kept import code_version
+from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def environment() -> Environment:
 
 def page_code() -> str:
     """What decides, beside the data, what a page of one submission is."""
-    return f"{code()} {code_version('numbers', 'compare', 'charts', 'pages')} jinja2 {version('jinja2')}"
+    return f"{code()} {code_version('numbers', 'compare', 'charts', 'pages')} jinja2 {library_version('jinja2')}"
 
 
 def render(template: str, **values: object) -> str:

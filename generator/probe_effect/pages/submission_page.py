@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.dots import Dot, cost_chart
+from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
@@ -97,7 +98,7 @@ def skipped_cases(submission: Submission) -> dict[str, list[str]]:
 
 
 def charts(submission: Submission) -> list[Chart]:
-    """The costs of the submission with their intervals."""
+    """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
     dots = [
         Dot(case.case if case.level is None else f"{case.case}, {case.level}", case.tracer, case.cost, case.tracer)
         for case in submission.numbers
@@ -108,4 +109,5 @@ def charts(submission: Submission) -> list[Chart]:
     name = f"costs-{submission.id.replace('/', '-')}"
     sentence = "Cost of one event for each case measured, with its 95 % interval; often narrower than the dot."
     title, page = f"Cost of one event, suite {submission.suite}", addresses.submission(submission.id)
-    return [cost_chart(name, title, sentence, dots, page=page)]
+    chart = cost_chart(name, title, sentence, dots, page=page)
+    return [replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})]

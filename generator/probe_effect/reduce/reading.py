@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.errors import BadData
 from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
 from probe_effect.reduce.reduce import reduce
-from probe_effect.store.kept import code_version
+from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
@@ -104,7 +103,7 @@ def content_digest(files: SubmissionFolder) -> str | None:
 
 def code() -> str:
     """What decides, beside the files, what the numbers are."""
-    return f"{code_version('model', 'units', 'errors', 'stats', 'store', 'reduce')} numpy {version('numpy')}"
+    return f"{code_version('model', 'units', 'errors', 'stats', 'store', 'reduce')} numpy {library_version('numpy')}"
 
 
 def _kept(files: SubmissionFolder, kept: Kept, digest: str, values: Mapping[str, Any]) -> Submission:

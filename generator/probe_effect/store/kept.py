@@ -13,6 +13,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,10 @@ class Kept:
 
 NOWHERE = Kept()
 """Keeps nothing."""
+
+
+library_version = cache(version)
+"""The version of a library that results depend on; asked of its files once, because entries ask for it each."""
 
 
 @cache
