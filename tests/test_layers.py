@@ -227,7 +227,9 @@ def made_by(path: Path) -> set[Path]:
 
 def modules_run(path: Path) -> set[Path]:
     """Those that a module imports, but for types only."""
-    typing = [node for node in ast.walk(tree(path)) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    typing = [
+        node for node in ast.walk(tree(path)) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     for_types = {id(node) for block in typing for node in ast.walk(block)}
     names = {
         f"{node.module}.{alias.name}"

@@ -76,7 +76,7 @@ def write_hostile(data: Path, number: int, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Each text has a source and a machine of its own; those that ran last, which the home page shows, have them all."""
+    """Each text has a source and a machine of its own; the one that ran last, which the home page shows, has all."""
     folder = tmp_path_factory.mktemp("hostile")
     data = suites_and_quoted_source(folder)
     for number, text in enumerate((*HOSTILE, " ".join(HOSTILE))):
