@@ -9,6 +9,9 @@ SETUP := build/setup.stamp
 NODE := build/node.stamp
 ACTIONLINT := build/actionlint
 
+# Tests start hundreds of Pythons, which without it would compile everything that they import each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help site serve test setup measure bench scale lighthouse lint format clean
 
 help: ## this list

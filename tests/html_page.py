@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -44,11 +45,11 @@ class Page(HTMLParser):
         elif self._open[-1] in {"script", "style"} and data.strip():
             (self.data_blocks if self._holds_data else self.inline_code).append(data)
 
-    @property
+    @cached_property
     def text(self) -> str:
         return " ".join(" ".join(self.words).split())
 
-    @property
+    @cached_property
     def ids(self) -> set[str]:
         return {attributes["id"] for _, attributes in self.elements if "id" in attributes}
 

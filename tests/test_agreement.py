@@ -20,7 +20,7 @@ from builders import (
 from probe_effect.compare.agreement import of_case, of_source, orders
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import tool_of
-from probe_effect.pages import agreement
+from probe_effect.pages import agreement, source_page
 from probe_effect.stats.correlation import MIN_PAIRS
 from probe_effect.store.places import DataFolder
 from written_pages import written
@@ -176,7 +176,7 @@ def test_the_talk_of_2023_says_how_many_of_its_rows_could_be_measured(catalogue:
     found = orders(source, of_source(catalogue, source))
     assert {order.platform for order in found} == {figure.platform for figure in source.figures if figure.cost_ns}
     assert all(order.published == 17 for order in found)
-    page = written(catalogue)[f"sources/{source.id}.md"]
+    page = source_page.write(source, catalogue)
     assert all(f"{len(order.pairings)} of 17" in page for order in found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,15 +76,24 @@ def name(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def imported(path: Path) -> Iterator[tuple[str, int]]:
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module, which several tests look at, parsed once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imported(path: Path) -> list[tuple[str, int]]:
     """Every absolute name that a module imports, also for its types only, with the line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found: list[tuple[str, int]] = []
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
+            found += ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name(path)}:{node.lineno}: relative import"
             assert node.module is not None
-            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+            found += ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+    return found
 
 
 def own_layers(path: Path) -> Iterator[tuple[str, int]]:
@@ -147,7 +157,7 @@ def test_layers_side_by_side_do_not_know_one_another(layers: set[str], strangers
 )
 def test_only_the_command_line_prints_or_exits(path: Path) -> None:
     wrong = [f"{line}: {target}" for target, line in imported(path) if target.split(".")[0] in {"click", "rich"}]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         match node:
             case ast.Call(func=ast.Name(id="print" | "exit" | "quit" | "input" as called)):
                 wrong.append(f"{node.lineno}: {called}()")
@@ -162,9 +172,8 @@ def test_only_the_command_line_prints_or_exits(path: Path) -> None:
 
 def literals(path: Path) -> Iterator[str]:
     """The strings of a module that are values, docstrings left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    alone = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
             yield node.value
 
@@ -198,7 +207,7 @@ KEPT = {
 
 def code_named(path: Path) -> set[str]:
     """The words of every `code_version` of a module."""
-    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(tree(path)) if isinstance(node, ast.Call))
     named = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "code_version")
     return {
         one.value for call in named for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
@@ -217,12 +226,13 @@ def made_by(path: Path) -> set[Path]:
 
 def modules_run(path: Path) -> set[Path]:
     """Those that a module imports, but for types only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    typing = [
+        node for node in ast.walk(tree(path)) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     for_types = {id(node) for block in typing for node in ast.walk(block)}
     names = {
         f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.ImportFrom) and id(node) not in for_types
         for alias in node.names
     }

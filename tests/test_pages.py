@@ -64,9 +64,10 @@ def seen(text: str) -> str:
     return words.replace("\u00a0", " ").replace("\u202f", " ")
 
 
-@pytest.fixture
-def pages(data: Path) -> dict[str, str]:
-    return pages_of(data)
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages of a small sound data folder."""
+    return pages_of(write_data(tmp_path_factory.mktemp("small")))
 
 
 def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str], data: Path) -> None:
@@ -261,9 +262,8 @@ def all_is_text(made: dict[str, str]) -> None:
         assert all(isinstance(value, str | int | list | dict) for value in front.values())
 
 
-def is_text(data: Path, shown_on: dict[str, list[str]]) -> None:
-    """The same of the pages of `data`, each of which shows its texts literally."""
-    made = pages_of(data)
+def is_text(made: dict[str, str], shown_on: dict[str, list[str]]) -> None:
+    """The same of pages some of which show their texts literally."""
     all_is_text(made)
     for path, texts in shown_on.items():
         words = seen(split(made[path])[1])
@@ -297,8 +297,9 @@ def test_hostile_text_in_every_field_of_a_machine_file_comes_out_as_text(tmp_pat
     of_run = [made["argument"], texts["provenance.tool"]]
     not_shown = {made["compiler"], *of_run}
     expected = [text for text in (*texts.values(), *made.values()) if text not in not_shown]
-    is_text(data, {"machines/hostile-machine.md": expected, f"results/hostile-machine/{FOLDER}.md": of_run})
-    front, _ = split(pages_of(data)["machines/hostile-machine.md"])
+    pages = pages_of(data)
+    is_text(pages, {"machines/hostile-machine.md": expected, f"results/hostile-machine/{FOLDER}.md": of_run})
+    front, _ = split(pages["machines/hostile-machine.md"])
     assert str(front["title"]).startswith(texts["machine.cpu_model"])
 
 
@@ -313,7 +314,7 @@ def test_hostile_notes_of_rows_come_out_as_text(tmp_path: Path, hostile: str) ->
     write_submission(data, [*rows, failed, skipped], values)
     submission = f"results/hostile-machine/{FOLDER}"
     is_text(
-        data,
+        pages_of(data),
         {
             f"{submission}.md": [f"{hostile} failed", f"{hostile} skipped"],
             f"{submission}/02-kprobe/bpftrace.md": [f"{hostile} failed"],
@@ -344,11 +345,12 @@ def test_hostile_text_in_every_field_of_a_source_comes_out_as_text(tmp_path: Pat
     write_source(data, rows, [finding], name="hostile", **texts)
     expected = [*texts.values(), f"{hostile} finding", *(f"{hostile} {name}" for name in columns)]
     expected.remove(f"{hostile} title")  # in the front matter only
-    is_text(data, {"sources/hostile.md": expected})
-    front, _ = split(pages_of(data)["sources/hostile.md"])
+    pages = pages_of(data)
+    shown_on = {"costs/02-kprobe.md": [f"{hostile} what"], "sources.md": [f"{hostile} title"]}
+    is_text(pages, {"sources/hostile.md": expected, **shown_on})
+    front, _ = split(pages["sources/hostile.md"])
     assert front["title"] == f"{hostile} title"
     assert front["description"] == f"{hostile} summary"
-    is_text(data, {"costs/02-kprobe.md": [f"{hostile} what"], "sources.md": [f"{hostile} title"]})
 
 
 def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:

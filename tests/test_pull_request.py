@@ -20,7 +20,7 @@ from fakes.clone import git
 from fakes.project import FAKES, FakeProject
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 PROGRAM = PROJECT / ".venv" / "bin" / "probe-effect"
 REPOSITORY = ("Makefile", "pyproject.toml", "uv.lock", ".gitignore", ".ci", ".github", "content", "data", "site")
@@ -62,17 +62,22 @@ def publish(world: World, folder: Path) -> None:
     git(world.folder, "clone", "--quiet", "--bare", folder, world.bare)
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    settings = tmp_path / "gitconfig"
+def new_world(folder: Path, patch: pytest.MonkeyPatch) -> World:
+    """An empty one in `folder`, with git and our program settled there as long as the patch lasts."""
+    settings = folder / "gitconfig"
     settings.write_text(
         "[user]\nname = A. Contributor\nemail = me@example.org\n[init]\ndefaultBranch = main\n", encoding="utf-8"
     )
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("PATH", f"{FAKES / 'bin'}:{os.environ['PATH']}")
-    return World(tmp_path, tmp_path / "published.git")
+    patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    patch.setenv("PATH", f"{FAKES / 'bin'}:{os.environ['PATH']}")
+    return World(folder, folder / "published.git")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return new_world(tmp_path, monkeypatch)
 
 
 def merge(clone: Path, branches: Sequence[str]) -> str:
@@ -177,10 +182,17 @@ def test_a_pull_request_is_reviewed_and_its_merge_makes_its_page(world: World) -
 
 FLEET = ("machine-a", "machine-b", "machine-c")
 
+of_the_fleet = pytest.mark.xdist_group("fleet")
 
-@pytest.fixture
-def fleet(world: World) -> World:
-    """Three machines that each have submitted what they measured."""
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Three machines that each have submitted what they measured; no test adds anything to it."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield with_fleet(new_world(tmp_path_factory.mktemp("fleet"), patch))
+
+
+def with_fleet(world: World) -> World:
     seed = world.folder / "seed"
     shutil.copytree(PROJECT / "data" / "suites", seed / "data" / "suites")
     (seed / "site").mkdir()
@@ -197,26 +209,33 @@ def fleet(world: World) -> World:
     return world
 
 
+@pytest.fixture
+def clone(fleet: World, tmp_path: Path) -> Path:
+    """A fresh clone to merge in."""
+    git(tmp_path, "clone", "--quiet", fleet.bare, "merged")
+    return tmp_path / "merged"
+
+
 def submissions(clone: Path) -> list[str]:
     return sorted(path.name for path in (clone / "data" / "results").glob("*"))
 
 
-def test_the_order_in_which_a_fleet_is_merged_leaves_no_trace(fleet: World) -> None:
-    clone = fleet.clone("merged")
+@of_the_fleet
+def test_the_order_in_which_a_fleet_is_merged_leaves_no_trace(fleet: World, clone: Path) -> None:
     trees = {merge(clone, order) for order in permutations(fleet.branches())}
     assert len(trees) == 1
     assert submissions(clone) == list(FLEET)
 
 
-def test_merging_a_fleet_again_changes_nothing(fleet: World) -> None:
-    clone = fleet.clone("merged")
+@of_the_fleet
+def test_merging_a_fleet_again_changes_nothing(fleet: World, clone: Path) -> None:
     branches = fleet.branches()
     assert merge(clone, [*branches, *branches]) == merge(clone, branches)
 
 
+@of_the_fleet
 @pytest.mark.parametrize("dead", range(len(FLEET)))
-def test_a_machine_that_dies_costs_its_own_results_alone(fleet: World, dead: int) -> None:
-    clone = fleet.clone("merged")
+def test_a_machine_that_dies_costs_its_own_results_alone(fleet: World, clone: Path, dead: int) -> None:
     branches = fleet.branches()
     merge(clone, [branch for place, branch in enumerate(branches) if place != dead])
     assert submissions(clone) == [machine for place, machine in enumerate(FLEET) if place != dead]
@@ -225,6 +244,7 @@ def test_a_machine_that_dies_costs_its_own_results_alone(fleet: World, dead: int
     assert late == merge(clone, branches)
 
 
+@of_the_fleet
 def test_a_shard_that_is_submitted_twice_is_one(fleet: World) -> None:
     shard = fleet.folder / FLEET[0]
     before = git(fleet.bare, "for-each-ref")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("build")]
 
 # None of these may mean anything on the site but itself. Commas and full stops keep a cell from starting a formula.
 HOSTILE = (
@@ -34,19 +35,22 @@ HOSTILE = (
 )
 
 
-@pytest.fixture
-def small_data(tmp_path: Path) -> Path:
-    """The suites, and the one source that hand-written pages quote."""
-    data = tmp_path / "data"
+def suites_and_quoted_source(folder: Path) -> Path:
+    """A data folder with the suites, and the one source that hand-written pages quote."""
+    data = folder / "data"
     shutil.copytree(PROJECT / "data/suites", data / "suites")
     quoted = "published/gregg-2011-pid-provider"
     shutil.copytree(PROJECT / "data" / quoted, data / quoted)
     return data
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_in_any_field_is_shown_as_text(small_data: Path, tmp_path: Path, text: str) -> None:
-    text = f"x {text}"
+@pytest.fixture
+def small_data(tmp_path: Path) -> Path:
+    return suites_and_quoted_source(tmp_path)
+
+
+def write_hostile(data: Path, number: int, text: str) -> None:
+    """A source and a machine with `text` in every field that takes one; rows, names and days are their own."""
     figures = [dict(figure) | {"what": f"{text} {figure['what']}"} for figure in FIGURES]
     for figure in figures:
         figure |= {"group": text, "platform": text, "note": text}
@@ -54,8 +58,10 @@ def test_hostile_text_in_any_field_is_shown_as_text(small_data: Path, tmp_path: 
             figure["printed"] = text
     plain = text.replace("{", "(").replace("}", ")")  # braces in these fields are placeholders of figures
     fields = ("title", "author", "kind", "where", "hardware", "os", "tool_versions", "workload", "method", "repeats")
-    write_source(small_data, figures, findings=(), summary=plain, **dict.fromkeys(fields, text))
-    values = machine_values()
+    changes = dict.fromkeys(fields, text)
+    write_source(data, figures, findings=(), name=f"a-talk-{number}", summary=plain, **changes)
+    values = changed(machine_values(), "machine.id", f"machine-{number}")
+    changed(values, "run.started", f"2026-11-20T09:{number:02}:00Z")
     for path in ("machine.cpu_model", "machine.virtualization", "machine.governor", "machine.microcode", "system.os"):
         changed(values, path, text)
     changed(values, "system.kernel_config", {text: text})
@@ -64,22 +70,29 @@ def test_hostile_text_in_any_field_is_shown_as_text(small_data: Path, tmp_path: 
     changed(values, "tools.bpftrace", text)
     changed(values, "run.command", ["probe-effect", text])
     changed(values, "provenance.tool", text)
-    write_submission(small_data, [*many_blocks(1), skipped_row(3, note=text), *many_blocks(8)[3:]], values)
+    rows = [*many_blocks(1), skipped_row(3, note=text), *many_blocks(8)[3:]]
+    write_submission(data, [replace(row, wall_ns=row.wall_ns and row.wall_ns + number) for row in rows], values)
 
-    site = build(small_data, tmp_path / "site")
 
-    for name in (
-        "sources/a-talk",
-        "machines/test-machine",
-        f"results/test-machine/{FOLDER}/02-kprobe/bpftrace",
-        "costs/02-kprobe",
-        "costs/06-uprobe",
-        "sources",
-        "machines",
-        "",
-    ):
-        page = Page((site / name / "index.html").read_text(encoding="utf-8"))
-        assert " ".join(text.split()) in page.text, name
+@pytest.fixture(scope="module")
+def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each text has a source and a machine of its own; the one that ran last, which the home page shows, has all."""
+    folder = tmp_path_factory.mktemp("hostile")
+    data = suites_and_quoted_source(folder)
+    for number, text in enumerate((*HOSTILE, " ".join(HOSTILE))):
+        write_hostile(data, number, f"x {text}")
+    return build(data, folder / "site")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_any_field_is_shown_as_text(hostile_site: Path, text: str) -> None:
+    number = HOSTILE.index(text)
+    of_one = (f"sources/a-talk-{number}", f"machines/machine-{number}")
+    of_one += (f"results/machine-{number}/{FOLDER}/02-kprobe/bpftrace",)
+    of_all = ("costs/02-kprobe", "costs/06-uprobe", "sources", "machines")
+    for name, shown in (*((name, f"x {text}") for name in of_one + of_all), ("", text)):
+        page = Page((hostile_site / name / "index.html").read_text(encoding="utf-8"))
+        assert " ".join(shown.split()) in page.text, name
         assert page.inline_code == [], name
         assert not any(key.startswith("on") for _, element in page.elements for key in element), name
         addresses = [element.get("href", element.get("src", "")) for _, element in page.elements]

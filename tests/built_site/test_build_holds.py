@@ -21,7 +21,7 @@ from site_build import PROJECT, build, started_build
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("holds")]
 
 QUOTED = "published/gregg-2011-pid-provider"
 """The source that hand-written pages quote."""

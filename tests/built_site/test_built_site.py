@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import tomllib
+from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -108,6 +109,7 @@ def test_html_is_valid(site: Path) -> None:
 
 
 def test_every_link_inside_the_site_leads_somewhere(site: Path, read: dict[str, Page]) -> None:
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     broken = []
     followed = 0
     for name, page in read.items():
@@ -117,21 +119,23 @@ def test_every_link_inside_the_site_leads_somewhere(site: Path, read: dict[str, 
                 if attribute not in element or parts.scheme:
                     continue
                 followed += 1
-                path = unquote(parts.path)
-                path = path.removeprefix("/") if name == NOT_FOUND else path
-                target = (site / name).parent / path if parts.path else site / name
-                target = target / "index.html" if target.is_dir() else target
-                if not target.is_file() or not _has_place(read, site, target, unquote(parts.fragment)):
+                target = _target(name, unquote(parts.path), files)
+                if target not in files or not _has_place(read, target, unquote(parts.fragment)):
                     broken.append((name, element[attribute]))
     assert broken == []
     assert followed > len(read)
 
 
-def _has_place(read: dict[str, Page], site: Path, target: Path, fragment: str) -> bool:
+def _target(name: str, path: str, files: set[str]) -> str:
+    """The file that a page's link to `path` means; of a folder its page."""
+    path = path.removeprefix("/") if name == NOT_FOUND else path
+    target = normpath(f"{dirname(name)}/./{path}".removeprefix("/")) if path else name
+    return target if target in files else normpath(f"{target}/index.html")
+
+
+def _has_place(read: dict[str, Page], target: str, fragment: str) -> bool:
     """Whether the page has the place that a link's fragment names; files other than pages have none."""
-    if not fragment or target.suffix != ".html":
-        return True
-    return fragment in read[str(target.resolve().relative_to(site.resolve()))].ids
+    return not fragment or not target.endswith(".html") or fragment in read[target].ids
 
 
 def test_links_work_under_any_base_path(read: dict[str, Page]) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import accessibility
 from probe_effect.numbers.home import reference_submission
-from site_build import PROJECT, absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,6 @@ HOME = "the home machine"
 """Stands for the machine that the page begins with, whichever that is."""
 
 NEW = "qemu-tcg-1t-linux-7-3-4-deb13-amd64-cea6"
-AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
 SCRIPTS_BYTES = 15_000
 """Compressed, of the scripts that are only of these two pages."""
 
@@ -253,8 +252,6 @@ def test_without_javascript_every_cost_is_there_and_no_control(chromium: Browser
 def test_what_a_reader_chose_is_accessible_and_fits(
     chromium: Browser, address: str, path: str, width: int, theme: str
 ) -> None:
-    if not AXE.is_file():
-        absent("axe-core is not installed: make test installs it")
     context = chromium.new_context(
         viewport={"width": width, "height": 900},
         color_scheme="dark" if theme == "dark" else "light",
@@ -265,9 +262,8 @@ def test_what_a_reader_chose_is_accessible_and_fits(
     page.wait_for_selector("form.view[data-state=ready]")
     page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
-    page.add_script_tag(path=AXE)
-    result = page.evaluate("axe.run({resultTypes: ['violations']})")
-    assert [(one["id"], one["nodes"][0]["html"]) for one in result["violations"]] == []
+    accessibility.prepare(page)
+    assert accessibility.violations(page, colours_alone=theme == "dark") == []
     context.close()
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import accessibility
 from builders import picture_size
-from site_build import PROJECT, absent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,6 @@ NAME = "slowdown-06-uprobe"
 FIGURE = f"charts/{NAME}/"
 KINDS = {"slowdown": FIGURE, "costs": "charts/costs-gregg-2011-pid-provider/", "frame": f"{FIGURE}embed.html"}
 KINDS |= {"instructions": "charts/instructions-per-event-kernels/"}
-AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
 LINK = re.compile(r'(?:href|src)="([^"#]+)')
 
 
@@ -162,8 +161,6 @@ def test_paper_has_the_drawing_in_ink_and_no_controls(chromium: Browser, address
 def test_a_figure_has_no_accessibility_violation(
     chromium: Browser, address: str, kind: str, width: int, theme: str
 ) -> None:
-    if not AXE.is_file():
-        absent("axe-core is not installed: make test installs it")
     context = chromium.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if theme == "dark" else "light", bypass_csp=True
     )
@@ -171,7 +168,6 @@ def test_a_figure_has_no_accessibility_violation(
     page.goto(address + KINDS[kind])
     for details in page.locator("details > summary").all():
         details.click()
-    page.add_script_tag(path=AXE)
-    result = page.evaluate("axe.run({resultTypes: ['violations']})")
-    assert [(one["id"], one["nodes"][0]["html"]) for one in result["violations"]] == []
+    accessibility.prepare(page)
+    assert accessibility.violations(page, colours_alone=theme == "dark") == []
     context.close()

@@ -45,13 +45,15 @@ def _indexed(pixels: bytes, header: bytes) -> tuple[bytes, bytes, bytes] | None:
     rows = np.frombuffer(pixels, np.uint8).reshape(height, -1)
     if form != RGBA or (rows[:, 0] != FILTER_SUB).any():
         return None
-    image = np.cumsum(rows[:, 1:].reshape(height, width, 4), axis=1, dtype=np.uint8)
-    colours, places = np.unique(image.view(np.uint32), return_inverse=True)
+    image = np.cumsum(rows[:, 1:].reshape(height, width, 4), axis=1, dtype=np.uint8).view(np.uint32).ravel()
+    # Of neighbours of one colour the first stands for all: a picture has far fewer of these runs than pixels.
+    starts = np.flatnonzero(np.concatenate(([True], image[1:] != image[:-1])))
+    colours, places = np.unique(image[starts], return_inverse=True)
     palette = colours.view(np.uint8).reshape(-1, 4)
     if len(colours) > MOST_COLOURS or (palette[:, 3] != OPAQUE).any():
         return None
     indices = np.zeros((height, width + 1), np.uint8)  # a row begins with its filter: none
-    indices[:, 1:] = places.reshape(height, width)
+    indices[:, 1:] = np.repeat(places.astype(np.uint8), np.diff(starts, append=len(image))).reshape(height, width)
     return struct.pack(">II5B", width, height, *INDEXED), palette[:, :3].tobytes(), indices.tobytes()
 
 

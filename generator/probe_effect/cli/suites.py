@@ -41,10 +41,12 @@ def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:
     from probe_effect.tracers.registry import known_tracers
 
     rows: list[dict[str, Any]] = []
+    # Many start their tool to find out, and are asked once, not once for each case.
+    absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
     for case in suite.cases:
         for tracer in known_tracers().values():
             if script_path(folder, case.id, tracer.tool):
-                reasons = (tracer.available(), *(tracer.missing(need) for need in case.needs))
+                reasons = (absent[tracer.id], *(tracer.missing(need) for need in case.needs))
                 missing = next(filter(None, reasons), None)
                 named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
                 rows.append({**named, "levels": suite.levels, "missing": missing})
