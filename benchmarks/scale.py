@@ -10,6 +10,7 @@ of results is written anew after every step, so that nothing is lost when a late
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 from contextlib import nullcontext
@@ -179,13 +180,16 @@ class Benchmark:
         self.out.write_text(markdown(self.report), encoding="utf-8")
 
 
-def conditions() -> Conditions:
-    """This machine and its programs, before anything is measured."""
+def conditions(folder: Path) -> Conditions:
+    """This machine, its programs and where it builds, before anything is measured."""
     ours = {"probe-effect": f"{__version__} ({revision()})", "Python": python_version()}
     return Conditions(
         machine=collect_machine(),
         kernel_release=kernel_release(ROOT),
         load_before=load_average(),
+        file_system=subprocess.check_output(
+            ["/usr/bin/stat", "--file-system", "--format=%T", folder], text=True
+        ).strip(),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         versions=ours | {name: version(name) for name in PACKAGES},
     )
@@ -215,7 +219,9 @@ def main(*, sizes: list[int], out: Path, keep: Path | None) -> None:
         msg = f"{keep}: is not empty. Expected an empty folder, or none yet."
         raise click.BadParameter(msg)
     with tempfile.TemporaryDirectory(prefix="scale-") if keep is None else nullcontext(str(keep)) as folder:
-        benchmark = Benchmark(Report(conditions=conditions(), templates=TEMPLATES), out, Path(folder).resolve())
+        benchmark = Benchmark(
+            Report(conditions=conditions(Path(folder)), templates=TEMPLATES), out, Path(folder).resolve()
+        )
         measure_all(benchmark, sizes, is_kept=keep is not None)
     say(f"{out}: what was measured")
     sys.exit(1 if benchmark.report.failed else 0)

@@ -26,6 +26,8 @@ class Conditions:
     machine: Machine
     kernel_release: str
     load_before: float | None
+    file_system: str
+    """Of the folder that everything was built in."""
     date: str
     versions: Mapping[str, str]
 
@@ -65,6 +67,7 @@ def _conditions(report: Report) -> str:
         ("hypervisor", machine.virtualization or "none"),
         ("kernel", found.kernel_release),
         ("load before", units.MISSING if found.load_before is None else f"{found.load_before:.2f}"),
+        ("file system", found.file_system),
         ("date", found.date),
         ("versions", versions),
     ]

@@ -153,6 +153,7 @@ def report(*sizes: Measured, failed: tuple[str, ...] = ()) -> Report:
         machine=machine_document().machine,
         kernel_release="6.12.1-amd64",
         load_before=0.25,
+        file_system="tmpfs",
         date="2026-11-22",
         versions={"Hugo": "1.2.3"},
     )

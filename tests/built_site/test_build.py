@@ -87,9 +87,9 @@ def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_in_any_field_is_shown_as_text(hostile_site: Path, text: str) -> None:
     number = HOSTILE.index(text)
-    of_one = (f"sources/a-talk-{number}", f"machines/machine-{number}")
-    of_one += (f"results/machine-{number}/{FOLDER}/02-kprobe/bpftrace",)
-    of_all = ("costs/02-kprobe", "costs/06-uprobe", "sources", "machines")
+    of_one = [f"sources/a-talk-{number}", f"machines/machine-{number}"]
+    of_one += [f"results/machine-{number}/{FOLDER}/02-kprobe/bpftrace"]
+    of_all = ["costs/02-kprobe", "costs/06-uprobe", "sources", "machines"]
     for name, shown in (*((name, f"x {text}") for name in of_one + of_all), ("", text)):
         page = Page((hostile_site / name / "index.html").read_text(encoding="utf-8"))
         assert " ".join(shown.split()) in page.text, name
