@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Error, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, sync_playwright
 
 from site_build import PROJECT, absent, build, served
 
@@ -62,3 +62,14 @@ def chromium() -> Iterator[Browser]:
             absent(f"chromium does not start here: {error}")
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def desktop(chromium: Browser) -> Iterator[BrowserContext]:
+    """A reader at a desk, who keeps the site's files from page to page; each test opens and closes pages of its own.
+
+    All that this site stores in a browser is the theme: a test that chooses one takes a context of its own.
+    """
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    yield context
+    context.close()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
     from probe_effect.answer.answers import Forecast
     from probe_effect.answer.evidence import Evidence
@@ -85,13 +85,12 @@ ALIKE = """async ({ tracer, id, ...asked }) => {
 
 
 @pytest.fixture
-def page(chromium: Browser, address: str) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    made = context.new_page()
+def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
+    made = desktop.new_page()
     made.goto(address)
     made.wait_for_selector(READY)
     yield made
-    context.close()
+    made.close()
 
 
 def examples(file: str, group: str) -> list[dict[str, Any]]:

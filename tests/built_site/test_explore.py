@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
     from probe_effect.numbers.catalogue import Catalogue
 
@@ -41,12 +41,11 @@ CHOSEN = """() => {
 
 
 @pytest.fixture
-def page(chromium: Browser, address: str) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    made = context.new_page()
+def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
+    made = desktop.new_page()
     made.goto(f"{address}explore/")
     yield made
-    context.close()
+    made.close()
 
 
 def opened(page: Page, address: str, query: str) -> Page:

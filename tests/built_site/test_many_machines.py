@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import BrowserContext, Page
 
     from probe_effect.store.kept import Kept
 
@@ -68,10 +68,10 @@ def many_address(many_site: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    yield context.new_page()
-    context.close()
+def page(desktop: BrowserContext) -> Iterator[Page]:
+    made = desktop.new_page()
+    yield made
+    made.close()
 
 
 def name(page: Page, machine: str) -> None:
