@@ -7,12 +7,21 @@ the interval of the difference takes the raw rows, which only this side has: it 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.subjects import offered
-from probe_effect.exports.script_values import choice, ends, number_values, script_json, short, view_citation
+from probe_effect.exports.script_values import (
+    choice,
+    ends,
+    kept_of_machine,
+    number_values,
+    script_json,
+    short,
+    view_citation,
+)
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import addresses, explore_page, instructions
 from probe_effect.pages.comparison import traits, words_of_outcomes
@@ -39,10 +48,8 @@ def compare_files(catalogue: Catalogue, machines: Sequence[Machine]) -> Iterator
     """File name below `/data/` and its JSON."""
     yield INDEX, script_json(_index(catalogue, machines))
     for machine in machines:
-        own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
-        beside = _beside(machine, own)
-        for tracer, numbers in own.items():
-            shard = _shard(machine, numbers) | {"tracer": tracer, "beside": beside[tracer]}
+        shards = kept_of_machine("compare", catalogue, machine.submissions, partial(_shards, machine))
+        for tracer, shard in shards.items():
             yield shard_name(machine.name, tracer), script_json(shard)
 
 
@@ -76,6 +83,16 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[Met
         "instructions": [*with_it[:1], *with_it[-1:]],
     }
     return {metric: sides for metric, sides in first.items() if sides}
+
+
+def _shards(machine: Machine) -> dict[str, dict[str, Any]]:
+    """Tracer to the file that it has with a machine."""
+    own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
+    beside = _beside(machine, own)
+    return {
+        tracer: _shard(machine, numbers) | {"tracer": tracer, "beside": beside[tracer]}
+        for tracer, numbers in own.items()
+    }
 
 
 def _shard(machine: Machine, numbers: Sequence[Number]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the costs of a few machines from the start; those of each machine are a file, wh
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
@@ -15,7 +16,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import contention, line
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.words import WORDS
-from probe_effect.exports.script_values import ends, script_json, short
+from probe_effect.exports.script_values import ends, kept_of_machine, script_json, short
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, in_order
 from probe_effect.numbers.kinds import shown_machines
@@ -51,7 +52,11 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     newest: dict[str, Submission] = {}
     for one in in_order(catalogue.numbers):
         newest.setdefault(one.machine, one)
-    machines = {machine: _machine(found, one, notes) for machine, one in newest.items()}
+    runs = catalogue.numbers.machines()
+    machines = {
+        machine: kept_of_machine("guidance", catalogue, [one, *runs[machine]], partial(_machine, found, one, notes))
+        for machine, one in newest.items()
+    }
     kinds = Counter(one["kind"] for one in machines.values() if one["costs"])
     whole = {
         "words": WORDS | {"some-alike": SOME_ALIKE},

@@ -9,14 +9,16 @@ from probe_effect.compare.subjects import offered
 from probe_effect.numbers.citation import Edition, Subject, cite
 from probe_effect.numbers.names import tier
 from probe_effect.pages import addresses
+from probe_effect.pages.markdown import page_code
+from probe_effect.store.kept import NOWHERE, code_version
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from probe_effect.compare.subjects import Machine
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
+    from probe_effect.reduce.submission import Number, Submission
 
 DIGITS = 9
 """Of each number: more than any interval supports, so that it is written as on every other page."""
@@ -28,6 +30,14 @@ CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"
 def script_json(found: object) -> str:
     """The text of a file."""
     return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def kept_of_machine(what: str, catalogue: Catalogue, runs: Sequence[Submission], make: Callable[[], Any]) -> Any:  # noqa: ANN401 (JSON)
+    """What `make` makes of the runs of one machine, as JSON has it; kept while they, the suites and our code stay."""
+    made_from = [f"{one.id} {one.digest}" for one in runs]
+    code = f"{page_code()} {code_version('answer', 'exports')}"
+    kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE
+    return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 
 
 def ends(found: Estimate | None) -> list[float | None] | None:
