@@ -201,6 +201,8 @@ KEPT = {
     "pages/number_page.py": ["reduce/reading.py", "pages/markdown.py"],
     "pages/submission_page.py": ["reduce/reading.py", "pages/markdown.py"],
     "checks/run.py": ["reduce/reading.py", "checks/run.py"],
+    "exports/guidance.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
+    "exports/compare_shards.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }
 """A module whose results are kept, to those that name the code by which they are made."""
 
