@@ -59,7 +59,7 @@ def _citation(wanted: str, data: DataFolder, base_url: str) -> Citation:
     from probe_effect.pages import citing
 
     known: list[str] = []
-    for catalogue in _catalogues(data, base_url):
+    for catalogue in _catalogues(wanted, data, base_url):
         things = citing.citable(catalogue)
         if wanted in things:
             return things[wanted]()
@@ -67,13 +67,15 @@ def _citation(wanted: str, data: DataFolder, base_url: str) -> Citation:
     raise UsageError(_unknown(wanted, known))
 
 
-def _catalogues(data: DataFolder, base_url: str) -> Iterator[Catalogue]:
-    """Suites and submissions, of which most that is cited is; and then all."""
+def _catalogues(wanted: str, data: DataFolder, base_url: str) -> Iterator[Catalogue]:
+    """Suites and the machine that the id begins with, of which most that is cited is; and then all."""
     from probe_effect.numbers.catalogue import read_catalogue, read_numbers
     from probe_effect.numbers.citation import Edition
     from probe_effect.store.version import data_version
 
-    yield replace(read_numbers(data), edition=Edition(data_version(data).text, base_url))
+    machine = wanted.partition("/")[0]
+    own = read_numbers(data, [files for files in data.submissions() if files.machine == machine])
+    yield replace(own, edition=Edition(data_version(data).text, base_url))
     yield read_catalogue(data, base_url)
 
 

@@ -22,6 +22,9 @@ SUBMISSION_FIELDS = tuple(
 
 ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach"})
 
+LISTS = ESTIMATES | {"faults", "grade_reasons", "outlier_blocks"}
+"""Fields of a number that JSON has as a list; there are a thousand times as many of others."""
+
 
 def packed(submission: Submission) -> dict[str, Any]:
     """A submission without its blocks, for JSON."""
@@ -55,8 +58,11 @@ def _block(values: list[Any]) -> Block:
 
 
 def _number(submission: Submission, values: list[Any]) -> Number:
-    named = {name: _value(name, value) for name, value in zip(NUMBER_FIELDS, values, strict=True) if value is not None}
-    return Number(submission=submission, **{"level": None, **named})
+    named: dict[str, Any] = {"level": None}
+    named |= {name: value for name, value in zip(NUMBER_FIELDS, values, strict=True) if value is not None}
+    for name in LISTS & named.keys():
+        named[name] = _value(name, named[name])
+    return Number(submission=submission, **named)
 
 
 def _value(name: str, value: Any) -> Any:  # noqa: ANN401  JSON

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from probe_effect.model import Key, Problem, Sample
@@ -37,15 +39,28 @@ def read_submissions(
     known = [(files, content_digest(files)) for files in folders]
     whole = [code(), *(f"{files.id} {digest}" for files, digest in known)]
     if text := data.kept.get("submissions", *whole):
-        return [
-            _kept(files, data.kept, digest or "", one)
-            for (files, digest), one in zip(known, json.loads(text), strict=True)
-        ]
+        with _uncollected():
+            values = json.loads(text)
+            return [
+                _kept(files, data.kept, digest or "", one) for (files, digest), one in zip(known, values, strict=True)
+            ]
     read = [read_submission(files, data, problems, digest) for files, digest in known]
     sound = [one for one in read if one is not None]
     if len(sound) == len(folders):
         data.kept.put(_json([packed(one) for one in sound]), "submissions", *whole)
     return sound
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """While many objects are made that stay, Python does not look again and again for some that do not."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def read_submission(
