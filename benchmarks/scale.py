@@ -181,7 +181,8 @@ class Benchmark:
 
 
 def conditions(folder: Path) -> Conditions:
-    """This machine, its programs and where it builds, before anything is measured."""
+    """This machine, its programs and where it builds, before anything is measured; the folder is made for it."""
+    folder.mkdir(parents=True, exist_ok=True)
     ours = {"probe-effect": f"{__version__} ({revision()})", "Python": python_version()}
     return Conditions(
         machine=collect_machine(),
