@@ -148,3 +148,27 @@ def test_a_case_counts_once_among_those_that_can_be_measured_here(project: FakeP
     project.case("a")
     state = _suite(project.work(), project.tracers, Program(Path("loop"), "cc"))
     assert state.measurable == {"bpftrace": 1}
+
+
+def test_where_the_workload_does_not_know_its_events_the_tracer_s_count_is_taken(project: FakeProject) -> None:
+    suite = project.suite / "suite.toml"
+    suite.write_text(suite.read_text(encoding="utf-8") + 'events = "counted"\n', encoding="utf-8")
+    project.case("a", 'print: {"type": "map", "data": {"@": 37}}', counted_by="maps")
+    traced = [row for row in project.measure() if row.arm == "traced"]
+    assert {(row.events, row.seen) for row in traced} == {(37, 37)}
+    assert all((row.operations or 0) >= 1000 for row in traced)
+    (submission,) = project.data.submissions()
+    assert [one for one in check([submission.folder], project.data) if one.severity == "error"] == []
+
+
+def test_a_level_whose_program_is_not_installed_is_skipped_with_its_name(project: FakeProject) -> None:
+    suite = project.suite / "suite.toml"
+    text = suite.read_text(encoding="utf-8") + '[workload.commands]\n0 = ["sh"]\n2000 = ["sh", "no-such-program"]\n'
+    suite.write_text(text, encoding="utf-8")
+    project.factor(0, 2000)
+    project.case("a")
+    rows = project.measure()
+    assert {(row.level, row.status) for row in rows if row.arm == "traced"} == {("0", "ok"), ("2000", "skipped")}
+    (note,) = {row.note for row in rows if row.status == "skipped"}
+    assert note is not None
+    assert note.startswith("no-such-program is not in /usr/sbin")

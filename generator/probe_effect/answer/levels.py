@@ -76,11 +76,12 @@ def line(found: Evidence, machine: str, tracer: str, case: str) -> list[Point]:
     if known is None:
         return []
     levels = _levels(found, (machine, tracer, case), lambda factor: factor.name == WORK).values()
-    points = (_point(one, known.known_cost) for one in levels)
+    points = (point(one, known.known_cost) for one in levels)
     return sorted((one for one in points if one is not None), key=lambda one: one.rate_hz)
 
 
-def _point(measured: Number, cost: Estimate) -> Point | None:
+def point(measured: Number, cost: Estimate) -> Point | None:
+    """What was measured beside rate x `cost`; None where one of them has no interval."""
     baseline, slowdown = measured.baseline, measured.slowdown
     if baseline is None or not baseline.value or slowdown is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
@@ -77,15 +77,16 @@ def _say_beside_progress(text: str) -> None:
 
 
 def _able(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> Iterator[tuple[Path, Suite]]:
-    """The suites whose workload needs no library, because the emulated machine has none but C's.
+    """The suites whose workload needs no library and no program, because the emulated machine has none but C's.
 
     Raises: HostNotReady where a suite that was named does.
     """
     for folder, suite in suites:
-        if not suite.workload.libraries:
+        needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values())])
+        if not needs:
             yield folder, suite
             continue
-        reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(suite.workload.libraries)}"
+        reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(needs)}"
         if are_named:
             raise HostNotReady(reason)
         output.say(f"left out: {reason}")

@@ -163,6 +163,8 @@ class Bench:
         row = self.testbed.run(planned, load, self._watch(planned), self.settings.limits)
         if not subject.is_baseline and self.work.case(subject).counted_by == "nothing":
             return replace(row, seen=None, lost=None)  # a tool's 0 where no event is expected is no loss
+        if row.seen is not None and self.work.suite.workload.events == "counted":
+            return replace(row, operations=row.events, events=row.seen + (row.lost or 0))
         return row
 
     def _watch(self, planned: PlannedRun) -> Watch | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Tracer
 
 DORMANT = "dormant"
+
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where workloads look for programs, so that everybody traces the system's own (`program-loop.c`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ def resolve(
             missing = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
             for level in suite.levels or (None,):
                 subject = Key(case.id, tracer.id, level)
-                if reason := missing or _too_few_cpus(suite, level, cpus):
+                if reason := missing or _too_few_cpus(suite, level, cpus) or _without_command(suite, level):
                     skipped[subject] = reason
                 else:
                     measured.append(subject)
@@ -177,6 +181,13 @@ def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:
     if suite.factor is None or not suite.factor.occupies_cpus or level is None:
         return None
     return f"{level} threads need a CPU each, and there are {cpus}" if int(level) > cpus else None
+
+
+def _without_command(suite: Suite, level: str | None) -> str | None:
+    """Why a level whose program is not installed cannot be run; None when it can."""
+    commands = suite.workload.commands.get(level or "", ())
+    absent = next((name for name in commands if shutil.which(name, path=SYSTEM_PATH) is None), None)
+    return f"{absent} is not in {SYSTEM_PATH}; the suite's description names its package" if absent else None
 
 
 def first_look(work: Work) -> Work:

@@ -127,6 +127,9 @@ COMPARED = (
     _figure("now", "In this run", "The cost in the run that the page is of.", TIME),
     _figure("difference", "Difference", "The second less the first, with its 95 % interval.", TIME),
     _figure("ratio", "Ratio", "The second over the first, with its 95 % interval.", TIMES),
+    Column("program", "Program", "The program that was traced, at real work; the page of its suite says which work."),
+    _figure("foretold", "Foretold", "The slowdown that its rate of events times the cost of one foretells.", SHARE),
+    _figure("of-foretold", "Of that", "The measured slowdown over the one that was foretold.", TIMES),
     Column("outcome", "Outcome", "What the two intervals allow to say of the second against the first."),
     Column(
         "earlier-run", "Earlier run", "The newest run before, of the same suite, that has the case with the tracer."

@@ -19,6 +19,7 @@ from probe_effect.pages import (
     lists,
     machine_page,
     number_page,
+    proof,
     releases_page,
     source_page,
     submission_page,
@@ -70,6 +71,7 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **tracer_page.write_all(catalogue),
         **guide_fragments.write_all(catalogue),
         **explore_page.write_all(catalogue),
+        **proof.write(catalogue),
         "releases.md": releases_page.fragment(catalogue),
         "current-release.md": releases_page.current(catalogue),
     }
@@ -81,6 +83,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     drawn = [
         *fragments.charts(catalogue),
         *explore_page.charts(catalogue),
+        *proof.charts(catalogue),
         *kernel_charts.charts(catalogue),
         *(chart for source in catalogue.sources for chart in source_page.charts(source)),
         *(chart for one in catalogue.everything if one.metric == "time" for chart in submission_page.charts(one)),

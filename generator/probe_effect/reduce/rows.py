@@ -105,7 +105,8 @@ def per_operation(sample: Sample, metric: Metric = "time") -> float | None:
 
 def events_per_operation(rows: Iterable[Sample]) -> float:
     """How many events one operation makes for the probe of a case: 2 for a probe on every system call of dd."""
-    return next((row.events / row.operations for row in rows if row.events and row.operations), 1.0)
+    counted = [(row.events, row.operations) for row in rows if row.events and row.operations]
+    return sum(events for events, _ in counted) / sum(operations for _, operations in counted) if counted else 1.0
 
 
 def highest_rate_hz(rows: Iterable[Sample]) -> float | None:

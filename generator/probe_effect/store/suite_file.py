@@ -62,6 +62,14 @@ class Workload(Document):
         default=None, description="How long a run should take, where the suite wants shorter runs than usual."
     )
     operation: Text = Field(description="What one operation is, in words.")
+    events: Literal["made", "counted"] = Field(
+        default="made",
+        description="How it is known how many events a run has: the workload makes so many for each operation, or the "
+        "tracer's own count, with what it lost, is taken for it.",
+    )
+    commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...]] = Field(
+        default={}, description="Level to the commands that the workload runs there; it is skipped where one is absent."
+    )
 
 
 def _unlike(levels: tuple[int | str, ...]) -> tuple[int | str, ...]:

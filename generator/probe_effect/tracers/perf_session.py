@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from probe_effect.host import read_text
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import ProbingSession
-from probe_effect.tracers.proc import wait_for_workload
+from probe_effect.tracers.proc import processes, wait_for_workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ class ControlledSession(PerfSession):
 
     def controlled(self, pid: int) -> tuple[str, ...]:
         """Options of the waiting workload, the pipes, and the file to write."""
-        return ("-p", str(pid), "-D", "-1", "--control", self._control, "-o", str(self.written))
+        return ("-p", processes(pid), "-D", "-1", "--control", self._control, "-o", str(self.written))
 
 
 class StatSession(ControlledSession):
@@ -139,7 +139,7 @@ class TraceSession(PerfSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command."""
-        return (self.tool, "trace", "-p", str(pid), "-o", str(self.written), *self.words)
+        return (self.tool, "trace", "-p", processes(pid), "-o", str(self.written), *self.words)
 
     def is_live(self) -> bool:
         """Whether perf has its events and sleeps until one comes."""

@@ -54,6 +54,15 @@ def children(pid: int) -> list[int]:
     return [int(path.name) for path in ROOT.glob("proc/[0-9]*")]
 
 
+def processes(pid: int) -> str:
+    """A process and all that it has started, ids with commas; itself alone where CONFIG_PROC_CHILDREN is off."""
+    found = [pid]
+    for one in found:  # which grows meanwhile
+        listed = read_text(ROOT, f"proc/{one}/task/{one}/children") or ""
+        found += [int(word) for word in listed.split()]
+    return ",".join(map(str, found))
+
+
 def has_loaded(pid: int, library: str) -> bool:
     """Whether a file with `library` in its path is in its memory."""
     return library in (read_text(ROOT, f"proc/{pid}/maps") or "")

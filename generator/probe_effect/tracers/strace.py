@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from probe_effect.host import read_text
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.proc import children, has_capability, status, wait_for_workload
+from probe_effect.tracers.proc import children, has_capability, processes, status, wait_for_workload
 from probe_effect.tracers.tool import Tool, ToolSession, absent
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class StraceSession(ToolSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command that attaches to the workload."""
-        return (self.tool, "-o", str(self.written), *self.arguments, "-p", str(pid))
+        return (self.tool, "-o", str(self.written), *self.arguments, "-p", processes(pid))
 
     def is_live(self) -> bool:
         """Whether strace says that it is attached, and the kernel that the workload is traced by it."""

@@ -1,0 +1,133 @@
+"""Slowdowns that were foretold against those that were measured: a dot for each, with both intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.theme import AXIS, LAYOUTS, MUTED, PAPER, Chart, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import Look, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.model import Estimate
+
+Row = dict[str, str | float | None]
+
+LEAST, MOST = 1e-4, 10.0
+"""Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, stands at the foot."""
+
+HEIGHTS: dict[Layout, int] = {"wide": 520, "narrow": 430, "card": 0}
+DOT: dict[Layout, int] = {"wide": 60, "narrow": 50, "card": 160}
+LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One slowdown, foretold and measured, as ratios: whose it is, and the series that it belongs to."""
+
+    label: str
+    series: str
+    foretold: Estimate
+    measured: Estimate
+
+
+def foretold_chart(
+    name: str, title: str, sentence: str, pairs: Sequence[Pair], *, near_ratio: float, page: str = ""
+) -> Chart:
+    """The chart of `pairs`, with the line where both agree and the band of what is called near.
+
+    Args:
+        near_ratio: half the width of the band, as a share of what was foretold.
+        page: the address of the page that the chart belongs to.
+    """
+    rows = tuple(map(_row, pairs))
+    series = list(dict.fromkeys(one.series for one in pairs))
+    seen = dict(zip(series, looks([None] * len(series)), strict=True))
+    specs: dict[Layout, Spec] = {layout: _spec(layout, rows, seen, near_ratio) for layout in LAYOUTS}
+    specs["card"] = headed(_spec("card", rows, seen, near_ratio), title, sentence)
+    head = ("Program", "Probe", "Foretold", "Measured")
+    text = TextForm(head, tuple((one.label, one.series, _share(one.foretold), _share(one.measured)) for one in pairs))
+    return Chart(name, title, sentence, rows, specs, table=text, page=page)
+
+
+def _share(slowdown: Estimate) -> str:
+    return units.interval(slowdown, units.SHARE)
+
+
+def _row(one: Pair) -> Row:
+    return {
+        "program": one.label,
+        "series": one.series,
+        "foretold_ratio": one.foretold.value,
+        "foretold_low_ratio": one.foretold.low,
+        "foretold_high_ratio": one.foretold.high,
+        "measured_ratio": one.measured.value,
+        "measured_low_ratio": one.measured.low,
+        "measured_high_ratio": one.measured.high,
+    }
+
+
+def _drawn(field: str) -> str:
+    """The name of a field with its value inside the axes: a logarithmic one can show neither 0 nor less."""
+    return f"drawn_{field}"
+
+
+def _axis(field: str, title: str) -> Spec:
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [LEAST, MOST]},
+        "axis": {
+            "values": [1e-4, 1e-3, 1e-2, 1e-1, 1, 10],
+            "labelExpr": "format(datum.value * 100, '~r') + ' %'",
+        },
+        "title": title,
+    }
+
+
+def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio: float) -> Spec:
+    x = _axis(_drawn("foretold_ratio"), "slowdown foretold by rate x cost")
+    y = _axis(_drawn("measured_ratio"), "slowdown measured")
+    inside = [
+        {"calculate": f"min(max(datum.{field}, {LEAST}), {MOST})", "as": _drawn(field)}
+        for field in rows[0]
+        if field.endswith("_ratio")
+    ]
+    names = list(seen)
+    by_series = {"field": "series", "type": "nominal", "sort": names}
+    legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1}
+    colour = by_series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
+    shape = by_series | {"scale": {"domain": names, "range": [one.shape for one in seen.values()]}, "legend": legend}
+    thin = {"type": "rule", "clip": True, "strokeWidth": 1, "opacity": 0.5, "aria": False}
+    across = {"x": x | {"field": _drawn("foretold_low_ratio")}, "x2": {"field": _drawn("foretold_high_ratio")}, "y": y}
+    up = {"x": x, "y": y | {"field": _drawn("measured_low_ratio")}, "y2": {"field": _drawn("measured_high_ratio")}}
+    tooltip = [{"field": name} for name in ("program", "series", "foretold_ratio", "measured_ratio")]
+    point = {
+        "mark": {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
+        "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
+    }
+    layers = [
+        *_agreement(x, y, near_ratio),
+        {"mark": thin, "encoding": across | {"color": colour}},
+        {"mark": thin, "encoding": up | {"color": colour}},
+        point,
+    ]
+    body = {"data": {"values": list(rows)}, "transform": inside, "layer": layers}
+    return frame(layout, HEIGHTS[layout], body)
+
+
+def _agreement(x: Spec, y: Spec, near_ratio: float) -> list[Spec]:
+    """The line where what was foretold came true, and the band of what is near it."""
+    ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (LEAST, MOST)]
+    own = {"data": {"values": ends}}
+    along = x | {"field": "at"}
+    band = {"x": along, "y": y | {"field": "low"}, "y2": {"field": "high"}}
+    area = {"type": "area", "clip": True, "color": AXIS, "opacity": 0.2, "aria": False}
+    line = {"type": "line", "clip": True, "color": MUTED, "strokeDash": [4, 3], "aria": False}
+    return [
+        own | {"mark": area, "encoding": band},
+        own | {"mark": line, "encoding": {"x": along, "y": y | {"field": "at"}}},
+    ]

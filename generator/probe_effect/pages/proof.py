@@ -1,0 +1,87 @@
+"""The page that asks whether rate x cost foretells what tracing does to real programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, pairs, verdict
+from probe_effect.charts import foretold
+from probe_effect.numbers import names
+from probe_effect.pages.markdown import render
+
+if TYPE_CHECKING:
+    from probe_effect.answer.proof import Pair, Verdict
+    from probe_effect.charts.theme import Chart
+    from probe_effect.numbers.catalogue import Catalogue
+
+CHART = "does-it-hold"
+ADDRESS = "/does-it-hold/"
+
+
+def own_pairs(catalogue: Catalogue) -> list[Pair]:
+    """The pairs of the machine that traced programs last: one machine, so that the page does not grow with others."""
+    found = pairs(evidence(catalogue))
+    newest = max(found, key=lambda one: one.measured.submission.started, default=None)
+    return [one for one in found if newest and one.measured.submission.machine == newest.measured.submission.machine]
+
+
+def write(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown."""
+    found = own_pairs(catalogue)
+    far_first = sorted((one for one in found if one.is_visible), key=_distance, reverse=True)
+    return {
+        "does-it-hold.md": render(
+            "fragments/does-it-hold.md.j2",
+            chart=CHART if found else None,
+            where=names.machine_label(found[0].measured.submission) if found else None,
+            sentences=sentences(verdict(found)),
+            far_first=far_first,
+            share=lambda slowdown: units.interval(slowdown, units.SHARE),
+            rate=units.rate,
+            ratio=lambda one: units.significant(one.ratio, 2) if one.ratio is not None else units.MISSING,
+            titles=catalogue.titles,
+        )
+    }
+
+
+def _distance(one: Pair) -> float:
+    """How far the measured slowdown is from what was foretold, as a share of it."""
+    return float("inf") if one.ratio is None else abs(one.ratio - 1)
+
+
+def sentences(found: Verdict) -> list[str]:
+    """What all pairs come to."""
+    if not found.pairs:
+        return []
+    visible, near = units.percent(VISIBLE_RATIO), units.percent(NEAR_RATIO)
+    all_of_them = f"{found.pairs} pairs of a program and a probe were measured"
+    words = [f"{all_of_them}, and {found.visible} of them slow the program by more than {visible}."]
+    if found.near_ratio is not None and found.middle_ratio is not None:
+        words.append(
+            f"Of these, {units.percent(found.near_ratio)} lie within {near} of what rate times cost foretells, "
+            f"and the middle one is {units.significant(found.middle_ratio, 2)} times it."
+        )
+    if found.meet_ratio is not None:
+        words.append(f"Of all pairs, the intervals of {units.percent(found.meet_ratio)} meet.")
+    return words
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """Every pair as a dot; none before programs were traced."""
+    found = own_pairs(catalogue)
+    if not found:
+        return []
+    dots = [
+        foretold.Pair(one.measured.level or "", _series(one, catalogue), one.point.predicted, one.point.measured)
+        for one in found
+    ]
+    where = names.machine_label(found[0].measured.submission)
+    sentence = f"Each dot is one program under one probe, on {where}; in the grey band the prediction is near."
+    title = "Slowdown of real programs, foretold and measured"
+    return [foretold.foretold_chart(CHART, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)]
+
+
+def _series(one: Pair, catalogue: Catalogue) -> str:
+    return f"{catalogue.titles.get(one.measured.case, one.measured.case)}, {one.measured.tracer}"

@@ -1,0 +1,106 @@
+"""Does the number hold? Slowdowns of real programs beside what rate x cost foretells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evidence_builder import TRACER, case, evidence, measured, suite
+from number_builder import number, submission
+from probe_effect.answer.proof import pairs, verdict
+from probe_effect.charts.foretold import Pair, foretold_chart
+from probe_effect.model import Estimate
+from probe_effect.pages.proof import sentences
+
+if TYPE_CHECKING:
+    from probe_effect.reduce.submission import Number
+
+PER_EVENT = suite("per-event", case("06-uprobe"))
+PROGRAMS = suite(
+    "programs",
+    case("07-malloc", like="06-uprobe"),
+    case("08-stacks"),
+    factor={"name": "program", "title": "-", "unit": "-", "levels": ["tar", "cc", "xz"]},
+)
+THREADS = suite(
+    "threads",
+    case("01-threads", like="06-uprobe"),
+    factor={"name": "threads", "title": "-", "unit": "-", "levels": [1]},
+)
+SUITES = (PER_EVENT, PROGRAMS, THREADS)
+COST = measured("06-uprobe", Estimate(1000.0, 900.0, 1100.0))
+EVERY_MS = Estimate(1e6)
+"""Untraced time of an event, ns: at 1 000 a second a cost of 1 000 ns foretells a slowdown of 0.1 %."""
+
+
+def traced(level: str, slowdown: Estimate, *, every_ns: float = 1e6, name: str = "07-malloc") -> Number:
+    return measured(name, Estimate(1200.0), level=level, baseline=Estimate(every_ns), slowdown=slowdown)
+
+
+def test_a_program_is_set_beside_the_rate_of_its_events_times_the_cost_in_the_loop() -> None:
+    (found,) = pairs(evidence(SUITES, COST, traced("tar", Estimate(0.0012, 0.001, 0.0014))))
+    assert (found.measured.level, found.cost) == ("tar", COST)
+    assert found.point.rate_hz == pytest.approx(1000)
+    assert found.point.predicted.value == pytest.approx(0.001)
+    assert found.ratio == pytest.approx(1.2)
+    assert found.is_near
+    assert not found.is_visible
+    assert found.point.holds
+
+
+@pytest.mark.parametrize("slowdown", [Estimate(0.0126, 0.01, 0.02), Estimate(0.0074, 0.005, 0.009)])
+def test_what_is_further_than_a_quarter_from_the_prediction_is_not_near(slowdown: Estimate) -> None:
+    (found,) = pairs(evidence(SUITES, COST, traced("tar", slowdown, every_ns=1e5)))
+    assert not found.is_near
+
+
+def test_only_programs_are_pairs_and_only_where_the_loop_was_measured_there_with_that_tracer() -> None:
+    slow = Estimate(0.001, 0.0009, 0.0011)
+    other = number(
+        submission("other"), Estimate(1.0), "07-malloc", TRACER, level="tar", baseline=EVERY_MS, slowdown=slow
+    )
+    stacks, threads = traced("tar", slow, name="08-stacks"), traced("1", slow, name="01-threads")
+    assert pairs(evidence(SUITES, COST, other, stacks, threads)) == []
+    assert pairs(evidence(SUITES, traced("tar", slow))) == []
+
+
+def test_a_slowdown_without_an_interval_is_no_pair() -> None:
+    assert pairs(evidence(SUITES, COST, traced("tar", Estimate(0.001)))) == []
+
+
+def test_the_verdict_counts_what_is_visible_near_and_meets() -> None:
+    found = pairs(
+        evidence(
+            SUITES,
+            COST,
+            traced("tar", Estimate(0.011, 0.0105, 0.012), every_ns=1e5),  # near, meets
+            traced("cc", Estimate(0.04, 0.03, 0.05), every_ns=1e5),  # four times as much
+            traced("xz", Estimate(0.0001, -0.01, 0.01)),  # too small to ask
+        )
+    )
+    came = verdict(found)
+    assert (came.pairs, came.visible) == (3, 2)
+    assert came.near_ratio == 0.5
+    assert came.middle_ratio == pytest.approx(2.55)
+    assert came.meet_ratio == pytest.approx(2 / 3)
+    words = " ".join(sentences(came))
+    assert "3 pairs" in words
+    assert "2 of them" in words
+
+
+def test_nothing_comes_to_nothing() -> None:
+    none = verdict([])
+    assert (none.near_ratio, none.middle_ratio, none.meet_ratio) == (None, None, None)
+    assert sentences(none) == []
+
+
+def test_the_chart_has_a_row_for_each_pair_and_a_series_for_each_probe() -> None:
+    one, two = Estimate(0.01, 0.009, 0.011), Estimate(0.02, 0.015, 0.025)
+    made = [Pair("tar", "Reads, bpftrace", one, two), Pair("cc", "malloc, bpftrace", two, one)]
+    chart = foretold_chart("held", "Title", "A sentence.", made, near_ratio=0.25)
+    assert [row["program"] for row in chart.rows] == ["tar", "cc"]
+    assert chart.rows[0]["foretold_ratio"] == 0.01
+    assert chart.rows[0]["measured_high_ratio"] == 0.025
+    assert [row[1] for row in chart.table.rows] == ["Reads, bpftrace", "malloc, bpftrace"]
+    assert set(chart.specs) == {"wide", "narrow", "card"}
