@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,9 +10,13 @@ import pytest
 from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.answer.proof import pairs, verdict
+from probe_effect.charts.draw import draw_svg
 from probe_effect.charts.foretold import Pair, foretold_chart
 from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.pages import proof
 from probe_effect.pages.proof import sentences
+from probe_effect.store.kept import NOWHERE
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
@@ -87,6 +92,26 @@ def test_the_verdict_counts_what_is_visible_near_and_meets() -> None:
     words = " ".join(sentences(came))
     assert "3 pairs" in words
     assert "2 of them" in words
+
+
+def test_the_page_shows_the_pairs_of_one_machine_the_furthest_first_with_links_to_their_numbers() -> None:
+    far, near = Estimate(0.04, 0.03, 0.05), Estimate(0.011, 0.0105, 0.012)
+    made = [COST, traced("tar", near, every_ns=1e5), traced("cc", far, every_ns=1e5)]
+    folders = tuple(SuiteFolder(Path(one.id), one) for one in SUITES)
+    catalogue = Catalogue(suites=folders, active=tuple(one.submission for one in made))
+    text = proof.write(catalogue)["does-it-hold.md"]
+    assert "2 pairs of a program and a probe were measured" in text
+    assert text.index("| cc |") < text.index("| tar |")
+    assert "/07-malloc/bpftrace/cc/#slowdown" in text
+    (chart,) = proof.charts(catalogue)
+    assert f'{{{{< chart "{chart.name}" >}}}}' in text
+    assert draw_svg(chart, "narrow", NOWHERE).startswith("<svg")
+
+
+def test_before_programs_were_traced_the_page_says_how_to_do_it() -> None:
+    none = Catalogue(suites=tuple(SuiteFolder(Path(one.id), one) for one in SUITES))
+    assert "probe-effect measure programs" in proof.write(none)["does-it-hold.md"]
+    assert proof.charts(none) == []
 
 
 def test_nothing_comes_to_nothing() -> None:

@@ -19,6 +19,7 @@ Row = dict[str, str | float | None]
 LEAST, MOST = 1e-4, 10.0
 """Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, stands at the foot."""
 
+TICKS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 HEIGHTS: dict[Layout, int] = {"wide": 520, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 60, "narrow": 50, "card": 160}
 LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
@@ -75,13 +76,13 @@ def _drawn(field: str) -> str:
     return f"drawn_{field}"
 
 
-def _axis(field: str, title: str) -> Spec:
+def _axis(field: str, title: str, ticks: Sequence[float] = TICKS) -> Spec:
     return {
         "field": field,
         "type": "quantitative",
         "scale": {"type": "log", "domain": [LEAST, MOST]},
         "axis": {
-            "values": [1e-4, 1e-3, 1e-2, 1e-1, 1, 10],
+            "values": list(ticks),
             "labelExpr": "format(datum.value * 100, '~r') + ' %'",
         },
         "title": title,
@@ -89,7 +90,8 @@ def _axis(field: str, title: str) -> Spec:
 
 
 def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio: float) -> Spec:
-    x = _axis(_drawn("foretold_ratio"), "slowdown foretold by rate x cost")
+    ticks = TICKS[1:-1] if layout == "narrow" else TICKS  # whose ends would touch their neighbours
+    x = _axis(_drawn("foretold_ratio"), "slowdown foretold by rate x cost", ticks)
     y = _axis(_drawn("measured_ratio"), "slowdown measured")
     inside = [
         {"calculate": f"min(max(datum.{field}, {LEAST}), {MOST})", "as": _drawn(field)}
@@ -98,7 +100,7 @@ def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio
     ]
     names = list(seen)
     by_series = {"field": "series", "type": "nominal", "sort": names}
-    legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1}
+    legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1}
     colour = by_series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
     shape = by_series | {"scale": {"domain": names, "range": [one.shape for one in seen.values()]}, "legend": legend}
     thin = {"type": "rule", "clip": True, "strokeWidth": 1, "opacity": 0.5, "aria": False}
