@@ -103,7 +103,7 @@ def test_the_page_shows_the_pairs_of_one_machine_the_furthest_first_with_links_t
     assert "2 pairs of a program and a probe were measured" in text
     assert text.index("| cc |") < text.index("| tar |")
     assert "/07-malloc/bpftrace/cc/#slowdown" in text
-    (chart,) = proof.charts(catalogue)
+    (chart,) = proof.charts(catalogue, evidence(SUITES, *made))
     assert f'{{{{< chart "{chart.name}" >}}}}' in text
     assert draw_svg(chart, "narrow", NOWHERE).startswith("<svg")
 
@@ -111,7 +111,7 @@ def test_the_page_shows_the_pairs_of_one_machine_the_furthest_first_with_links_t
 def test_before_programs_were_traced_the_page_says_how_to_do_it() -> None:
     none = Catalogue(suites=tuple(SuiteFolder(Path(one.id), one) for one in SUITES))
     assert "probe-effect measure programs" in proof.write(none)["does-it-hold.md"]
-    assert proof.charts(none) == []
+    assert proof.charts(none, evidence(SUITES)) == []
 
 
 def test_nothing_comes_to_nothing() -> None:

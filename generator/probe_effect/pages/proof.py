@@ -12,6 +12,7 @@ from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
+    from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.proof import Pair, Verdict
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue
@@ -20,16 +21,16 @@ CHART = "does-it-hold"
 ADDRESS = "/does-it-hold/"
 
 
-def own_pairs(catalogue: Catalogue) -> list[Pair]:
+def own_pairs(known: Evidence) -> list[Pair]:
     """The pairs of the machine that traced programs last: one machine, so that the page does not grow with others."""
-    found = pairs(evidence(catalogue))
+    found = pairs(known)
     newest = max(found, key=lambda one: one.measured.submission.started, default=None)
     return [one for one in found if newest and one.measured.submission.machine == newest.measured.submission.machine]
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
-    found = own_pairs(catalogue)
+    found = own_pairs(evidence(catalogue))
     far_first = sorted((one for one in found if one.is_visible), key=_distance, reverse=True)
     return {
         "does-it-hold.md": render(
@@ -38,9 +39,6 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             where=names.machine_label(found[0].measured.submission) if found else None,
             sentences=sentences(verdict(found)),
             far_first=far_first,
-            share=lambda slowdown: units.interval(slowdown, units.SHARE),
-            rate=units.rate,
-            ratio=lambda one: units.significant(one.ratio, 2) if one.ratio is not None else units.MISSING,
             titles=catalogue.titles,
         )
     }
@@ -68,9 +66,9 @@ def sentences(found: Verdict) -> list[str]:
     return words
 
 
-def charts(catalogue: Catalogue) -> list[Chart]:
+def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot; none before programs were traced."""
-    found = own_pairs(catalogue)
+    found = own_pairs(known)
     if not found:
         return []
     dots = [

@@ -83,7 +83,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     drawn = [
         *fragments.charts(catalogue),
         *explore_page.charts(catalogue),
-        *proof.charts(catalogue),
+        *proof.charts(catalogue, found),
         *kernel_charts.charts(catalogue),
         *(chart for source in catalogue.sources for chart in source_page.charts(source)),
         *(chart for one in catalogue.everything if one.metric == "time" for chart in submission_page.charts(one)),
