@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from probe_effect.model import Sample
+from probe_effect.store.histogram import RunWriter
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.samples import SampleWriter
 from probe_effect.store.source_file import FIGURE_COLUMNS
 from probe_effect.store.tables import csv_line
 
@@ -149,8 +149,8 @@ def machine_document(**changes: object) -> MachineFile:
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> Path:
-    """A `samples.csv` as the tool writes it."""
-    with SampleWriter(path) as writer:
+    """A `samples.csv` as the tool writes it, and its `histogram.csv` where the samples have any."""
+    with RunWriter(path) as writer:
         for sample in samples:
             writer.write(sample)
     return path

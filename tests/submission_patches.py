@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders import changed
+from probe_effect.store.histogram import bucket_around
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 MACHINE, FOLDER, SOURCE = "test-machine", "2026-11-20-calls", "a-talk"
-HOME = {"submission": Path("results") / MACHINE / FOLDER, "source": Path("published") / SOURCE}
-ORIGIN = {"submission": "good", "source": "source"}
+HOME = {
+    "submission": Path("results") / MACHINE / FOLDER,
+    "tracer": Path("results") / MACHINE / "2026-11-20-watching",
+    "source": Path("published") / SOURCE,
+}
+ORIGIN = {"submission": "good", "tracer": "tracer", "source": "source"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ def _patch(path: Path) -> Patch:
         name=path.stem,
         base=base,
         rule=values["rule"],
-        file=values.get("file", "samples.csv" if base == "submission" else "figures.csv"),
+        file=values.get("file", "figures.csv" if base == "source" else "samples.csv"),
         line=values.get("line"),
         severity=values.get("severity", "error"),
         says=values["says"],
@@ -169,6 +174,19 @@ def _repeat(folder: Path, file: str, times: int) -> None:
     path.write_text(text + text[text.rstrip("\n").rindex("\n") + 1 :] * times, encoding="utf-8")
 
 
+def _histogram(folder: Path) -> None:
+    """A sound `histogram.csv`: in each run all operations but one took the time of the mean, and one twice as long."""
+    lines = ["block,position,low_ns,high_ns,operations\n"]
+    with (folder / "samples.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["wall_ns"]:
+                place, number = (row["block"], row["position"]), int(row["events"])
+                time_ns = int(row["wall_ns"]) // number
+                for time, operations in ((time_ns, number - 1), (2 * time_ns, 1)):
+                    lines.append(csv_line((*place, bucket_around(time)[0], time, operations)))
+    (folder / "histogram.csv").write_text("".join(lines), encoding="utf-8")
+
+
 def _many(folder: Path, number: int) -> None:
     for place in range(number):
         (folder / f"file-{place}.txt").touch()
@@ -221,6 +239,7 @@ EDITS: dict[str, Callable[..., Path | None]] = {
     "cut": _cut,
     "write": _write,
     "repeat": _repeat,
+    "histogram": _histogram,
     "many": _many,
     "link": _link,
     "pipe": _pipe,

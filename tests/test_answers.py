@@ -193,6 +193,13 @@ def test_a_combination_that_nobody_measured_is_composed_of_three_costs() -> None
     assert part.cost.value == pytest.approx(1050)
 
 
+def test_a_probe_that_never_fires_is_no_part_of_a_composition() -> None:
+    silent = suite("silent", case("never", "silent-tracepoint", counted_by="nothing"))
+    costs = (measured("never", COST), measured("plain", COST), measured("counted", COST))
+    with pytest.raises(ProbeEffectError, match="nobody measured it"):
+        answer(evidence((SUITE, silent), *costs), combined("silent-tracepoint", "count"), HERE)
+
+
 def test_a_combination_that_a_case_has_is_that_case() -> None:
     nearest = answer(known(*PARTS), combined("tracepoint", "count"), HERE).headline
     assert nearest is not None

@@ -17,6 +17,7 @@ from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
 from probe_effect.charts.draw import draw_png, draw_svg, live_script
 from probe_effect.charts.site_card import site_card
 from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
+from probe_effect.charts.starts import Start, starts_chart
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
 from probe_effect.charts.tracer_look import look
 from probe_effect.exports.assemble import assemble
@@ -68,6 +69,9 @@ BOTH = [
     pytest.param(
         slowdown_chart("m", "M", "A sentence.", [line("a", 50)], [Point("a", 1e4, Estimate(0.01, 0.009, 0.02))]),
         id="measured slowdown",
+    ),
+    pytest.param(
+        starts_chart("a", "A", "A sentence.", [Start("x", "bpftrace", 1, 1, Estimate(5e8, 4e8, 6e8))]), id="starts"
     ),
     pytest.param(counts(count("a", 340), count("a", 310, "Linux 6.12"), count("b", 5000)), id="instructions"),
 ]

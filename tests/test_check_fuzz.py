@@ -28,8 +28,10 @@ EXAMPLES = 500
 
 ROWS = (SUBMISSIONS / "good" / "samples.csv").read_bytes()
 MACHINE = (SUBMISSIONS / "good" / "machine.json").read_bytes()
-TABLE = list(csv.reader(io.StringIO(ROWS.decode())))
 NAMES = tuple(column.name for column in SAMPLE_COLUMNS)
+GOOD = list(csv.reader(io.StringIO(ROWS.decode())))[1:]
+TABLE = [list(NAMES), *([*row, *[""] * (len(NAMES) - len(row))] for row in GOOD)]
+"""The good rows, with every column that a file may do without."""
 
 BITS = st.binary(max_size=6) | st.sampled_from(
     [

@@ -112,7 +112,7 @@ def test_an_executable_file_is_told(data: Path) -> None:
 def test_a_link_is_told_and_not_read(data: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("secret words", encoding="utf-8")
     (data / SUBMISSION / "histogram.csv").symlink_to(tmp_path / "elsewhere")
-    only_rule(data, "known-files", f"{SUBMISSION}/histogram.csv", None, "is not a regular file")
+    only_rule(data, "histogram/file", f"{SUBMISSION}/histogram.csv", None, "not a regular file")
 
 
 def test_a_link_in_the_place_of_samples_shows_nothing_of_its_target(data: Path, tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from builders import counted_document, counted_rows, many_blocks, skipped_row
 from number_builder import reduced
-from probe_effect.model import Estimate, Key
+from probe_effect.model import Bucket, Estimate, Key
 from probe_effect.reduce import reading
 from probe_effect.reduce.blocks import Block, BlockTable
 from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.tails import Tail
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
@@ -35,6 +36,11 @@ words = st.tuples() | st.tuples(st.text()) | st.tuples(st.text(), st.text())
 estimates = st.builds(Estimate, finite, st.none() | finite, st.none() | finite)
 maybe = st.none() | estimates
 keys = st.builds(Key, st.text(), st.text(), st.none() | st.text())
+tails = st.builds(
+    Tail,
+    st.lists(maybe, max_size=4).map(tuple),
+    st.lists(st.builds(Bucket, whole, whole, whole), max_size=3).map(tuple),
+)
 
 
 @st.composite
@@ -51,6 +57,7 @@ def submissions(draw: st.DrawFn) -> Submission:
         grade_reasons=draw(words),
         noise_floor_ns=draw(st.none() | finite),
         baseline=draw(maybe),
+        tails=draw(st.dictionaries(keys, tails, max_size=2)),
     )
     made.numbers = tuple(draw(st.lists(numbers(made), max_size=3)))
     return made
@@ -78,6 +85,9 @@ def numbers(own: Submission) -> st.SearchStrategy[Number]:
         slowdown=maybe,
         attach=maybe,
         detach=maybe,
+        cpu=maybe,
+        memory=maybe,
+        probes=st.none() | st.integers(0, 10**6),
         rate_hz=st.none() | finite,
         outlier_blocks=st.tuples() | st.tuples(whole, whole),
         mechanism=st.none() | st.text(),

@@ -58,7 +58,7 @@ def test_swapping_two_tracers_of_a_submission_swaps_the_words(side: Side) -> Non
     tracers = sorted({key.tracer for key in side.numbers})
     for first, second in combinations(tracers, 2):
         for found in between_tracers(side, first, second):
-            assert found.is_paired
+            assert found.is_paired or found.first.baseline != found.second.baseline  # each has events of its own
             swaps(found, comparison.between_tracers)
 
 

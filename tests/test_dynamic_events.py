@@ -54,6 +54,11 @@ ARGUMENTS = st.from_regex(r"([a-z]+=[+(%)a-z0-9]+( [a-z]+=%[a-z]{2})?)?", fullma
             Probe(kind="p", name="t", file="./a", function="t", arguments="string=+0(%di):string"),
             id="arguments to fetch",
         ),
+        pytest.param(
+            "probe p:* ./a:ten_*",
+            Probe(kind="p", name="*", file="./a", function="ten_*"),
+            id="every function of a file that matches",
+        ),
     ],
 )
 def test_a_probe_is_read_from_one_line(line: str, probe: Probe) -> None:
@@ -72,6 +77,10 @@ def test_a_probe_is_read_from_one_line(line: str, probe: Probe) -> None:
         "probe p:read libc:",
         "probe p:read :read",
         "probe p:read a:b:c",
+        "probe p:* ./a:ten",
+        "probe p:ten ./a:ten_*",
+        "probe p:* vfs_*",
+        "probe p:* ./a:*",
         "p:read libc:read",
     ],
 )
@@ -165,10 +174,20 @@ def test_user_functions_become_offsets_in_files_and_kernel_functions_stay_names(
     assert lines(fake, "kprobe_events") == [f"r:{OURS}/vfs vfs_read count=$retval"]
 
 
+def test_a_pattern_becomes_an_event_for_each_function_that_matches_called_like_it(fake: Path) -> None:
+    (fake / "copy").write_bytes(Path(library_of(os.getpid(), "libc") or "").read_bytes())
+    with waiting() as pid:
+        DynamicEvents(fake).define([parse_probe("probe r:* ./copy:setre*")], pid, fake / "program")
+    names = [match[1] for line in lines(fake, "uprobe_events") if (match := re.match(rf"r:{OURS}/(\w+) /\S+:0x", line))]
+    assert {"setregid", "setreuid"} <= set(names)
+    assert all(name.startswith("setre") for name in names)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         pytest.param("probe p:x libc:no_such_function", "has no function `no_such_function`", id="no such function"),
+        pytest.param("probe p:* libc:no_such_*", r"has no function `no_such_\*`", id="nothing that matches"),
         pytest.param("probe p:x libnone:read", "has loaded no library `libnone`", id="no such library"),
         pytest.param("probe p:x ./none:read", "No such file or directory; expected the file", id="no such file"),
     ],

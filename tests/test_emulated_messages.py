@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from hypothesis import given
@@ -15,9 +16,10 @@ from probe_effect.emulated.messages import (
     load_of,
     planned_of,
     run_request,
+    sample_of,
 )
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, empty_row
-from probe_effect.model import Key, Sample
+from probe_effect.model import Bucket, Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.loop import Load
 
@@ -78,9 +80,10 @@ def test_no_path_of_the_host_reaches_the_guest() -> None:
 
 def test_a_row_comes_back_as_it_was_made() -> None:
     row = empty_row(PlannedRun(3, 4, Key("02-kprobe", "bpftrace", "7"), "traced"))
-    message = decode(encode({"row": {name: getattr(row, name) for name in row.__slots__}}))
+    row = replace(row, histogram=(Bucket(300, 303, 17), Bucket(9000, 9001, 1)))
+    message = decode(encode({"row": asdict(row)}))
     assert message is not None
-    assert Sample(**message["row"]) == row
+    assert sample_of(message["row"]) == row
 
 
 @given(st.binary().filter(lambda line: b"\n" not in line))

@@ -16,12 +16,15 @@ from probe_effect.checks.run import check
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.journal import Tally
+from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Estimate
 from probe_effect.workloads.build import Program
 
 if TYPE_CHECKING:
     from probe_effect.measure.bench import Progress
+    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
     from probe_effect.model import Sample
+    from probe_effect.workloads.loop import Load
 
 TWIN = 'print: {"type": "map", "data": {"@": 41}}'
 
@@ -72,7 +75,7 @@ def test_a_run_is_as_long_at_a_level_whose_operation_takes_long(project: FakePro
     rows = project.measure(blocks=1)
     operations = {(row.level, row.case): row.events for row in rows}
     assert operations["0", "baseline"] == 100_000
-    assert operations["9999000", "baseline"] == operations["9999000", "a"] == 10
+    assert (operations["9999000", "baseline"], operations["9999000", "a"]) == (10, 5)  # of 10 ms each
 
 
 def test_a_twin_counts_once_at_each_level_in_a_run_of_the_usual_length(project: FakeProject) -> None:
@@ -172,3 +175,67 @@ def test_a_level_whose_program_is_not_installed_is_skipped_with_its_name(project
     (note,) = {row.note for row in rows if row.status == "skipped"}
     assert note is not None
     assert note.startswith("no-such-program is not in /usr/sbin")
+
+
+def counted(number: int) -> str:
+    """The line of a script that has the fake count so many events."""
+    return f'// print: {{"type": "map", "data": {{"@": {number}}}}}\n'
+
+
+def test_a_level_with_a_script_of_its_own_is_measured_with_it_and_others_with_the_cases(project: FakeProject) -> None:
+    project.factor(1, 10, 100)
+    project.case("a", counted_by="maps")
+    (project.suite / "a.bt").write_text(counted(1), encoding="utf-8")
+    (project.suite / "a.100.bt").write_text(counted(100), encoding="utf-8")
+    rows = project.measure(blocks=1)
+    assert {row.level: row.seen for row in rows if row.arm == "traced"} == {"1": 1, "10": 1, "100": 100}
+
+
+def test_a_level_for_which_a_tool_has_no_script_is_not_measured_and_nobody_misses_it(project: FakeProject) -> None:
+    project.factor(1, 10)
+    project.case("a")
+    (project.suite / "a.bt").rename(project.suite / "a.10.bt")
+    rows = project.measure(blocks=1)
+    assert {row.level for row in rows} == {"10"}
+    (submission,) = project.data.submissions()
+    assert [one for one in check([submission.folder], project.data) if one.severity == "error"] == []
+
+
+def test_a_level_that_is_missing_though_a_tool_has_a_script_for_it_is_found(project: FakeProject) -> None:
+    project.factor(1, 10)
+    project.case("a")
+    (project.suite / "a.bt").rename(project.suite / "a.10.bt")
+    project.measure(blocks=1)
+    (project.suite / "a.1.bt").touch()
+    (submission,) = project.data.submissions()
+    faults = [one.message for one in check([submission.folder], project.data) if one.severity == "error"]
+    assert faults == ["case `a` with bpftrace at level `1` is neither measured nor skipped"]
+
+
+def test_each_level_has_the_number_of_probes_that_the_tool_says_it_attached(project: FakeProject) -> None:
+    project.factor(1, 10)
+    project.case("a")
+    rows = project.measure(blocks=1)
+    assert {(row.level, row.arm, row.probes) for row in rows} == {
+        (level, arm, 1 if arm == "traced" else None) for level in ("1", "10") for arm in ("baseline", "traced")
+    }
+
+
+@pytest.mark.parametrize(("patience", "limits_s"), [("", (30.0, 30.0, 30.0)), ("600", (600.0, 30.0, 600.0))])
+def test_a_suite_may_have_its_tracers_take_longer_to_start_and_to_stop(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch, patience: str, limits_s: tuple[float, float, float]
+) -> None:
+    text = (project.suite / "suite.toml").read_text(encoding="utf-8")
+    key = f"patience_seconds = {patience}\n" if patience else ""
+    (project.suite / "suite.toml").write_text(text.replace("[workload]", f"{key}\n[workload]"), encoding="utf-8")
+    project.case("a")
+    given = []
+    run = ThisMachine.run
+
+    def noted(testbed: ThisMachine, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+        given.append((limits.start_s, limits.run_s, limits.stop_s))
+        return run(testbed, planned, load, watch, limits)
+
+    monkeypatch.setattr(ThisMachine, "run", noted)
+    project.measure(blocks=1)
+    assert set(given) == {limits_s}

@@ -88,6 +88,13 @@ def test_a_source_is_compiled_again_when_a_header_of_ours_changes(tmp_path: Path
     assert build(source, tmp_path).path != first.path
 
 
+def test_cpu_time_is_the_workloads_own_word_where_another_process_did_the_work() -> None:
+    workload = Workload(Load(program=HERE / "fakes" / "workload", operations=10_000_000, cpu=NOT_PINNED))
+    run = workload.go(LONG_S)
+    workload.end()
+    assert (run.user_ns, run.sys_ns) == (10_000_000_000, 0)  # ten seconds, of which the fake itself used none
+
+
 def test_the_level_stands_before_the_variant_which_the_baseline_lacks() -> None:
     level = Load(program=Path("loop"), operations=5, cpu=1, level="0")
     assert level.words() == ("loop", "5", "1", "0")

@@ -42,7 +42,8 @@ PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethroug
 OWN_SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
 
 OWN_CODE = re.compile(
-    r"^(probe-effect[\w ./=-]*\n?|wall_ns|instructions|operations|events|sha256sum --check SHA256SUMS\n)$"
+    r"^(probe-effect[\w ./=-]*\n?|wall_ns|tracer_cpu_ns|instructions|operations|events|check"
+    r"|sha256sum --check SHA256SUMS\n)$"
 )
 """Commands that are put together from ids, and names of columns: the only code on pages from data."""
 

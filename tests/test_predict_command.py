@@ -23,7 +23,8 @@ KEYS = (
     "cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s delay_ratio delay_low_ratio delay_high_ratio event_hz event_low_hz "
     "event_high_hz threshold_1_hz threshold_1_low_hz threshold_1_high_hz threshold_5_hz threshold_5_low_hz "
     "threshold_5_high_hz threshold_30_hz threshold_30_low_hz threshold_30_high_hz distinguishable loss_ratio grade "
-    "grade_reasons probes sentence assumptions line combinations alternatives composed comparable others"
+    "grade_reasons probes sentence programs_ratio programs_low_ratio programs_high_ratio assumptions line "
+    "combinations alternatives composed comparable others"
 ).split()
 
 
@@ -163,3 +164,16 @@ def test_a_case_whose_events_do_not_add_up_gives_no_guidance(data: Path) -> None
     write_submission(data, rows_of("05-tracepoint-return", seen=10), folder="2026-11-22-per-event")
     with pytest.raises(ProbeEffectError, match="its events do not add up"):
         run(data, "--rate", "50k", "--case", "05-tracepoint-return")
+
+
+def test_the_system_calls_of_the_program_pay_for_a_probe_on_one_of_them(data: Path) -> None:
+    for day, case, cost_ns in ((22, "04-tracepoint-entry", 100), (23, "28-tracepoint-silent", 40)):
+        write_submission(data, rows_of(case, cost_ns), folder=f"2026-11-{day}-per-event")
+    as_in_the_loop = ask(data, "--case", "04-tracepoint-entry")["probes"][0]
+    assert (as_in_the_loop["calls_per_event"], as_in_the_loop["basis"]) == (2, "measured")
+    assert as_in_the_loop["call_cost_ns"] == pytest.approx(20)
+    found = ask(data, "--case", "04-tracepoint-entry", "--calls", "500k")
+    assert found["probes"][0]["calls_per_event"] == 10
+    assert found["probes"][0]["cost_ns"] == pytest.approx(100 + 8 * 20)
+    assert any("every system call of the program pays" in one for one in found["assumptions"])
+    assert ask(data, "--case", "02-kprobe", "--calls", "500k")["probes"][0]["call_cost_ns"] is None

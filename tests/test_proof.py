@@ -9,7 +9,7 @@ import pytest
 
 from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
-from probe_effect.answer.proof import pairs, verdict
+from probe_effect.answer.proof import Spread, pairs, spread, verdict
 from probe_effect.charts.draw import draw_svg
 from probe_effect.charts.foretold import Pair, foretold_chart
 from probe_effect.model import Estimate
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 PER_EVENT = suite("per-event", case("06-uprobe"))
+FACTOR = {"name": "program", "title": "-", "unit": "-"}
 PROGRAMS = suite(
     "programs",
     case("07-malloc", like="06-uprobe"),
     case("08-stacks"),
-    factor={"name": "program", "title": "-", "unit": "-", "levels": ["tar", "cc", "xz"]},
+    factor={**FACTOR, "levels": ["tar", "cc", "xz"]},
 )
 THREADS = suite(
     "threads",
@@ -70,6 +71,12 @@ def test_only_programs_are_pairs_and_only_where_the_loop_was_measured_there_with
     assert pairs(evidence(SUITES, traced("tar", slow))) == []
 
 
+def test_a_program_that_the_tracer_did_not_see_is_no_pair() -> None:
+    slow = Estimate(0.001, 0.0009, 0.0011)
+    assert pairs(evidence(SUITES, COST, traced("tar", slow, every_ns=1.1e8))) == []
+    assert len(pairs(evidence(SUITES, COST, traced("tar", slow, every_ns=0.9e8)))) == 1
+
+
 def test_a_slowdown_without_an_interval_is_no_pair() -> None:
     assert pairs(evidence(SUITES, COST, traced("tar", Estimate(0.001)))) == []
 
@@ -89,7 +96,7 @@ def test_the_verdict_counts_what_is_visible_near_and_meets() -> None:
     assert came.near_ratio == 0.5
     assert came.middle_ratio == pytest.approx(2.55)
     assert came.meet_ratio == pytest.approx(2 / 3)
-    words = " ".join(sentences(came))
+    words = " ".join(sentences(came, came))
     assert "3 pairs" in words
     assert "2 of them" in words
 
@@ -114,10 +121,63 @@ def test_before_programs_were_traced_the_page_says_how_to_do_it() -> None:
     assert proof.charts(none, evidence(SUITES)) == []
 
 
+CALLS = suite(
+    "programs",
+    case("01-reads", "tracepoint-entry", like="04-entry", silent="11-silent"),
+    case("03-calls", "tracepoint-entry"),
+    case("05-switches", "tracepoint-entry", like="04-entry"),
+    case("11-silent", "tracepoint-entry"),
+    factor={**FACTOR, "levels": ["tar"]},
+    workload={"program": "loop.c", "operation": "-", "system_calls": "03-calls"},
+)
+LOOP = suite(
+    "per-event",
+    case("04-entry", "tracepoint-entry", silent="28-silent"),
+    case("28-silent", "tracepoint-silent"),
+    workload={"program": "loop.c", "operation": "-", "system_calls": 2},
+)
+
+
+def test_a_program_pays_for_all_its_system_calls_where_the_probe_stands_on_one_and_for_none_elsewhere() -> None:
+    slow = Estimate(0.01, 0.009, 0.011)
+    found = pairs(
+        evidence(
+            (LOOP, CALLS),
+            measured("04-entry", Estimate(200.0, 190.0, 210.0)),
+            measured("28-silent", Estimate(80.0, 70.0, 90.0)),
+            traced("tar", slow, every_ns=1e5, name="01-reads"),
+            traced("tar", slow, every_ns=1e4, name="03-calls"),  # ten for each read
+            traced("tar", slow, every_ns=1e5, name="05-switches"),
+        )
+    )
+    foretold = {one.measured.case: one.point.predicted.value for one in found}
+    assert foretold["01-reads"] == pytest.approx((200 + 8 * 40) / 1e5)
+    assert foretold["05-switches"] == pytest.approx((200 - 2 * 40) / 1e5)
+    assert all(one.plain.predicted.value == pytest.approx(200 / 1e5) for one in found)
+
+
+def test_the_spread_holds_four_in_five_of_the_visible_pairs() -> None:
+    levels = [f"program-{place}" for place in range(11)]
+    wide = suite("programs", PROGRAMS.cases[0].model_dump(exclude_none=True), factor={**FACTOR, "levels": levels})
+    made = [traced(level, Estimate(0.01 * (1 + place), 0.0, 1.0), every_ns=1e5) for place, level in enumerate(levels)]
+    found = pairs(evidence((PER_EVENT, wide), COST, *made))
+    apart = spread(found)
+    assert apart is not None
+    assert apart.pairs == 10  # the first is not visible
+    inside = [one for one in found if one.is_visible and apart.ratio.low <= one.ratio <= apart.ratio.high]  # type: ignore[operator]
+    assert len(inside) == 8
+    assert spread(found[:8]) is None
+
+
+def test_a_spread_never_makes_an_interval_narrower() -> None:
+    assert Spread(10, Estimate(2.0, 1.5, 3.0)).factor == Estimate(1.0, 1.0, 3.0)
+    assert Spread(10, Estimate(0.5, 0.4, 0.8)).factor == Estimate(1.0, 0.4, 1.0)
+
+
 def test_nothing_comes_to_nothing() -> None:
     none = verdict([])
     assert (none.near_ratio, none.middle_ratio, none.meet_ratio) == (None, None, None)
-    assert sentences(none) == []
+    assert sentences(none, none) == []
 
 
 def test_the_chart_has_a_row_for_each_pair_and_a_series_for_each_probe() -> None:

@@ -284,6 +284,7 @@ ENDED_WELL = st.builds(
     output_bytes=COUNTS,
     attach_ns=COUNTS,
     detach_ns=COUNTS,
+    probes=COUNTS,
     note=st.none() | WORDS,
 )
 ENDED_BADLY = st.builds(
@@ -321,7 +322,7 @@ def test_each_row_is_on_disk_before_the_next_run(path: Path) -> None:
 
 def samples_with(path: Path, row: str, **cells: str) -> list[Problem]:
     """Problems of a `samples.csv` whose rows are a sound one and `row` with `cells` replaced."""
-    given_cells = dict(zip([column.name for column in SAMPLE_COLUMNS], f"{row},".split(","), strict=True)) | cells
+    given_cells = dict(zip([column.name for column in SAMPLE_COLUMNS], f"{row},,".split(","), strict=True)) | cells
     names = [column.name for column in SAMPLE_COLUMNS]
     good = dict.fromkeys(names, "") | {
         "block": "0",
@@ -359,6 +360,8 @@ def test_a_sound_traced_row_has_no_problem(path: Path) -> None:
         pytest.param({"arm": "Traced"}, "samples/cell", "arm:", id="unknown arm"),
         pytest.param({"status": "good"}, "samples/cell", "status:", id="unknown status"),
         pytest.param({"case": "02_kprobe"}, "samples/cell", "case:", id="case is no id"),
+        pytest.param({"probes": "-1"}, "samples/cell", "probes:", id="fewer probes than none"),
+        pytest.param({"probes": "many"}, "samples/cell", "probes:", id="no number of probes"),
     ],
 )
 def test_a_row_that_cannot_be_is_refused_with_its_line(

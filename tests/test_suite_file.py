@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import REAL_DATA
-from probe_effect.store.suite_file import Suite, own_headers, read_suite
+from probe_effect.store.suite_file import Suite, own_headers, read_suite, script_path, script_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,3 +63,52 @@ def test_a_workload_shares_the_headers_that_it_names_no_higher_than_beside_the_s
     lines = ["#include <stdio.h>", *(f'#include "{name}"' for name in names)]
     source.write_text("\n".join(lines), encoding="utf-8")
     assert [path.name for path in own_headers(source)] == ["shared.h", "own.h"]
+
+
+@pytest.mark.parametrize(
+    ("names", "level", "taken"),
+    [
+        pytest.param(["a.bt", "a.100.bt"], "100", "a.100.bt", id="its own"),
+        pytest.param(["a.bt", "a.100.bt"], "10", "a.bt", id="that of the case"),
+        pytest.param(["a.bt", "a.100.bt"], None, "a.bt", id="no level"),
+        pytest.param(["a.100.bt"], "10", None, id="another level's"),
+        pytest.param(["a.100.bt"], None, None, id="no level, and only scripts of levels"),
+        pytest.param(["a.100.check.bt", "a.check.bt"], "100", None, id="twins are no scripts"),
+    ],
+)
+def test_a_level_takes_its_own_script_or_that_of_the_case(
+    tmp_path: Path, names: list[str], level: str | None, taken: str | None
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    found = script_path(tmp_path, "a", "bpftrace", level=level)
+    assert (found and found.name) == taken
+
+
+def test_a_level_may_have_a_twin_of_its_own(tmp_path: Path) -> None:
+    for name in ("a.check.bt", "a.100.check.bt"):
+        (tmp_path / name).touch()
+    twins = [script_path(tmp_path, "a", "bpftrace", level=level, check=True) for level in ("10", "100")]
+    assert [path and path.name for path in twins] == ["a.check.bt", "a.100.check.bt"]
+
+
+def test_all_scripts_of_a_case_are_known_with_the_levels_that_they_are_for(tmp_path: Path) -> None:
+    suite, problems = suite_with(tmp_path, "levels = [1, 10, 100]")
+    assert problems == []
+    assert suite is not None
+    for name in ("a.bt", "a.100.bt"):
+        (tmp_path / name).touch()
+    found = {path.name: levels for path, levels in script_paths(tmp_path, suite, "a", "bpftrace").items()}
+    assert found == {"a.bt": ("1", "10"), "a.100.bt": ("100",)}
+    assert script_paths(tmp_path, suite, "a", "dtrace") == {}
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "3601", '"long"'])
+def test_a_patience_without_sense_is_refused(tmp_path: Path, seconds: str) -> None:
+    text = (REAL_DATA / "suites" / "attach" / "suite.toml").read_text(encoding="utf-8")
+    (tmp_path / "suite.toml").write_text(
+        text.replace("patience_seconds = 600", f"patience_seconds = {seconds}"), encoding="utf-8"
+    )
+    suite, (problem,) = read_suite(tmp_path, "suite.toml")
+    assert suite is None
+    assert "patience_seconds" in problem.message

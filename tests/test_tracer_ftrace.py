@@ -244,6 +244,7 @@ def test_a_session_writes_what_the_script_says_and_counts_where_the_workload_ran
     workload.go(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost, report.output_bytes) == (75, 33, 4096)
+    assert report.probes == 2
     assert (report.cpu_ns, report.rss_bytes) == (None, None)
     assert report.attach_ns
     assert report.detach_ns
@@ -264,6 +265,7 @@ def test_a_call_that_has_two_records_is_one_event(
     assert (instance / "set_ftrace_filter").read_text(encoding="utf-8") == "vfs_read"
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == counts
+    assert report.probes is None
 
 
 def test_a_tracer_that_is_not_the_current_one_is_a_failure(kernel: Path, workload: Workload, tmp_path: Path) -> None:
@@ -307,6 +309,28 @@ def test_an_event_that_does_not_read_as_enabled_is_a_failure(kernel: Path, workl
     session.end()
     session.end()
     assert not enable.exists()
+
+
+def test_a_pattern_enables_every_event_that_matches_and_says_how_many(
+    kernel: Path, workload: Workload, tmp_path: Path
+) -> None:
+    text = "probe p:read libc:read\nevent syscalls/sys_*\nfilter count == 1\nevent probes/*\n"
+    session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", text), "nothing", tmp_path / "p")
+    session.attach(workload.pid)
+    session.ready(LONG_S)
+    events = kernel / "sys/kernel/tracing/instances" / NAME / "events"
+    for name in ("syscalls/sys_enter_read", f"{GROUP}/read"):
+        assert (events / name / "enable").read_text(encoding="utf-8") == "1"
+    assert (events / "syscalls/sys_enter_read/filter").read_text(encoding="utf-8") == "count == 1"
+    assert session.stop(LONG_S).probes == 2
+
+
+def test_a_pattern_that_nothing_matches_is_named(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+    script = written(tmp_path / "a.ftrace", "event syscalls/no_*\n")
+    session = Ftrace(root=kernel).session(script, "nothing", tmp_path)
+    with pytest.raises(TracerFailed, match=r"has no event that matches syscalls/no_\*"):
+        session.attach(workload.pid)
+    session.end()
 
 
 def test_an_event_that_the_kernel_does_not_have_is_named(kernel: Path, workload: Workload, tmp_path: Path) -> None:

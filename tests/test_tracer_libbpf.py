@@ -71,6 +71,7 @@ def test_a_session_reports_what_the_loader_counted_and_its_own_use(start: Starte
     session.ready(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (7, 3)
+    assert report.probes == 2
     assert report.attach_ns is not None
     assert report.attach_ns > 0
     assert report.rss_bytes is not None

@@ -45,6 +45,10 @@ def test_recorded_counters_of_two_events_are_added() -> None:
     assert perf_output.count_counters(recorded("stat-two-events.csv")) == 10_001
 
 
+def test_each_recorded_counter_is_a_probe_that_perf_opened() -> None:
+    assert len(perf_output.counters(recorded("stat-two-events.csv"))) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -166,6 +170,7 @@ def test_perf_reports_what_it_counted_and_its_own_use(
     report = finish(start(tool, f"--writes {RECORDED / name} # what the fake shall write"), workload)
     assert (report.seen, report.lost) == counts
     assert report.output_bytes == (RECORDED / name).stat().st_size
+    assert report.probes == (2 if tool == "perf-stat" else None)
     assert all((report.cpu_ns is not None, report.rss_bytes, report.attach_ns, report.detach_ns))
 
 

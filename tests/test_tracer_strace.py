@@ -14,7 +14,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls
+from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls, count_table
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
 from site_build import absent
@@ -71,6 +71,33 @@ def test_a_last_line_that_is_not_finished_counts_too(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(READ + READ.rstrip(b"\n"))
     assert count_calls(path) == 2
+
+
+TABLE = (HERE / "data/strace/table.txt").read_bytes()
+"""What strace 6.1 wrote with -f -c of a program with 145 calls."""
+
+OLD_TOTAL = b"100.00    0.000817                   145        19 total\n"
+"""The last line as strace 5.10 has it, without the time of one call."""
+
+
+def test_the_calls_of_a_table_are_added_up() -> None:
+    assert count_table(TABLE) == 145
+    assert count_table(TABLE.rpartition(b"100.00")[0] + OLD_TOTAL) == 145
+
+
+def test_a_table_for_each_size_of_words_counts() -> None:
+    assert count_table(b"System call usage summary for 64 bit mode:\n" + TABLE + TABLE) == 290
+
+
+def test_a_call_that_stands_for_the_return_of_a_probed_function_is_not_in_the_count() -> None:
+    of_probes = b"  0.00    0.000000           0        77           syscall_0x14f\n"
+    assert count_table(TABLE + of_probes) == 145
+
+
+@pytest.mark.parametrize("text", [b"", READ, b"strace: Process 3 detached\n"])
+def test_what_is_no_table_is_refused(text: bytes) -> None:
+    with pytest.raises(ValueError, match="expected a table of calls"):
+        count_table(text)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +193,20 @@ def test_every_read_of_a_real_run_is_seen_and_none_of_the_harness(tracer: Strace
 def test_a_script_that_asks_for_no_call_has_no_counts(tracer: Strace, program: Path, tmp_path: Path) -> None:
     found = row(tracer, written(tmp_path / "none", "-e trace=none # nothing\n"), program)
     assert (found.status, found.seen, found.lost) == ("ok", None, None)
+
+
+def test_a_table_counts_every_read_and_that_of_the_go(program: Path, tmp_path: Path) -> None:
+    found = row(usable(Strace()), written(tmp_path / "table", "-c -e trace=read\n"), program)
+    assert (found.status, found.note, found.lost) == ("ok", None, 0)
+    assert found.seen in {OPERATIONS, OPERATIONS + 1}
+
+
+def test_a_table_of_a_strace_that_starts_the_workload_has_what_the_loader_reads_too(
+    program: Path, tmp_path: Path
+) -> None:
+    found = row(usable(StraceSeccomp()), written(tmp_path / "table", "-c -e trace=read\n"), program)
+    assert (found.status, found.note, found.lost) == ("ok", None, 0)
+    assert OPERATIONS < (found.seen or 0) < OPERATIONS + 100
 
 
 def test_a_workload_that_starts_programs_of_its_own_is_traced_too(tracer: Strace, tmp_path: Path) -> None:

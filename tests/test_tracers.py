@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from probe_effect.tracers import kernel
-from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession, count_json, count_lines
+from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession, count_attached, count_json, count_lines
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
 
@@ -64,6 +64,26 @@ def test_a_script_that_counted_nothing_has_seen_nothing() -> None:
     assert count_json(['{"type": "attached_probes", "data": {"probes": 1}}\n', "\n"]) == (0, 0)
 
 
+@pytest.mark.parametrize("name", ["count.json", "print-with-loss.txt"])
+def test_recorded_output_says_how_many_probes_were_attached(name: str) -> None:
+    with (RECORDED / name).open(encoding="utf-8") as lines:
+        assert count_attached(lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "probes"),
+    [
+        pytest.param("Attaching 1090 probes...\n", 1090, id="before it attaches them"),
+        pytest.param("Attached 102 probes\n", 102, id="after, as newer versions do"),
+        pytest.param('{"type": "attached_probes", "data": {"probes": 1000}}\n', 1000, id="JSON"),
+        pytest.param("Attaching to many probes\n", None, id="no number"),
+        pytest.param("832 bytes\n", None, id="the line of a script"),
+    ],
+)
+def test_the_number_of_attached_probes_is_in_the_words_of_bpftrace(line: str, probes: int | None) -> None:
+    assert count_attached(["\n", line]) == probes
+
+
 def test_output_that_is_not_json_is_refused() -> None:
     with pytest.raises(ValueError, match="Expecting"):
         count_json(['{"type": "map", "data": {"@":\n'])
@@ -83,6 +103,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Starter]:
         script = tmp_path / "script.bt"
         script.write_text("\n".join(f"// {line}" for line in lines) + "\n", encoding="utf-8")
         session = Bpftrace().session(script, counting, tmp_path / "loop")
+        assert isinstance(session, BpftraceSession)
         sessions.append(session)
         session.attach(os.getpid())
         return session
@@ -97,6 +118,7 @@ def test_a_tracer_that_does_its_work_reports_counts_and_its_own_use(start: Start
     session.ready(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (7, 0)
+    assert report.probes == 1
     assert all((report.attach_ns, report.detach_ns, report.rss_bytes, report.output_bytes))
 
 
@@ -105,6 +127,7 @@ def test_printed_lines_are_what_a_printing_script_has_seen(start: Starter) -> No
     session.ready(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (2, 5)
+    assert report.probes == 1
 
 
 def test_a_script_that_counts_nothing_reports_no_counts(start: Starter) -> None:
@@ -112,6 +135,17 @@ def test_a_script_that_counts_nothing_reports_no_counts(start: Starter) -> None:
     session.ready(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (None, None)
+
+
+@pytest.mark.parametrize(("action", "told"), [("/pid == $1/ { @ = count() }", ["4711"]), ("{ @ = count() }", [])])
+def test_a_script_that_asks_for_the_workload_is_told_its_process_id(
+    tmp_path: Path, action: str, told: list[str]
+) -> None:
+    script = tmp_path / "script.bt"
+    script.write_text(f"t:syscalls:sys_enter_read {action}\n", encoding="utf-8")
+    session = Bpftrace().session(script, "maps", tmp_path / "loop")
+    assert session.command(4711) == ("bpftrace", "-f", "json", str(script), *told)
+    session.end()
 
 
 def test_a_tracer_that_dies_is_quoted_without_its_harmless_complaints(start: Starter) -> None:

@@ -11,12 +11,11 @@ import pytest
 
 from fakes.project import started_by
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
-from probe_effect.measure.request import SYSTEM_PATH
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import Load, Workload, WorkloadFailed
+from probe_effect.workloads.loop import SYSTEM_PATH, Load, Workload, WorkloadFailed
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "programs"
 SOURCE = SUITE / "workload" / "program-loop.c"

@@ -31,9 +31,20 @@ class Problem:
     hint: str
 
 
+class Bucket(NamedTuple):
+    """How many operations of a run took from `low_ns` to `high_ns`, both included."""
+
+    low_ns: int
+    high_ns: int
+    operations: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One timed run: a row of `samples.csv`. The columns are described in `store.samples`."""
+    """One timed run: a row of `samples.csv`. The columns are described in `store.samples`.
+
+    `histogram` is no column: where operations were timed one by one, it stands in `histogram.csv` (`store.histogram`).
+    """
 
     block: int
     position: int
@@ -56,6 +67,8 @@ class Sample:
     status: Status = "ok"
     note: str | None = None
     operations: int | None = None
+    probes: int | None = None
+    histogram: tuple[Bucket, ...] = ()
 
 
 class Key(NamedTuple):

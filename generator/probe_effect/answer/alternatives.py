@@ -78,7 +78,7 @@ def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
     machine, tracer, case = other.key
     asked = (Asked(case, one.load.rate_hz),)
     question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
-    return forecast(parts(found, question, machine, tracer), one.facts, tracer, question)
+    return forecast(parts(found, question, machine, tracer), one.facts, tracer, question, one.spread)
 
 
 def _candidates(found: Evidence, key: Key) -> Iterator[tuple[Number, str | None]]:

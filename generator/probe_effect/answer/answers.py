@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.composition import agreement, checked
 from probe_effect.answer.levels import line
 from probe_effect.answer.parts import parts
-from probe_effect.answer.prediction import Load, Probe, expected_loss, predict, together
+from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
+from probe_effect.answer.proof import pairs, spread
 from probe_effect.answer.refusal import refusal
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.levels import Point
     from probe_effect.answer.parts import Part
     from probe_effect.answer.prediction import Prediction
+    from probe_effect.answer.proof import Spread
     from probe_effect.answer.question import Question
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts, Likeness
@@ -34,7 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What the probes do on one machine. `load.rate_hz` is the rate of all their events in one thread."""
+    """What the probes do on one machine. `load.rate_hz` is the rate of all their events in one thread.
+
+    `cost` is what an event costs in the measured loops; `prediction` holds how far real programs lie from those too,
+    where `spread` tells it.
+    """
 
     facts: Facts
     tracer: str
@@ -42,6 +48,7 @@ class Forecast:
     load: Load
     cost: Estimate
     prediction: Prediction
+    spread: Spread | None
 
     @property
     def document(self) -> MachineFile:
@@ -145,8 +152,10 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
     return Answer(asker=asker, neighbours=tuple(Neighbour(forecasts[one.machine], one) for one in ordered))
 
 
-def forecast(known: Sequence[Part], facts: Facts, tracer: str, question: Question) -> Forecast:
-    """What these probes do together on the machine of `facts`."""
+def forecast(
+    known: Sequence[Part], facts: Facts, tracer: str, question: Question, apart: Spread | None = None
+) -> Forecast:
+    """What these probes do together on the machine of `facts`; `apart` is how far real programs lie from loops."""
     whole = together([Probe(part.cost, part.rate_hz) for part in known])
     load = Load(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio)
     return Forecast(
@@ -155,7 +164,8 @@ def forecast(known: Sequence[Part], facts: Facts, tracer: str, question: Questio
         parts=tuple(known),
         load=load,
         cost=whole.cost,
-        prediction=predict(whole.cost, load),
+        prediction=predict(multiplied(whole.cost, apart.factor) if apart else whole.cost, load),
+        spread=apart,
     )
 
 
@@ -185,7 +195,8 @@ def _usual_tracer(found: Evidence, question: Question) -> str:
 
 def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
     """One for each machine that has every part."""
+    apart = spread(pairs(found))
     for machine in found.machines:
         known = parts(found, question, machine, tracer)
         if known:
-            yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question)
+            yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question, apart)

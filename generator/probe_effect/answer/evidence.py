@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-START_SUITES = "start"
-"""What suites measure whose runs are too short for a cost."""
+NO_COSTS = {
+    "start": "its suite measures starting and stopping, not costs",
+    "tracer": "its suite measures the tracer itself, not costs",
+    "slowdown": "its suite measures the slowdown of the whole work, whose processes share what an event costs",
+}
+"""What suites measure that have no cost for guidance, to the sentence that says so."""
 
 Key = tuple[str, str, str]
 """Machine, tracer, case."""
@@ -37,6 +41,14 @@ class Evidence:
     def case_of(self) -> dict[str, Case]:
         """Case id to the case."""
         return {case.id: case for _, case in self.cases}
+
+    def of(self, case_id: str) -> tuple[Suite, Case]:
+        """A case with its suite. Raises: KeyError for a case of none."""
+        return self._of[case_id]
+
+    @cached_property
+    def _of(self) -> dict[str, tuple[Suite, Case]]:
+        return {case.id: (suite, case) for suite, case in self.cases}
 
     @cached_property
     def machines(self) -> list[str]:
@@ -79,14 +91,14 @@ def evidence(catalogue: Catalogue) -> Evidence:
     found = Evidence(tuple(folder.suite for folder in catalogue.suites))
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
-            _add(found, number, costs=suite.measures != START_SUITES)
+            _add(found, number, refused=NO_COSTS.get(suite.measures))
     return found
 
 
-def _add(found: Evidence, one: Number, *, costs: bool) -> None:
+def _add(found: Evidence, one: Number, *, refused: str | None) -> None:
     key = (one.submission.machine, one.tracer, one.case)
-    if not costs:
-        found.refused[key] = "its suite measures starting and stopping, not costs"
+    if refused is not None:
+        found.refused[key] = refused
     elif one.cost is None:
         found.refused[key] = f"{one.status}: {one.note}"
     elif one.faults:

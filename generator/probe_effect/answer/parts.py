@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import composed
+from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import contention, nearest
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.question import Asked
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Contention
     from probe_effect.answer.question import Combination, Question
@@ -27,7 +31,8 @@ class Part:
     """One probe of a question on one machine.
 
     `name`: its case, or its probe and action in words. `sources`: what its `cost` is from: the case, or for a composed
-    cost the cases of the probe, of the action, and of the plain probe. `cost`: ns an event, with contention in it.
+    cost the cases of the probe, of the action, and of the plain probe. `cost`: ns an event, with contention in it and
+    with what the system calls pay that one event comes with; `path` tells how many those are, where it is known.
     """
 
     name: str
@@ -36,6 +41,7 @@ class Part:
     cost: Estimate
     is_clear: bool
     contention: Contention | None
+    path: EntryPath | None = None
 
     @property
     def is_composed(self) -> bool:
@@ -58,7 +64,30 @@ def parts(found: Evidence, question: Question, machine: str, tracer: str) -> lis
     if question.combination is not None:
         wanted.append(_combined(found, question.combination, machine, tracer, question.threads))
     known = [part for part in wanted if part is not None]
-    return known if len(known) == len(wanted) else []
+    return _with_calls(known, question.calls_hz) if len(known) == len(wanted) else []
+
+
+def _with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
+    """The parts with what the system calls of the program pay, once for all probes that stand on them.
+
+    Where nobody says how many calls there are, they are as many as in the loop of the part that has most.
+    """
+    on_calls = [(part, part.path) for part in known if part.path is not None]
+    events_hz = sum(part.rate_hz for part, _ in on_calls)
+    if not events_hz or (calls_hz is None and len(on_calls) == 1):
+        return list(known)
+    in_loops_hz = max(part.rate_hz * path.calls_per_event for part, path in on_calls)
+    calls_per_event = (in_loops_hz if calls_hz is None else calls_hz) / events_hz
+    return [
+        part
+        if part.path is None
+        else replace(
+            part,
+            cost=part.path.moved(part.cost, calls_per_event),
+            path=replace(part.path, calls_per_event=calls_per_event),
+        )
+        for part in known
+    ]
 
 
 def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads: int) -> Part | None:
@@ -73,6 +102,7 @@ def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads:
         cost=multiplied(one.bounded_cost, several.factor) if several else one.bounded_cost,
         is_clear=one.is_clear,
         contention=several,
+        path=entry_path(found, (machine, tracer, asked.case)),
     )
 
 
@@ -106,10 +136,11 @@ def _composition(
     """Measurements of the probe, of the action on another probe, and of that probe alone.
 
     The latter two are of one suite, because only there the other probe is on the same place; the best of several are
-    those whose suite has the probe too.
+    those whose suite has the probe too. What never fires is no part of anything.
     """
     costs = found.by_tracer(machine).get(tracer, {})
-    known = [(suite.id, case) for suite, case in found.cases if case.id in costs and not case.parts]
+    firing = [(suite, case) for suite, case in found.cases if not case.parts and case.counted_by != "nothing"]
+    known = [(suite.id, case) for suite, case in firing if case.id in costs]
     plain = [(suite, case) for suite, case in known if case.action == PLAIN_ACTION]
     probes = [(suite, case) for suite, case in plain if case.probe == wanted.probe]
     actions = [(suite, case) for suite, case in known if case.action == wanted.action]

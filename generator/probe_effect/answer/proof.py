@@ -1,16 +1,19 @@
 """Does the number hold? What tracing does to real programs, beside what rate x cost foretells.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
-round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
+round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer;
+where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import point
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Point
     from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case, Suite
 
 PROGRAM = "program"
 """The factor of a suite whose levels are real programs."""
@@ -28,14 +32,24 @@ VISIBLE_RATIO = 0.01
 NEAR_RATIO = 0.25
 """How far a measured slowdown may lie from the predicted one, as a share of the prediction, and be called near."""
 
+LEAST_RATE_HZ = 10.0
+"""A program at work makes more events than that; a tracer that saw fewer did not see the program."""
+
+FEWEST_PAIRS = 10
+"""Of fewer, the ends of a spread would be single pairs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One program under one probe: what was measured, the cost that foretells it, and both slowdowns."""
+    """One program under one probe: what was measured, the cost that foretells it, and both slowdowns.
+
+    `point` has what the model foretells, `plain` what rate x cost alone would have.
+    """
 
     measured: Number
     cost: Number
     point: Point
+    plain: Point
 
     @property
     def ratio(self) -> float | None:
@@ -44,8 +58,8 @@ class Pair:
 
     @property
     def is_visible(self) -> bool:
-        """Whether the measured slowdown is large enough to ask how near the prediction is."""
-        return self.point.measured.value > VISIBLE_RATIO
+        """Whether the measured slowdown is no noise, and large enough to ask how near the prediction is."""
+        return self.measured.is_clear and self.point.measured.value > VISIBLE_RATIO
 
     @property
     def is_near(self) -> bool:
@@ -68,6 +82,20 @@ class Verdict:
     meet_ratio: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Measured over foretold slowdown of so many pairs: the middle, and ends between which four in five of them lie."""
+
+    pairs: int
+    ratio: Estimate
+
+    @property
+    def factor(self) -> Estimate:
+        """What to multiply a cost with, so that slowdowns foretold with it hold those of four in five programs."""
+        value, low, high = self.ratio
+        return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
+
+
 def pairs(found: Evidence) -> list[Pair]:
     """Every program, probe and tracer that was measured on a machine which has the cost that foretells it."""
     made = []
@@ -76,11 +104,38 @@ def pairs(found: Evidence) -> list[Pair]:
             continue
         for (machine, tracer, case_id), levels in found.by_level.items():
             cost = found.costs.get((machine, tracer, case.like))
-            if case_id != case.id or cost is None:
-                continue
-            both = ((one, point(one, cost.known_cost)) for one in levels.values())
-            made += [Pair(one, cost, beside) for one, beside in both if beside is not None]
+            if case_id == case.id and cost is not None:
+                made += [pair for one in levels.values() if (pair := _pair(found, suite, case, one, cost))]
     return made
+
+
+def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Pair | None:
+    """None where one of the slowdowns has no interval, and where the tracer did not see the program."""
+    foretold = point(measured, _foretold(found, suite, case, measured, cost))
+    plain = point(measured, cost.known_cost)
+    if foretold is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
+        return None
+    return Pair(measured, cost, foretold, plain)
+
+
+def _foretold(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
+    """What an event should cost in a program: where the probe is on system calls, all that the program makes pay."""
+    path = entry_path(found, (measured.submission.machine, measured.tracer, cost.case))
+    calls = _calls_per_event(found, suite, measured) if case.silent else 0.0
+    return cost.known_cost if path is None or calls is None else path.moved(cost.known_cost, calls)
+
+
+def _calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | None:
+    """System calls that a program makes for each of its events; None where nobody counted them."""
+    counted = (
+        levels[measured.level]
+        for (machine, _, case), levels in found.by_level.items()
+        if (machine, case) == (measured.submission.machine, suite.workload.system_calls) and measured.level in levels
+    )
+    one = next(counted, None)
+    if one is None or one.baseline is None or measured.baseline is None or not one.baseline.value:
+        return None
+    return measured.baseline.value / one.baseline.value  # both are the untraced time of a round, over its events
 
 
 def verdict(some: Sequence[Pair]) -> Verdict:
@@ -94,6 +149,15 @@ def verdict(some: Sequence[Pair]) -> Verdict:
         middle_ratio=median(ratios) if ratios else None,
         meet_ratio=_share(one.point.holds for one in some),
     )
+
+
+def spread(some: Sequence[Pair]) -> Spread | None:
+    """How far real programs lie from what is foretold of them; None of fewer than ten visible pairs."""
+    ratios = [one.ratio for one in some if one.is_visible and one.ratio is not None]
+    if len(ratios) < FEWEST_PAIRS:
+        return None
+    tenths = quantiles(ratios, n=10, method="inclusive")
+    return Spread(len(ratios), Estimate(median(ratios), tenths[0], tenths[-1]))
 
 
 def _share(answers: Iterable[bool]) -> float | None:

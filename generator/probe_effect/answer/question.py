@@ -31,7 +31,10 @@ class Combination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Cases or one combination; None for a tracer or a machine that guidance is to choose."""
+    """Cases or one combination; None for a tracer or a machine that guidance is to choose.
+
+    `calls_hz`: system calls of each thread per second, traced or not; None where the asker does not know.
+    """
 
     probes: tuple[Asked, ...] = ()
     combination: Combination | None = None
@@ -39,6 +42,7 @@ class Question:
     machine: str | None = None
     threads: int = 1
     busy_ratio: float = 1.0
+    calls_hz: float | None = None
 
 
 def rate_from(text: str) -> float:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.answers import Answer, Forecast, Tried
     from probe_effect.answer.composition import Agreement, Kind
+    from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.levels import Point
     from probe_effect.answer.parts import Part
+    from probe_effect.answer.proof import Spread
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.machine_file import MachineFile
@@ -163,11 +165,25 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *dict.fromkeys(contending(found, part) for part in found.parts),
         *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),
         WORDS["counted"],
+        *(calls(part.name, part.path) for part in found.parts if part.path is not None),
+        *([programs(found.spread)] if found.spread else []),
         WORDS["hot"],
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and not part.is_composed),
         line_words(known.line),
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
     ]
+
+
+def calls(name: str, path: EntryPath) -> str:
+    """What of the cost of the part of that name falls on the system calls of the program."""
+    paid = units.interval(path.cost, units.DURATION)
+    return WORDS["calls"].format(what=name, path=paid, calls=units.significant(path.calls_per_event, 2))
+
+
+def programs(apart: Spread) -> str:
+    """How far real programs lie from what the loops foretell."""
+    low, high = (units.quantity(end or 0.0, units.TIMES) for end in (apart.ratio.low, apart.ratio.high))
+    return WORDS["programs"].format(count=units.count(apart.pairs), low=low, high=high)
 
 
 def contending(found: Forecast, part: Part) -> str:

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Estimate
 
-Row = dict[str, str | float | None]
+Row = dict[str, str | float | bool | None]
 
 LEAST, MOST = 1e-4, 10.0
 """Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, stands at the foot."""
 
 TICKS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+FAINT = 0.3
+"""Opacity of a dot that cannot be told from no slowdown."""
+
 HEIGHTS: dict[Layout, int] = {"wide": 520, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 60, "narrow": 50, "card": 160}
 LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
@@ -27,12 +30,16 @@ LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One slowdown, foretold and measured, as ratios: whose it is, and the series that it belongs to."""
+    """One slowdown, foretold and measured, as ratios: whose it is, and the series that it belongs to.
+
+    One that cannot be told from none is drawn faintly, and without its intervals, which would cover the others.
+    """
 
     label: str
     series: str
     foretold: Estimate
     measured: Estimate
+    is_told: bool = True
 
 
 def foretold_chart(
@@ -68,6 +75,7 @@ def _row(one: Pair) -> Row:
         "measured_ratio": one.measured.value,
         "measured_low_ratio": one.measured.low,
         "measured_high_ratio": one.measured.high,
+        "told": one.is_told,
     }
 
 
@@ -104,17 +112,19 @@ def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio
     colour = by_series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
     shape = by_series | {"scale": {"domain": names, "range": [one.shape for one in seen.values()]}, "legend": legend}
     thin = {"type": "rule", "clip": True, "strokeWidth": 1, "opacity": 0.5, "aria": False}
+    told = [{"filter": "datum.told"}]
+    clear = {"condition": {"test": "datum.told", "value": 1}, "value": FAINT}
     across = {"x": x | {"field": _drawn("foretold_low_ratio")}, "x2": {"field": _drawn("foretold_high_ratio")}, "y": y}
     up = {"x": x, "y": y | {"field": _drawn("measured_low_ratio")}, "y2": {"field": _drawn("measured_high_ratio")}}
     tooltip = [{"field": name} for name in ("program", "series", "foretold_ratio", "measured_ratio")]
     point = {
-        "mark": {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
-        "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
+        "mark": {"type": "point", "filled": True, "size": DOT[layout], "stroke": PAPER, "strokeWidth": 1},
+        "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "opacity": clear, "tooltip": tooltip},
     }
     layers = [
         *_agreement(x, y, near_ratio),
-        {"mark": thin, "encoding": across | {"color": colour}},
-        {"mark": thin, "encoding": up | {"color": colour}},
+        {"transform": told, "mark": thin, "encoding": across | {"color": colour}},
+        {"transform": told, "mark": thin, "encoding": up | {"color": colour}},
         point,
     ]
     body = {"data": {"values": list(rows)}, "transform": inside, "layer": layers}

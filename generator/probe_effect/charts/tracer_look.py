@@ -58,6 +58,15 @@ LOOKS = {
     "dormant": Look(7, 0),
     "uftrace": Look(8, 3),
     "systemtap": Look(8, 1),
+    "top": Look(2, 0),
+    "htop": Look(3, 3),
+    "ps": Look(4, 0),
+    "pidstat": Look(5, 2),
+    "vmstat": Look(6, 4),
+    "atop": Look(7, 5),
+    "btop": Look(8, 6),
+    "glances": Look(2, 5),
+    "proc-reader": Look(3, 1),
 }
 
 

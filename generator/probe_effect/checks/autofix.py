@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from probe_effect.store.places import DataFolder
 
-TEXT_FILES = frozenset({"machine.json", "samples.csv", "source.toml", "figures.csv", "suite.toml"})
+TEXT_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "source.toml", "figures.csv", "suite.toml"})
 EXECUTABLE = 0o111
 
 

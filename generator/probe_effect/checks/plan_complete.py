@@ -75,9 +75,13 @@ def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[F
     named = {tracer for tracer in _values(run.command, "--tracer") if known_tool(tracer) == tracer}
     for tracer in sorted(named | {subject.tracer for subject in subjects}):
         for case in suite.cases:
-            if (chosen and case.id not in chosen) or not script_path(folder, case.id, known_tool(tracer) or ""):
+            if chosen and case.id not in chosen:
                 continue
-            wanted = (Key(case.id, tracer, level) for level in suite.levels or (None,))
+            wanted = (
+                Key(case.id, tracer, level)
+                for level in suite.levels or (None,)
+                if script_path(folder, case.id, known_tool(tracer) or "", level=level)
+            )
             for subject in (one for one in wanted if one not in subjects):
                 yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped", HINT)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import NO_TRACER
 from probe_effect.reduce.events import adds_up
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
 
 BASELINES_PER_BLOCK = 2
+
+MOST_TRACER_NS = 120 * units.NS_PER_SECOND
+"""Longer than a run is waited for."""
 
 
 @rule(
@@ -74,8 +78,9 @@ def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
 )
 def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
     of_metric = _of_counts if checked.document.run.metric == "instructions" else _of_times
+    untimed = {"check", "traced"} if _is_of_tracer(checked) else {"check"}
     for line, sample in checked.lines():
-        is_timed = sample.status == "ok" and sample.arm != "check"
+        is_timed = sample.status == "ok" and sample.arm not in untimed
         for found, hint in of_metric(sample, is_timed=is_timed):
             yield Fault("samples.csv", line, found, hint)
 
@@ -94,6 +99,43 @@ def _of_times(sample: Sample, *, is_timed: bool) -> Iterator[tuple[str, str]]:
     if is_timed and not sample.wall_ns:
         found = "metric `time`, but an `ok` run without `wall_ns`"
         yield found, "set run.metric to `instructions` where no times were taken"
+
+
+def _is_of_tracer(checked: CheckedSubmission) -> bool:
+    """Whether the suite measures the tracer itself."""
+    return checked.suite is not None and checked.suite.measures == "tracer"
+
+
+@rule(
+    "tracer-use",
+    "Where the tracer itself is measured, no run has a time of the workload, and each operation takes a system call.",
+    good="10 operations, `tracer_cpu_ns` of 90 ms, no `wall_ns`; counted apart, 5000 system calls",
+    bad="the same run with a `wall_ns`",
+)
+def _tracer_use(checked: CheckedSubmission) -> Iterator[Fault]:
+    if not _is_of_tracer(checked):
+        return
+    for line, sample in checked.lines():
+        if sample.status == "ok" and sample.arm != "baseline":
+            for found, hint in _of_tracer(sample):
+                yield Fault(
+                    "samples.csv", line, f"{printable(sample.case)} with {printable(sample.tracer)}: {found}", hint
+                )
+
+
+def _of_tracer(sample: Sample) -> Iterator[tuple[str, str]]:
+    times = [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]
+    operations = sample.operations or sample.events or 0
+    if times:
+        yield (
+            f"{', '.join(times)} of a workload that only waited",
+            "leave them empty: its suite is about the tracer",
+        )
+    if sample.arm == "traced" and (each_ns := (sample.tracer_cpu_ns or 0) / max(operations, 1)) > MOST_TRACER_NS:
+        said = f"{units.duration(each_ns)} of CPU time for an operation"
+        yield said, f"look at its unit: a whole run ends after {units.duration(MOST_TRACER_NS)}"
+    if sample.arm == "check" and sample.seen is not None and sample.seen < operations:
+        yield f"{sample.seen} system calls for {operations} operations", "look whether it did anything at all"
 
 
 @rule(
@@ -133,4 +175,4 @@ def _reconciled(checked: CheckedSubmission) -> Iterator[Fault]:
 UNKNOWN_NAME = frozenset({_known_cases.id, _known_tracers.id})
 """Rules that find a wrong name; under one, a run is also missing under the right name."""
 
-RULES = (_known_cases, _known_tracers, _metric, _row_order, _reconciled)
+RULES = (_known_cases, _known_tracers, _metric, _tracer_use, _row_order, _reconciled)

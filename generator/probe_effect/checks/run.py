@@ -11,6 +11,7 @@ from probe_effect.checks import (
     changes,
     dates,
     duplicates,
+    histogram,
     layout,
     machine_facts,
     plan_complete,
@@ -27,6 +28,7 @@ from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.changes_file import read_changes
+from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
@@ -50,6 +52,7 @@ T = TypeVar("T")
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     layout.submission_name,
     *rows.RULES,
+    *histogram.RULES,
     *dates.RULES,
     *machine_facts.RULES,
 )
@@ -230,17 +233,18 @@ def _check_content(
     """What is wrong in the files of a submission, held against its suite; its numbers are kept where they are made."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
-    if document is None or more:
-        return [*problems, *more]
+    times, further = read_histogram(submission.histogram, name("histogram.csv"))
+    if document is None or more or further:
+        return [*problems, *more, *further]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
-    checked = CheckedSubmission(submission, document, samples, suite, folder)
+    checked = CheckedSubmission(submission, document, samples, suite, folder, times)
     if too_large := layout.run_size.problems(checked, name):
         return [*problems, *too_large]
     found = _broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += _broken(plan_complete.RULES, checked, name)
     if not _errors(found):
-        made = reduce(submission, document, samples)
+        made = reduce(submission, document, with_histograms(samples, times))
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
             found += _broken(plausible_costs.RULES, plausible_costs.JudgedSubmission(checked, made), name)

@@ -131,7 +131,9 @@ def _standing_findings(checked: CheckedSource) -> Iterator[Fault]:
     """A contradiction that a source's page tells of is really in its figures."""
     figures = {figure.figure: figure for figure in checked.figures}
     document = checked.document
-    for sentence in (document.summary, *document.remarks, *(finding.sentence for finding in document.findings)):
+    notes = (one.note for one in document.repeated if one.note is not None)
+    sentences = (finding.sentence for finding in document.findings)
+    for sentence in (document.summary, *document.remarks, *sentences, *notes):
         try:
             fill(sentence, figures)
         except FormulaError as error:

@@ -50,13 +50,23 @@ AUTHORS = ("project", "third-party")
     default="tcg",
     help="kvm: take the time in a virtual machine instead, where this one's hardware can run it.",
 )
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The source tree that suites which build one are to build. In copies of it are run: `make clean` once, and "
+    "for each run `make -j` with a job for each CPU. [default: the suite's project, fetched from Debian]",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
 @click.option("--provenance", "author", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")
 @data_option
 def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Options]) -> None:
-    """Measure suites on this machine, all of them by default, and print the folder of each submission."""
+    """Measure suites on this machine, all of them by default, and print the folder of each submission.
+
+    A suite that builds a project takes long, and is measured where it is named.
+    """
     if options["resume"]:
         _check_resumable(click.get_current_context())
     data = data_folder(data_path, may_be_new=True)

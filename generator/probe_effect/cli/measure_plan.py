@@ -47,6 +47,8 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _cpus(work: Work) -> str:
+    if work.builds:
+        return "all for the workload, tracers on the same"
     if work.occupies_cpus:
         return "one for each thread of the workload, tracers on the same"
     workload, tracer = ThisMachine().cpus(work)
@@ -63,11 +65,14 @@ def _runs(work: Work, settings: Settings) -> str:
     arms = Counter(run.arm for run in plan(subjects, settings.blocks, settings.seed))
     parts = [f"{arms['baseline']} baseline, {arms['traced']} traced"]
     parts += [f"{arms['check']} only to count events"] if arms["check"] else []
+    about = f"about {units.count(arms.total())} ({', '.join(parts)})"
+    if work.builds:
+        return f"{about}, after a trial of each; a run is one build, and starting and ending the tracers comes on top"
     least_s = arms["baseline"] * _run_s(work, settings.lengths.baseline_s) + arms["traced"] * _run_s(
         work, settings.lengths.traced_s
     )
     return (
-        f"about {units.count(arms.total())} ({', '.join(parts)}), after trials that find how long each must be; "
+        f"{about}, after trials that find how long each must be; "
         f"workloads run for {_time(least_s)}, and starting and ending the tracers comes on top"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
@@ -12,6 +13,7 @@ from probe_effect.cli.measure_display import display, progress, show_cut_short, 
 from probe_effect.cli.measure_plan import show_plan
 from probe_effect.cli.measure_settings import command_words, default_blocks, lengths
 from probe_effect.cli.measure_target import target
+from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve, unknown
@@ -19,10 +21,10 @@ from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import hand_to_sudo_user
+from probe_effect.measure.tree import named_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from probe_effect.cli.measure_settings import Options
     from probe_effect.cli.measure_target import MeasurementTarget
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 def run(data: DataFolder, results: Path, options: Options) -> None:
     """Measure, or continue what was cut short. Raises: UsageError, HostNotReady."""
     suites = choose_suites(data, options["suites"])
+    if not options["suites"] and not options["resume"]:
+        suites = without_builds(suites)
     if not options["dry_run"]:
         show_leftovers(progress)
     with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
@@ -45,6 +49,7 @@ def run(data: DataFolder, results: Path, options: Options) -> None:
 
 def _measure(on: MeasurementTarget, results: Path, options: Options) -> None:
     show_cut_short(progress, cut_short(results))
+    named = tree_named(options["source"], on.suites)
     unknown(options["cases"], [case.id for _, suite in on.suites for case in suite.cases], "case")
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
     submitter = credited(options["name"], options["url"])
@@ -56,9 +61,10 @@ def _measure(on: MeasurementTarget, results: Path, options: Options) -> None:
         if options["dry_run"]:
             show_plan(work, settings)
             continue
+        built = with_tree(work, named)
         show_skipped(progress, work)
         with display(progress) as tell, interruptible():
-            _show_product(measure_suite(work, settings, on.testbed, tell))
+            _show_product(measure_suite(built, settings, on.testbed, tell))
 
 
 def _settings(work: Work, results: Path, options: Options, submitter: Submitter) -> Settings:
@@ -78,6 +84,7 @@ def _resume(on: MeasurementTarget, results: Path, suites: Sequence[str]) -> None
     """Continue what was cut short, with the settings that it was begun with."""
     for one in unfinished(results, suites, on.testbed.machine().id):
         work = work_of(one, on.suites, on.known)
+        work = with_tree(work, named_tree(Path(one.plan.tree)) if one.plan.tree else None)
         opened = reopen(one, work, on.testbed)
         run = one.document.run
         made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)

@@ -34,6 +34,7 @@ class Options(TypedDict):
     seed: int | None
     resume: bool
     dry_run: bool
+    source: Path | None
     vm: str | None
     accelerator: Accelerator
     name: str | None
@@ -59,6 +60,7 @@ def command_words(suite: str, options: Options, seed: int) -> tuple[str, ...]:
     """The command that repeats this run. Folders and credits stay out: they can hold user names."""
     vm, accelerator, blocks = options["vm"], options["accelerator"], options["blocks"]
     words = ["probe-effect", "measure", suite]
+    words += ["--source", "DIR"] if options["source"] else []
     words += ["--vm", kernel_word(vm)] if vm else []
     words += ["--vm-accel", accelerator] if vm and accelerator != "tcg" else []
     for tracer in options["tracers"]:

@@ -17,7 +17,7 @@ from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
 from probe_effect.emulated.tracers import offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.measure.request import Work
+from probe_effect.measure.request import BUILDERS, Work
 from probe_effect.measure.resume import cut_short, read_unfinished
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.tracers.registry import known_tracers, with_paths
@@ -77,12 +77,15 @@ def _say_beside_progress(text: str) -> None:
 
 
 def _able(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> Iterator[tuple[Path, Suite]]:
-    """The suites whose workload needs no library and no program, because the emulated machine has none but C's.
+    """The suites that can run in an emulated machine: which has no library but C's, no program, and no time.
 
-    Raises: HostNotReady where a suite that was named does.
+    Raises: HostNotReady where a suite that was named cannot.
     """
     for folder, suite in suites:
-        needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values())])
+        builders = BUILDERS if suite.workload.project else ()
+        needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values()), *builders])
+        if suite.measures == "tracer":
+            needs = {"the time that a tool takes": None}
         if not needs:
             yield folder, suite
             continue

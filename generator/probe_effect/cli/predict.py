@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 @click.option("--case", "cases", multiple=True, metavar="CASE[@RATE]", help="The probe; again for several at once.")
 @click.option("--probe", help="A kind of probe, with --action; composed of measured costs where nobody measured it.")
 @click.option("--action", help="What that probe does when it fires.")
+@click.option(
+    "--calls", help="System calls per second in that thread, traced or not. [default: as in the measured loop]"
+)
 @click.option("--tracer", help="The tracer. [default: of those that have the case, the one with most cases]")
 @click.option("--machine", help="A measured machine. [default: this one, or the nearest to it]")
 @click.option("--threads", default=1, show_default=True, help="Threads that fire the probe, each at the rate.")
@@ -40,6 +43,7 @@ def predict(
     Examples: probe-effect predict --rate 50k --case 06-uprobe --tracer bpftrace
               probe-effect predict --rate 50k --case 06-uprobe --case 04-tracepoint-entry@20k
               probe-effect predict --rate 2k --probe uprobe --action count-by-user-stack
+              probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
 
     Exit status 1 when nothing was measured that could guide.
     """  # noqa: D301 (click reads the \b)
@@ -70,4 +74,5 @@ def _question(words: dict[str, Any]) -> Question:
         machine=words["machine"],
         threads=words["threads"],
         busy_ratio=share_from(words["busy"]),
+        calls_hz=None if words["calls"] is None else rate_from(words["calls"]),
     )

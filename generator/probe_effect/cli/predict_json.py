@@ -2,15 +2,18 @@
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
-`rate_hz` (of all probes together, in each thread); `case` (null for a combination); `tracer`; `threads`; `busy_ratio`;
-`machine` (null where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `delay_ratio`; `event_hz`;
-`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only high ends have
-values); `loss_ratio`; `grade`; `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`, `composed`,
-`cases`; `sentence`; `assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`:
-`kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`,
-`tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked about), `paired`
-(whether in the same blocks), `loss_ratio`, `but`; `comparable` and `others`: `machine`,
-`tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
+`rate_hz` (of all probes together, in each thread); `case` (null for a combination); `tracer`; `threads`;
+`busy_ratio`; `machine` (null where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`;
+`delay_ratio`; `event_hz`; `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only
+high ends have values); `loss_ratio`; `grade`; `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
+`basis` (`measured` or `composed`), `composed`, `calls_per_event` (system calls that come with an event, where the
+probe is on system calls) and `call_cost_ns` (what each of them pays, a part of `cost_ns`), `cases`; `programs_ratio`
+(measured over foretold slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`;
+`assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`,
+`holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`,
+`cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked about), `paired` (whether
+in the same blocks), `loss_ratio`, `but`; `comparable` and `others`: `machine`, `tier`, `slowdown_ratio`,
+`distinguishable`, `reasons`.
 """
 
 from __future__ import annotations
@@ -68,6 +71,7 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "grade_reasons": list(reasons),
         "probes": [_part_json(part) for part in one.parts],
         "sentence": sentences.headline(one),
+        **interval_json(one.spread.ratio if one.spread else None, "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
         "line": [_point_json(point) for point in known.line],
         "combinations": [
@@ -124,7 +128,10 @@ def _part_json(part: Part) -> dict[str, Any]:
         "name": part.name,
         "rate_hz": part.rate_hz,
         **interval_json(part.cost, "cost", "ns"),
+        "basis": "composed" if part.is_composed else "measured",
         "composed": part.is_composed,
+        "calls_per_event": part.path.calls_per_event if part.path else None,
+        **interval_json(part.path.cost if part.path else None, "call_cost", "ns"),
         "cases": [source.case for source in part.sources],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,7 +38,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
 def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:
     """One row per case and tracer that the suite has a script for."""
-    from probe_effect.store.suite_file import script_path
+    from probe_effect.store.suite_file import script_paths
     from probe_effect.tracers.registry import known_tracers
 
     rows: list[dict[str, Any]] = []
@@ -45,9 +46,9 @@ def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:
     absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
     for case in suite.cases:
         for tracer in known_tracers().values():
-            if script_path(folder, case.id, tracer.tool):
+            if scripts := script_paths(folder, suite, case.id, tracer.tool):
                 reasons = (absent[tracer.id], *(tracer.missing(need) for need in case.needs))
                 missing = next(filter(None, reasons), None)
                 named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
-                rows.append({**named, "levels": suite.levels, "missing": missing})
+                rows.append({**named, "levels": tuple(chain.from_iterable(scripts.values())), "missing": missing})
     return rows

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TIMES = ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost", "grade")
 COUNTS = ("instructions per event (range)", "untraced", "share added", "lost", "kprobes made by", "blocks")
+OWN_USE = ("CPU time of the tool (95 %)", "memory", "system calls", "grade")
 
 
 def as_json(submission: Submission) -> dict[str, Any]:
@@ -54,6 +55,9 @@ def _number_json(one: Number) -> dict[str, Any]:
         **{name: rate_hz for rate in rates for name, rate_hz in rate.items()},
         **interval_json(one.attach, "attach", "ns"),
         **interval_json(one.detach, "detach", "ns"),
+        **interval_json(one.tracer_cpu, "tracer_cpu", "ns"),
+        "tracer_rss_bytes": one.memory.value if one.memory else None,
+        "tracer_calls": one.tracer_calls,
         "loss_ratio": one.loss_ratio,
         "reconciled": one.reconciled,
         "distinguishable": one.distinguishable,
@@ -82,12 +86,13 @@ def show(submission: Submission) -> None:
     output.product(f"{submission.id}: {names.machine_name(submission.document)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
+    uses = [one for one in submission.numbers if one.tracer_cpu is not None]
+    values = OWN_USE if uses else TIMES if submission.metric == "time" else COUNTS
     rows = (
         [one.case, one.tracer, *([one.level or ""] if has_levels else []), *_cells(one)]
-        for one in submission.numbers
-        if one.cost is not None
+        for one in uses or submission.numbers
+        if one.is_known
     )
-    values = TIMES if submission.metric == "time" else COUNTS
     show_table(("case", "tracer"), [*(["level"] if has_levels else []), *values], rows)
     for one in submission.numbers:
         level = "" if one.level is None else f" at level {one.level}"
@@ -103,11 +108,15 @@ def _head(submission: Submission) -> str:
     reasons = f" ({'; '.join(submission.grade_reasons)})" if submission.grade_reasons else ""
     untraced = units.duration(submission.baseline.value if submission.baseline else None)
     floor = units.duration(submission.noise_floor_ns, 2)
+    if any(one.tracer_cpu for one in submission.numbers):
+        return f"grade {submission.grade}{reasons}"
     return f"grade {submission.grade}{reasons}; untraced operation {untraced}, noise floor {floor}"
 
 
 def _cells(one: Number) -> list[str]:
     lost = units.percent(one.loss_ratio)
+    if one.tracer_cpu is not None:
+        return [*wording.own_use(one), one.grade or units.MISSING]
     if one.is_time:
         times = [wording.cost(one), wording.slowdown(one), *wording.thresholds(one)]
         return [*times, lost, one.grade or units.MISSING]

@@ -59,11 +59,11 @@ def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
 
 
 def _machines(catalogue: Catalogue) -> Iterator[Machine]:
-    starts = {folder.suite.id for folder in catalogue.suites if folder.suite.measures == "start"}
+    others = {folder.suite.id for folder in catalogue.suites if folder.suite.measures != "cost"}
     metrics: tuple[Metric, ...] = ("time", "instructions")
     for metric in metrics:
         for name, runs in catalogue.numbers.machines(metric).items():
-            costs = tuple(one for one in runs if one.suite not in starts)
+            costs = tuple(one for one in runs if one.suite not in others)
             if costs and (found := Machine(name, costs, metric, _label(costs[0]))).numbers:
                 yield found
 

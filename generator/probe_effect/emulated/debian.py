@@ -16,7 +16,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probe_effect.errors import HostNotReady, ProbeEffectError
 
@@ -32,12 +32,17 @@ PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 INSTALLED = re.compile(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", re.MULTILINE)
 """A package that apt would install: name, version, architecture."""
 
+ORIGINAL = re.compile(r"\S+\.orig\.tar\.[a-z0-9]+")
+"""The name of the archive of a source."""
+
 TIMEOUT_S = 600
 FRESH_S = 86_400
 """Age up to which lists of packages are not fetched again."""
 
 PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
 """Program to the package that brings it."""
+
+USERS = {"deb": "an emulated machine", "deb-src": "the source of a project"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class Release:
 
     name: str
     cache: Path
+    kind: Literal["deb", "deb-src"] = "deb"
+    """What of it: packages, or their sources."""
 
     def fetch(self, packages: Sequence[str]) -> list[Path]:
         """The files of these packages and of all that they need.
@@ -86,6 +93,19 @@ class Release:
         if not (self._archives / match[1]).is_file():
             self._run(["apt-get", *self._options(), "download", package], self._archives)
         return self._archives / match[1]
+
+    def fetch_source(self, package: str) -> Path:
+        """The archive of a package's source as its authors released it. Raises: HostNotReady as above."""
+        self._update()
+        with tempfile.TemporaryDirectory(dir=self._state) as fresh:  # apt passes over what lies where it is called
+            said = self._run(
+                ["apt-get", *self._options(), "source", "--download-only", "--tar-only", package], Path(fresh)
+            )
+            found = [path for path in Path(fresh).iterdir() if ORIGINAL.fullmatch(path.name)]
+            if len(found) != 1:
+                msg = f"{package}: apt fetched no archive of its authors' source: {said.strip()}"
+                raise HostNotReady(msg)
+            return found[0].rename(self._archives / found[0].name)
 
     def unpack(self, packages: Sequence[str]) -> Unpacked:
         """These packages with all that they need, in one folder; what was unpacked before is not unpacked again."""
@@ -117,14 +137,14 @@ class Release:
         stamp = self._state / "updated"
         if stamp.is_file() and time.time() - stamp.stat().st_mtime < FRESH_S:
             return
-        check_programs(PROGRAMS)
+        check_programs(PROGRAMS, USERS[self.kind])
         if not KEYRING.is_file():
             msg = f"{KEYRING}: the keys of Debian's archive are not here; on Debian and Ubuntu: "
             raise HostNotReady(msg + "apt install debian-archive-keyring")
         for folder in ("lists/partial", "cache/archives/partial"):
             (self._state / folder).mkdir(parents=True, exist_ok=True)
         (self._state / "status").touch()
-        line = f"deb [signed-by={KEYRING}] {mirror()} {self.name} main\n"
+        line = f"{self.kind} [signed-by={KEYRING}] {mirror()} {self.name} main\n"
         (self._state / "sources.list").write_text(line, encoding="utf-8")
         self._run(["apt-get", *self._options(), "update"])
         stamp.touch()
@@ -183,12 +203,16 @@ def mirror() -> str:
     return known[0].rstrip("/") if known else MIRROR
 
 
-def check_programs(programs: dict[str, str]) -> None:
-    """Nothing, when each program is there; the values are the packages that bring them. Raises: HostNotReady."""
+def check_programs(programs: dict[str, str], user: str = "an emulated machine") -> None:
+    """Nothing, when each program is there; the values are the packages that bring them. Raises: HostNotReady.
+
+    Args:
+        user: what needs them, in words.
+    """
     missing = {program: package for program, package in programs.items() if shutil.which(program) is None}
     if missing:
         line = f"apt install {' '.join(dict.fromkeys(missing.values()))}"
-        msg = f"an emulated machine needs {', '.join(missing)}, not found here; on Debian and Ubuntu: {line}"
+        msg = f"{user} needs {', '.join(missing)}, not found here; on Debian and Ubuntu: {line}"
         raise HostNotReady(msg)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.measure.one_run import PlannedRun
-from probe_effect.model import Key
+from probe_effect.model import Bucket, Key, Sample
 from probe_effect.workloads.loop import Load
 
 if TYPE_CHECKING:
@@ -76,3 +76,8 @@ def run_request(
 def planned_of(message: Message) -> PlannedRun:
     """The run to make, read in the guest."""
     return PlannedRun(**message | {"subject": Key(*message["subject"])})
+
+
+def sample_of(message: Message) -> Sample:
+    """The row of a run, read by the host."""
+    return Sample(**message | {"histogram": tuple(Bucket(*bucket) for bucket in message["histogram"])})

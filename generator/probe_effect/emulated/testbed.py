@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, get_args
 
-from probe_effect.emulated.messages import load_message, run_request
+from probe_effect.emulated.messages import load_message, run_request, sample_of
 from probe_effect.emulated.qemu import OPTIONS, Accelerator, Guest, GuestLost, version
 from probe_effect.emulated.tracers import GuestTracer
 from probe_effect.errors import HostNotReady
@@ -17,7 +17,6 @@ from probe_effect.machine.collect import collect_machine, collect_system, machin
 from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import empty_row
 from probe_effect.measure.testbed import Origins
-from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
 from probe_effect.store.suite_file import Need
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from probe_effect.emulated.tracers import Wanted
     from probe_effect.measure.one_run import Limits, PlannedRun, Watch
     from probe_effect.measure.request import Work
-    from probe_effect.model import Metric
+    from probe_effect.model import Metric, Sample
     from probe_effect.store.machine_file import Machine, System
     from probe_effect.workloads.loop import Load
 
@@ -125,7 +124,7 @@ class EmulatedMachine:
         self._lost = 0
         if watch is not None:  # the first run is a trial, which is not counted
             self._mechanisms.setdefault(place, answer["mechanism"])
-        return Sample(**answer["row"])
+        return sample_of(answer["row"])
 
     def recorded(self, row: Sample) -> Sample:
         """The row with the clock's reading as the instructions that it counts; times say nothing there."""
@@ -140,6 +139,7 @@ class EmulatedMachine:
             tracer_cpu_ns=None,
             attach_ns=None,
             detach_ns=None,
+            histogram=(),
         )
 
     def machine(self) -> Machine:

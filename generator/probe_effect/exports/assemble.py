@@ -101,11 +101,11 @@ def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
 
 
 def _copy_data(catalogue: Catalogue, work: Path) -> None:
-    """Only files that were read and checked, each by its known name; `histogram.csv` waits for its columns."""
+    """Only files that were read and checked, each by its known name."""
     data = work / "static" / "data"
     for source in catalogue.sources:
         for name in ("source.toml", "figures.csv"):
             copy(source.folder / name, data / "published" / source.id / name)
     for one in catalogue.everything:
-        for name in ("samples.csv", "machine.json"):
-            copy(one.files.folder / name, data / "results" / one.id / name)
+        for path in one.files.content:
+            copy(path, data / "results" / one.id / path.name)

@@ -12,7 +12,7 @@ from probe_effect.exports.data_package import SUMMARY, TITLE, data_package
 from probe_effect.exports.dictionary import written_files
 from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import TITLES, about, whole_tables
-from probe_effect.exports.parquet import write_parquet, write_samples
+from probe_effect.exports.parquet import write_histograms, write_parquet, write_samples
 from probe_effect.exports.table import forms, write_table
 from probe_effect.pages.citing import cite_data
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
@@ -35,7 +35,9 @@ LAYOUT = {
     "counts.csv, .json, .parquet": "the same in instructions, counted in emulated machines; never mix the two",
     "figures.csv, .json, .parquet": "figures that others published, and what they come to when computed again",
     "samples.parquet": "every single run of every submission",
-    "results/<machine>/<date>-<suite>/": "the same runs as they were submitted: samples.csv, machine.json",
+    "histogram.parquet": "how long single operations took, where they were timed one by one",
+    "results/<machine>/<date>-<suite>/": "the same runs as they were submitted: samples.csv, machine.json; "
+    "histogram.csv where single operations were timed",
     "published/<source>/": "the same figures as they were transcribed: figures.csv, source.toml",
     "suites/<suite>/": "what was run: suite.toml, scripts, workload",
     "datapackage.json": "every table with its columns, bytes and SHA-256, for programs (Data Package)",
@@ -57,7 +59,10 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Tab
     for name, table in tables.items():
         write_table(table, data / name, about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
-    return tables | {"samples": write_samples(catalogue, data / "samples.parquet", catalogue.version)}
+    return tables | {
+        "samples": write_samples(catalogue, data / "samples.parquet", catalogue.version),
+        "histogram": write_histograms(catalogue, data / "histogram.parquet", catalogue.version),
+    }
 
 
 def describe(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> None:

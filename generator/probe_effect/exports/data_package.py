@@ -77,11 +77,13 @@ def _whole(tables: Mapping[str, Table], data: Path) -> Iterator[Resource]:
 
 
 def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
-    """The rows of each submission, and the figures of each source with where they are from: the work of others."""
+    """The tables of each submission, and the figures of each source with where they are from: the work of others."""
     for one in catalogue.everything:
         title = f"Suite {one.suite} on {names.machine_name(one.document)}"
-        path = data / "results" / one.id / one.files.samples.name
-        yield _csv(f"samples-{one.id.replace('/', '-')}", title, path, data)
+        for own in one.files.content:
+            if own.name in TABLES:
+                path = data / "results" / one.id / own.name
+                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, path, data)
     for source in catalogue.sources:
         document = source.document
         path = data / "published" / source.id / "figures.csv"

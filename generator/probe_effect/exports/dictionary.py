@@ -66,8 +66,14 @@ def _readme_lines() -> Iterator[str]:
     yield from ("", "# The data", "")
     yield "| Path | What it is |"
     yield "|:--|:--|"
-    yield "| `suites/<suite>/` | `suite.toml`, one script per case and tracer, `workload/` |"
-    yield "| `results/<machine>/<YYYY-MM-DD>-<suite>[-n]/` | `machine.json`, `samples.csv`; append-only |"
+    yield (
+        "| `suites/<suite>/` | `suite.toml`, one script per case and tracer (`<case>.<ending>`), or one for each level "
+        "that needs its own (`<case>.<level>.<ending>`), `workload/` |"
+    )
+    yield (
+        "| `results/<machine>/<YYYY-MM-DD>-<suite>[-n]/` | `machine.json`, `samples.csv`, "
+        "`histogram.csv` where single operations were timed; append-only |"
+    )
     yield "| `published/<source>/` | `source.toml`, `figures.csv`: numbers that others printed |"
     yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"

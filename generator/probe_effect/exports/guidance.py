@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import alternatives
+from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import contention, line
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
+from probe_effect.answer.proof import pairs, spread
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import ends, kept_of_machine, script_json, short
 from probe_effect.numbers import names
@@ -48,6 +50,7 @@ Values = dict[str, Any]
 def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what the page begins with, then every machine."""
     found = evidence(catalogue)
+    apart = spread(pairs(found))
     notes = list(dict.fromkeys(other.but for _, case in found.cases for other in case.instead))
     newest: dict[str, Submission] = {}
     for one in in_order(catalogue.numbers):
@@ -60,6 +63,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     kinds = Counter(one["kind"] for one in machines.values() if one["costs"])
     whole = {
         "words": WORDS | {"some-alike": SOME_ALIKE},
+        "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
         "thresholds": THRESHOLDS,
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ], "threads": MAX_THREADS},
         "tracers": found.tracers,
@@ -132,6 +136,7 @@ def _cost(found: Evidence, key: Key, one: Number) -> Values:
     machine, tracer, case = key
     letter, reasons = one.trust
     factors = contention(found, machine, tracer, case)
+    path = entry_path(found, key)
     return {
         "case": case,
         "tracer": tracer,
@@ -142,6 +147,7 @@ def _cost(found: Evidence, key: Key, one: Number) -> Values:
         "loss": short(one.loss_ratio),
         "grade": sentences.graded(letter, reasons),
         "date": names.date_words(one.submission.date),
+        "calls": path and sentences.calls(case, path),
         "line": sentences.line_words(line(found, machine, tracer, case)),
         "contention": [(factor.threads, ends(factor.factor)) for factor in factors],
     }

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.answer.evidence import START_SUITES
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_numbers, in_order
 from probe_effect.pages import addresses, wording
@@ -42,11 +41,14 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     submissions = in_order(catalogue.numbers)
     found = dict(_machine(submissions[0])) if submissions else {}
     current = home_numbers(catalogue.numbers)
-    starts = {case.id for one in catalogue.suites if one.suite.measures == START_SUITES for case in one.suite.cases}
+    measures = {case.id: one.suite.measures for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
-        found |= {f"{key}.{what}": fact for what, fact in _of_tool(one)}
-        if one.case not in starts:
+        found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one))}
+        about = measures.get(one.case, "cost")
+        if about in {"cost", "slowdown"}:
             found |= {f"{key}.{what}": fact for what, fact in _of_event(one)}
+        if about == "cost":
+            found |= {f"{key}.{what}": fact for what, fact in _of_rates(one)}
     found |= dict(_of_threads(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
@@ -77,6 +79,16 @@ def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
         yield "stop", _fact(one, "stop", one.detach, units.DURATION)
 
 
+def _of_use(one: Number) -> Iterator[tuple[str, Fact]]:
+    """What the tracer itself takes for an operation, where that was measured."""
+    if one.tracer_cpu is not None:
+        yield "cpu", _fact(one, "tracer-cpu", one.tracer_cpu, units.DURATION)
+        if one.memory is not None:
+            yield "memory", _fact(one, "tracer-memory", one.memory, units.SIZE)
+        if one.tracer_calls is not None:
+            yield "calls", _told(one, "tracer-calls", units.count(one.tracer_calls), "system calls of an operation")
+
+
 def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
     cost = _bounded(one, "cost", one.bounded_cost, units.DURATION)
     yield "cost", cost | {"cell": wording.cost(one)}
@@ -86,9 +98,13 @@ def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
     if one.slowdown is not None and one.baseline is not None and one.baseline.value:
         saturated = slowdown_at(one.bounded_cost, units.NS_PER_SECOND / one.baseline.value)
         yield "slowdown", _bounded(one, "slowdown", one.slowdown if one.is_clear else saturated, units.SHARE)
-    yield from _of_thresholds(one)
     if one.loss_ratio is not None:
         yield "loss", _told(one, "loss", units.percent(one.loss_ratio), "events lost")
+
+
+def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:
+    """What its cost does to one busy thread."""
+    yield from _of_thresholds(one)
     if one.level is None:
         for word, rate_hz in RATES_HZ.items():
             at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "

@@ -76,7 +76,15 @@ COST_FIELDS = (
     *_fields("threshold_30", "hz", "Rate of events at which a busy thread is 30 % slower, events/s."),
     *_fields("attach", "ns", "From starting the tracer until its probes were live, ns."),
     *_fields("detach", "ns", "From asking the tracer to stop until it had exited, ns."),
+    *_fields(
+        "tracer_cpu",
+        "ns",
+        "CPU time of the tracer itself, from start to exit, ns; for an operation where that was measured.",
+    ),
+    *_fields("tracer_rss", "bytes", "Largest resident memory of the tracer, bytes."),
+    Field("probes", "integer", "Probes that the tracer says it attached; empty where it does not say."),
     Field("rate_hz", "number", "Highest rate of events while traced, events/s."),
+    Field("tracer_calls", "number", "System calls of the tracer itself for an operation; only where counted."),
     *EVENT_FIELDS,
     Field("grade", "string", "How far to trust it; A is the best."),
     Field("grade_reasons", "string", "Why the grade is no better; with semicolons between."),
@@ -148,6 +156,7 @@ def _time(one: Number) -> Cells:
     for percent in THRESHOLDS:
         cells |= _ends(f"threshold_{percent}", "hz", one.threshold(percent))
     cells |= _ends("attach", "ns", one.attach) | _ends("detach", "ns", one.detach)
+    cells |= _ends("tracer_cpu", "ns", one.cpu) | _ends("tracer_rss", "bytes", one.memory)
     return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
 
 

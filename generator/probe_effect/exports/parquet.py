@@ -10,14 +10,16 @@ import pyarrow.parquet as pq
 
 from probe_effect.exports import licence
 from probe_effect.exports.table import Field, Table, fields_of
+from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.samples import SAMPLE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Submission
+    from probe_effect.store.tables import Column
 
 TYPES: dict[str, Any] = {
     "integer": pa.int64(),
@@ -36,8 +38,8 @@ PLACE_FIELDS = (
     Field("suite", "string", "Id of the suite."),
     Field("metric", "string", "`time`, or `instructions` counted in an emulated machine; the two never compare."),
 )
-SAMPLE_FIELDS = (*PLACE_FIELDS, *fields_of(SAMPLE_COLUMNS))
 SAMPLES_TITLE = "Every run of every submission"
+HISTOGRAMS_TITLE = "How long single operations took, in every run that timed them"
 
 
 def write_samples(catalogue: Catalogue, path: Path, version: str) -> Table:
@@ -45,17 +47,37 @@ def write_samples(catalogue: Catalogue, path: Path, version: str) -> Table:
 
     Returns: the table without its rows, which are never all in memory.
     """
-    schema = _schema(SAMPLE_FIELDS, SAMPLES_TITLE, version)
+    files = ((one, one.files.samples) for one in _in_order(catalogue))
+    return _write_files(SAMPLES_TITLE, SAMPLE_COLUMNS, files, path, version)
+
+
+def write_histograms(catalogue: Catalogue, path: Path, version: str) -> Table:
+    """The same of the times of single operations, of submissions that have them."""
+    files = ((one, one.files.histogram) for one in _in_order(catalogue) if one.files.histogram.exists())
+    return _write_files(HISTOGRAMS_TITLE, HISTOGRAM_COLUMNS, files, path, version)
+
+
+def _in_order(catalogue: Catalogue) -> list[Submission]:
+    return sorted(catalogue.active, key=lambda one: one.id)
+
+
+def _write_files(
+    title: str, columns: Sequence[Column], files: Iterable[tuple[Submission, Path]], path: Path, version: str
+) -> Table:
+    """Write one table of the files of some submissions, all of which have these columns."""
+    fields = (*PLACE_FIELDS, *fields_of(columns))
+    schema, count = _schema(fields, title, version), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
-        for submission in sorted(catalogue.active, key=lambda one: one.id):
-            waiting.append(_samples(submission, schema))
+        for submission, file in files:
+            waiting.append(_rows(submission, file, columns, schema))
+            count += waiting[-1].num_rows
             if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
                 writer.write_table(pa.concat_tables(waiting))
                 waiting = []
         if waiting:
             writer.write_table(pa.concat_tables(waiting))
-    return Table(SAMPLES_TITLE, SAMPLE_FIELDS, (), count=sum(one.rows for one in catalogue.active))
+    return Table(title, fields, (), count=count)
 
 
 def write_parquet(table: Table, path: Path, version: str) -> None:
@@ -77,9 +99,9 @@ def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
     )
 
 
-def _samples(one: Submission, schema: pa.Schema) -> pa.Table:
-    """The rows of a submission, whose file was checked before: it is read without looking for faults."""
-    names = [column.name for column in SAMPLE_COLUMNS]
+def _rows(one: Submission, file: Path, columns: Sequence[Column], schema: pa.Schema) -> pa.Table:
+    """The rows of a file of a submission, which was checked before: it is read without looking for faults."""
+    names = [column.name for column in columns]
     options = pyarrow.csv.ConvertOptions(
         column_types={name: schema.field(name).type for name in names},
         include_columns=names,
@@ -87,7 +109,7 @@ def _samples(one: Submission, schema: pa.Schema) -> pa.Table:
         null_values=[""],
         strings_can_be_null=True,
     )
-    rows = pyarrow.csv.read_csv(one.files.samples, convert_options=options)
+    rows = pyarrow.csv.read_csv(file, convert_options=options)
     place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
     shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in PLACE_FIELDS]
     return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)

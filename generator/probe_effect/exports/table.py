@@ -39,7 +39,14 @@ class Row(dict[str, Value]):
         return json_of(list(self.values()))
 
 
-UNITS = {"_ns": "ns", "_hz": "events/s", "_ratio": "ratio", "_bytes": "bytes", "instructions": "instructions"}
+UNITS = {
+    "_ns": "ns",
+    "_hz": "events/s",
+    "_ratio": "ratio",
+    "_bytes": "bytes",
+    "_calls": "calls",
+    "instructions": "instructions",
+}
 """The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %."""
 
 

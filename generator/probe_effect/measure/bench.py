@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +13,8 @@ from probe_effect.measure.calibrate import (
     COUNTED_QUICK,
     FIRST_AT_A_LEVEL,
     FIRST_OPERATIONS,
+    MIN_OPERATIONS,
+    ONE_BUILD,
     QUICK,
     THOROUGH,
     Lengths,
@@ -21,9 +24,10 @@ from probe_effect.measure.calibrate import (
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, baseline, empty_row
 from probe_effect.measure.plan import plan
+from probe_effect.store.histogram import RunWriter
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
-from probe_effect.store.samples import SampleWriter, as_note
+from probe_effect.store.samples import as_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,7 +105,8 @@ class Bench:
                 *(_left_out(subject, "skipped", as_note(reason)) for subject, reason in self.work.skipped.items()),
             ),
             programs=self.work.programs(),
-            is_quick=self.settings.lengths in {QUICK, COUNTED_QUICK},
+            tree=str(self.work.tree.folder) if self.work.tree and self.work.tree.is_named else None,
+            is_quick=self._is_quick(),
         )
 
     def run(self, document: PlanFile, samples: Path) -> Progress:
@@ -111,10 +116,10 @@ class Bench:
             ProbeEffectError when they are not of this plan. In each case they are kept.
         """
         runs = plan(document.subjects, self.settings.blocks, self.settings.seed)
-        with SampleWriter(samples) as writer:  # opened before the rows are read: it cuts off a torn one
+        with RunWriter(samples) as writer:  # opened before the rows are read: it cuts off a torn one
             return self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
 
-    def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: SampleWriter) -> Progress:
+    def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: RunWriter) -> Progress:
         todo = [run for run in runs if not journal.has(run)]
         first = len(runs) - len(todo)
         progress = Progress(
@@ -146,7 +151,11 @@ class Bench:
         trial = PlannedRun(0, 0, subject, "baseline" if subject.is_baseline else "traced")
         blocks = self.settings.blocks
         self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=total))
-        return operations_for(self._target_s(subject), partial(self._make, trial), first)
+        fixed = ONE_BUILD if self.work.builds else self.work.suite.workload.operations
+        if fixed is not None:
+            return fixed, empty_row(trial)  # a run as long as that is not made to find out how long it is
+        least = MIN_OPERATIONS if subject.level is None else FIRST_AT_A_LEVEL
+        return operations_for(self._target_s(subject), partial(self._make, trial), first, least)
 
     def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
         """The row of a planned run: made now, or the reason why it is not."""
@@ -159,40 +168,55 @@ class Bench:
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
         subject = planned.subject
+        limits = self._limits()
+        if self.work.tree is not None:
+            self.work.tree.renew()
+            limits = replace(limits, run_s=limits.build_s)
         load = self.work.load(subject, self.program.path, operations, self.cpu)
-        row = self.testbed.run(planned, load, self._watch(planned), self.settings.limits)
+        row = self.testbed.run(planned, load, self._watch(planned), limits)
         if not subject.is_baseline and self.work.case(subject).counted_by == "nothing":
             return replace(row, seen=None, lost=None)  # a tool's 0 where no event is expected is no loss
         if row.seen is not None and self.work.suite.workload.events == "counted":
             return replace(row, operations=row.events, events=row.seen + (row.lost or 0))
         return row
 
+    def _limits(self) -> Limits:
+        """How long each part of a run may take; to start and to stop may take longer in some suites."""
+        limits, patience_s = self.settings.limits, self.work.suite.patience_seconds or 0.0
+        return replace(limits, start_s=max(limits.start_s, patience_s), stop_s=max(limits.stop_s, patience_s))
+
     def _watch(self, planned: PlannedRun) -> Watch | None:
         subject = planned.subject
         if subject.is_baseline:
             return None
         is_check = planned.arm == "check"
-        script = self.work.script(subject, check=is_check)
+        case = self.work.case(subject)
+        script = self.work.script(subject, check=is_check and case.counted_by == "twin")
         counting = self._counting(subject, is_check=is_check)
-        events = self.work.case(subject).events_per_operation
+        events = case.events_per_operation
         return Watch(self.work.tracers[subject.tracer], script, counting, events)
 
     def _counting(self, subject: Key, *, is_check: bool) -> Counting:
         counted_by = self.work.case(subject).counted_by
         if counted_by == "twin":
             return "maps" if is_check else "nothing"
+        if counted_by == "calls":
+            return "calls" if is_check else "itself"
         return "nothing" if counted_by == "tool" else counted_by
 
     def _target_s(self, subject: Key) -> float:
         lengths = self.settings.lengths
         if (seconds := self.work.suite.workload.seconds) is not None:
-            return min(seconds, lengths.traced_s)
+            return min(seconds, lengths.traced_s) if self._is_quick() else seconds
         return lengths.baseline_s if subject.is_baseline else lengths.traced_s
+
+    def _is_quick(self) -> bool:
+        return self.settings.lengths in {QUICK, COUNTED_QUICK}
 
 
 def _first(baseline_operations: int, level: str | None) -> int:
-    """Operations of a traced trial: at a level whose operation takes long, no more than a baseline run has."""
-    return FIRST_OPERATIONS if level is None else min(FIRST_OPERATIONS, baseline_operations)
+    """Operations of a traced trial: at a level whose operation takes long, a tenth of a baseline run's."""
+    return FIRST_OPERATIONS if level is None else min(FIRST_OPERATIONS, math.ceil(baseline_operations / 10))
 
 
 def _planned(subject: Key, operations: int, trial: Sample, twins: frozenset[Key]) -> PlannedSubject:

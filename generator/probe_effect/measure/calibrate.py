@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 FIRST_OPERATIONS = 20_000
 """Long enough to judge by for a cheap probe (10 ms at 500 ns), bearable for a dear one (0.8 s at 40 µs)."""
 
-FIRST_AT_A_LEVEL = 10
-"""Where the suite has a factor, whose level may make an operation take 10 ms."""
+FIRST_AT_A_LEVEL = 1
+"""Where the suite has a factor, whose level may make an operation take a second."""
 
 MIN_OPERATIONS = 1_000
+"""Of a suite without a factor: what is done once in a run is then spread over as many."""
 CHECK_OPERATIONS = 100_000
 """Events that a counting run makes at least: a hundred strays of other programs are then 0.1 %."""
 
 LONGEST_CHECK_S = 10.0
+
+ONE_BUILD = 1
+"""Operations of a run that builds a project: a second build would find everything built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,9 @@ COUNTED_QUICK = Lengths(baseline_s=0.1, traced_s=0.1)
 shorter run would not do: some ten events of other programs must stay below 0.1 % of its own."""
 
 
-def operations_for(target_s: float, run: Callable[[int], Sample], first: int = FIRST_OPERATIONS) -> tuple[int, Sample]:
+def operations_for(
+    target_s: float, run: Callable[[int], Sample], first: int = FIRST_OPERATIONS, least: int = MIN_OPERATIONS
+) -> tuple[int, Sample]:
     """(operations that take about `target_s`, the last trial's row).
 
     Trials grow until one is long enough to judge by: a tenth of the target. A trial that does not end well stops
@@ -51,9 +57,10 @@ def operations_for(target_s: float, run: Callable[[int], Sample], first: int = F
     Args:
         target_s: seconds that a run should take.
         run: makes a run of so many operations and hands back its row.
-        first: operations of the first trial; where they are few, so may be those of a run.
+        first: operations of the first trial.
+        least: operations of a run, at least.
     """
-    operations, least = first, min(MIN_OPERATIONS, first)
+    operations = first
     while True:
         row = run(operations)
         if row.status != "ok" or row.wall_ns is None:

@@ -14,7 +14,7 @@ from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.request import resolve
-from probe_effect.store.suite_file import Need, script_path
+from probe_effect.store.suite_file import Need, script_paths
 from probe_effect.tracers.kernel import TRACEFS, missing, tracefs_missing
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.workloads.build import Program, build
@@ -156,7 +156,7 @@ def _suite(work: Work, known: Mapping[str, Tracer], program: Program | str) -> S
     unbuildable = program if isinstance(program, str) else None
     measured = () if unbuildable else work.measured
     scripts = {
-        name: sum(script_path(work.folder, case.id, tracer.tool) is not None for case in work.suite.cases)
+        name: sum(bool(script_paths(work.folder, work.suite, case.id, tracer.tool)) for case in work.suite.cases)
         for name, tracer in known.items()
     }
     return SuiteState(

@@ -16,7 +16,7 @@ from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import NO_TRACER, Key, Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import OF_ITSELF, TracerFailed
 from probe_effect.tracers.symbols import find_function, library_of
 from probe_effect.workloads.loop import Workload, WorkloadFailed
 
@@ -52,6 +52,8 @@ class Limits:
     start_s: float = 60.0
     """bpftrace has been seen to take 26 s to attach every system call; one probe takes 0.4 s."""
     run_s: float = 120.0
+    build_s: float = 1800.0
+    """Of a workload that builds a project: strace makes some minutes of one."""
     stop_s: float = 60.0
 
 
@@ -137,7 +139,10 @@ def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: Ex
     run = workload.go(limits.run_s)
     hooks.after_run()
     events = watch.events_per_operation * load.threads
-    return _with_report(_with_run(row, run, events), session.stop(limits.stop_s), run)
+    row = _with_run(row, run, events)
+    if watch.counting in OF_ITSELF:  # the tracer had ended before the workload was told to go
+        row = replace(row, wall_ns=None, user_ns=None, sys_ns=None)
+    return _with_report(row, session.stop(limits.stop_s), run)
 
 
 def _let_it_load(workload: Workload) -> None:
@@ -152,7 +157,7 @@ def _with_run(row: Sample, run: Run, events_per_operation: int) -> Sample:
     row = replace(row, events=run.operations * events_per_operation, operations=operations)
     if row.arm == "check":  # its twin does other work: such times must not be mistaken for the case's
         return row
-    return replace(row, wall_ns=run.wall_ns, user_ns=run.user_ns, sys_ns=run.sys_ns)
+    return replace(row, wall_ns=run.wall_ns, user_ns=run.user_ns, sys_ns=run.sys_ns, histogram=run.histogram)
 
 
 def _with_report(row: Sample, report: Report, run: Run) -> Sample:
@@ -165,6 +170,7 @@ def _with_report(row: Sample, report: Report, run: Run) -> Sample:
         output_bytes=report.output_bytes,
         attach_ns=report.attach_ns,
         detach_ns=report.detach_ns,
+        probes=report.probes,
     )
 
 

@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import usable_cpus
 from probe_effect.model import Key
-from probe_effect.store.suite_file import own_headers, read_suite, script_path, workload_source
-from probe_effect.workloads.loop import NOT_PINNED, Load
+from probe_effect.store.suite_file import own_headers, read_suite, script_path, script_paths, workload_source
+from probe_effect.tracers.perf import calls_uncounted
+from probe_effect.workloads.loop import NOT_PINNED, SYSTEM_PATH, Load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from probe_effect.measure.tree import Tree
     from probe_effect.store.places import DataFolder
     from probe_effect.store.suite_file import Case, Suite
     from probe_effect.tracers.protocol import Tracer
 
 DORMANT = "dormant"
 
-SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where workloads look for programs, so that everybody traces the system's own (`program-loop.c`)."""
+BUILDERS = ("make", "cc")
+"""The commands that every project needs to be built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Work:
     tracers: Mapping[str, Tracer]
     measured: tuple[Key, ...]
     skipped: Mapping[Key, str]
+    tree: Tree | None = None
+    """The source tree that its workload builds, where it builds one and it is known which."""
 
     def case(self, subject: Key) -> Case:
         """The case of a measured subject."""
@@ -48,19 +52,24 @@ class Work:
 
     def script(self, subject: Key, *, check: bool = False) -> Path:
         """The script of a measured subject, or its counting twin."""
-        path = script_path(self.folder, subject.case, self.tracers[subject.tracer].tool, check=check)
+        path = self._script_path(subject, check=check)
         if path is None:
             raise KeyError(subject)
         return path
 
     def twins(self) -> tuple[Key, ...]:
-        """Measured subjects whose events a twin counts, where there is one for their tracer."""
-        return tuple(
-            subject
-            for subject in self.measured
-            if self.case(subject).counted_by == "twin"
-            and script_path(self.folder, subject.case, self.tracers[subject.tracer].tool, check=True) is not None
-        )
+        """Measured subjects with a counting run apart: of a twin, or of the tool's own calls, where both can be had."""
+        calls = {case.id for case in self.suite.cases if case.counted_by == "calls"}
+        if calls and calls_uncounted() is not None:
+            calls = set()
+        return tuple(one for one in self.measured if one.case in calls or self._has_twin(one))
+
+    def _has_twin(self, subject: Key) -> bool:
+        return self.case(subject).counted_by == "twin" and self._script_path(subject, check=True) is not None
+
+    def _script_path(self, subject: Key, *, check: bool) -> Path | None:
+        tool = self.tracers[subject.tracer].tool
+        return script_path(self.folder, subject.case, tool, level=subject.level, check=check)
 
     @property
     def levels(self) -> tuple[str | None, ...]:
@@ -69,8 +78,13 @@ class Work:
 
     @property
     def occupies_cpus(self) -> bool:
-        """Whether the workload has a CPU for each of its threads, and leaves none to the tracer."""
-        return self.suite.factor is not None and self.suite.factor.occupies_cpus
+        """Whether the workload has a CPU for each of its threads, or all of them, and leaves none to the tracer."""
+        return self.builds or (self.suite.factor is not None and self.suite.factor.occupies_cpus)
+
+    @property
+    def builds(self) -> bool:
+        """Whether an operation is the build of a project: a run has one, and it may take minutes."""
+        return self.suite.workload.project is not None
 
     def load(self, subject: Key, program: Path, operations: int, cpu: int) -> Load:
         """What the workload is to do in a run of `subject`; `cpu` is for a workload that has one CPU."""
@@ -81,6 +95,7 @@ class Work:
             level=subject.level,
             variant=None if subject.is_baseline else self.case(subject).variant,
             threads=int(subject.level) if self.occupies_cpus and subject.level else 1,
+            tree=self.tree.build if self.tree else None,
         )
 
     @property
@@ -159,15 +174,30 @@ def _without_root(known: Mapping[str, Tracer]) -> str:
 def resolve(
     folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str], cpus: int | None = None
 ) -> Work:
-    """What of a suite can be measured; `cases` empty means all, `cpus` is how many there are if not ours."""
+    """What of a suite can be measured, with those of `tracers` that it has scripts for.
+
+    Args:
+        cases: their ids; empty means all.
+        cpus: how many there are, if not ours.
+    """
     cpus = len(usable_cpus()) if cpus is None else cpus
+    tracers = {
+        name: tracer
+        for name, tracer in tracers.items()
+        if any(script_paths(folder, suite, case.id, tracer.tool) for case in suite.cases)
+    }
     measured, skipped = [], {}
     for case in suite.cases:
         for tracer in tracers.values():
-            if (cases and case.id not in cases) or script_path(folder, case.id, tracer.tool) is None:
+            levels = [
+                level
+                for level in suite.levels or (None,)
+                if script_path(folder, case.id, tracer.tool, level=level) is not None
+            ]
+            if (cases and case.id not in cases) or not levels:
                 continue
             missing = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
-            for level in suite.levels or (None,):
+            for level in levels:
                 subject = Key(case.id, tracer.id, level)
                 if reason := missing or _too_few_cpus(suite, level, cpus) or _without_command(suite, level):
                     skipped[subject] = reason
@@ -184,8 +214,8 @@ def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:
 
 
 def _without_command(suite: Suite, level: str | None) -> str | None:
-    """Why a level whose program is not installed cannot be run; None when it can."""
-    commands = suite.workload.commands.get(level or "", ())
+    """Why a level whose program is not installed, or a build, cannot be run; None when it can."""
+    commands = BUILDERS if suite.workload.project else suite.workload.commands.get(level or "", ())
     absent = next((name for name in commands if shutil.which(name, path=SYSTEM_PATH) is None), None)
     return f"{absent} is not in {SYSTEM_PATH}; the suite's description names its package" if absent else None
 

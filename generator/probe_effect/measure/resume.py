@@ -114,6 +114,8 @@ def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]
             yield f"{name} was {document.tools.get(name)} and is {version}"
     if work.digest() != one.plan.digest:
         yield f"the files of suite {work.suite.id} have changed"
+    if work.tree is not None and (was := document.run.packages.get("tree")) != work.tree.origin:
+        yield f"the source tree was {was} and is {work.tree.origin}"
     if document.provenance.tool != f"probe-effect {__version__}":
         yield f"it was begun by {document.provenance.tool}"
     if document.run.started > moment():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -16,10 +17,11 @@ from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import baseline
 from probe_effect.measure.resume import changed
 from probe_effect.measure.submission import check_writable, moment, open_submission
+from probe_effect.measure.tree import made_ready
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from probe_effect.measure.bench import Progress, Settings
     from probe_effect.measure.request import Work
@@ -43,8 +45,8 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
     check_writable(settings.results)
     load_before = load_average()
     cpu, tracer_cpu = testbed.cpus(work)
-    with testbed.held((cpu, tracer_cpu)):
-        bench = Bench(work, settings, testbed, testbed.program(work), cpu, tell)
+    with testbed.held((cpu, tracer_cpu)), ready(work) as able:
+        bench = Bench(able, settings, testbed, testbed.program(able), cpu, tell)
         plan = bench.calibrate()
         return _run(bench, open_submission(settings.results, _document(bench, tracer_cpu, load_before), plan))
 
@@ -54,12 +56,22 @@ def resume(
 ) -> SubmissionFolder:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
-    with testbed.held((run.workload_cpu, run.tracer_cpu)):
-        bench = Bench(work, settings, testbed, testbed.program(work), run.workload_cpu, tell)
+    with testbed.held((run.workload_cpu, run.tracer_cpu)), ready(work) as able:
+        bench = Bench(able, settings, testbed, testbed.program(able), run.workload_cpu, tell)
         if (compiler := bench.program.compiler) != run.compiler:
             raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
         opened.write()  # not before: until here another measurement could be at it
         return _run(bench, opened)
+
+
+@contextmanager
+def ready(work: Work) -> Iterator[Work]:
+    """The work with its source tree made ready to be built, where it builds one. Raises: HostNotReady."""
+    if work.tree is None:
+        yield work
+        return
+    with made_ready(work.tree) as tree:
+        yield replace(work, tree=tree)
 
 
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
@@ -106,7 +118,7 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
         compiler=bench.program.compiler,
         functions=testbed.functions(work.functions, waiting),
         mechanisms=origins.mechanisms,
-        packages=origins.packages,
+        packages=origins.packages | ({"tree": work.tree.origin} if work.tree else {}),
     )
     return MachineFile(
         schema_version=1,

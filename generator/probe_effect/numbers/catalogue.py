@@ -140,6 +140,13 @@ class Catalogue:
                 if figure.case == case_id and figure.cost_ns is not None:
                     yield source, figure
 
+    def published_beside(self, case_id: str) -> Iterator[tuple[PublishedSource, Figure]]:
+        """Published figures that are mapped to a case and are no cost of an event, such as a time to start."""
+        for source in self.sources:
+            for figure in source.figures:
+                if figure.case == case_id and figure.cost_ns is None:
+                    yield source, figure
+
 
 def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     """All that lies under `data`. Raises: BadData with every problem when a file cannot be read.

@@ -44,7 +44,7 @@ def home_numbers(numbers: Numbers) -> dict[str, Number]:
     found: dict[str, Number] = {}
     for machine in dict.fromkeys(one.machine for one in in_order(numbers)):
         for number in numbers.of_machine(machine).values():
-            if number.is_sound:
+            if number.is_sound or number.tracer_cpu is not None:
                 found.setdefault(number.name, number)
     return found
 

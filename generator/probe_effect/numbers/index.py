@@ -87,5 +87,5 @@ def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
 def best(newest_first: Sequence[Number]) -> Number:
     """Of several numbers of one thing, the one that is current: sound, else with a cost, else simply the newest."""
     sound = (one for one in newest_first if one.is_sound)
-    with_cost = (one for one in newest_first if one.cost is not None)
-    return next(sound, None) or next(with_cost, None) or newest_first[0]
+    known = (one for one in newest_first if one.is_known)
+    return next(sound, None) or next(known, None) or newest_first[0]

@@ -10,7 +10,19 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number, Submission
 
 Quantity = Literal[
-    "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "start", "stop", "instructions"
+    "cost",
+    "fastest",
+    "slowdown",
+    "threshold-1",
+    "threshold-5",
+    "threshold-30",
+    "loss",
+    "start",
+    "stop",
+    "instructions",
+    "tracer-cpu",
+    "tracer-memory",
+    "tracer-calls",
 ]
 """What the page of a number has an anchor for."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
+from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.beside import remarks
 from probe_effect.answer.composition import checked
+from probe_effect.answer.entry_path import entry_path
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.compare.agreement import of_case
@@ -16,11 +18,11 @@ from probe_effect.compare.kernels import kernel_names, matrix
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown
-from probe_effect.pages import addresses, citing, comparison, wording
+from probe_effect.pages import addresses, citing, comparison, own_use, source_page, starts, tails, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
 from probe_effect.store.script_forms import linux_form
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_paths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -47,6 +49,7 @@ COUNTED_BY = {
     "lines": "Events are the lines that the script prints.",
     "twin": "A twin of the script counts the events of the workload alone, in a run of its own that is not timed.",
     "tool": "The tool counts events itself.",
+    "calls": "The system calls of the tool itself are counted by perf stat, in a run of its own that is not timed.",
     "nothing": "No event is expected.",
 }
 
@@ -56,6 +59,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers)
     machines = {one.submission.machine for one in measured}
     compared = [] if folder.suite.factor else measured
+    single = tails.lines(measured)
     front = {
         "title": case.title,
         "kind": "case",
@@ -77,12 +81,20 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         places=places(compared),
         between_machines=between_machines(compared, case.functions),
         between_versions=between_versions(compared),
+        single=single,
+        single_sentences=list(tails.sentences(single)),
         tested=tested(found, case.id, machines),
+        system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
         less=less(found, case.id, machines),
         remarks=remarks,
         pairings=of_case(catalogue, case.id, measured) if folder.suite.measures == "cost" else [],
         published=list(catalogue.published(case.id)),
+        growth=starts.growth(measured) if folder.suite.measures == "start" else [],
+        beside=list(catalogue.published_beside(case.id)) if folder.suite.measures in {"start", "tracer"} else [],
+        printed=source_page.shown,
+        said=list(own_use.sentences(measured)),
+        growths=own_use.growths(measured),
         counted=matrix(catalogue, folder.suite, case.id),
         kernel_names=kernel_names,
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
@@ -93,7 +105,7 @@ def scripts(folder: SuiteFolder, case: Case) -> list[tuple[str, str | None]]:
     """The names of its scripts with the system that each is for, None where it is for all."""
     found: list[tuple[str, str | None]] = []
     for tool in SCRIPT_SUFFIXES:
-        if path := script_path(folder.folder, case.id, tool):
+        for path in script_paths(folder.folder, folder.suite, case.id, tool):
             own = linux_form(path)
             found += [(path.name, PLAIN_SYSTEM), (own.name, "Linux")] if own else [(path.name, None)]
     return found
@@ -176,6 +188,18 @@ def between_versions(measured: Sequence[Number]) -> list[str]:
     ]
 
 
+def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> list[str]:
+    """What of its cost falls on system calls that nobody traces, one sentence for each machine and tracer."""
+    return [
+        f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
+        + sentences.calls(case_id, path)
+        for machine in found.machines
+        if machine in machines
+        for tracer, cost in found.with_tracers(machine, case_id).items()
+        if (path := entry_path(found, (machine, tracer, case_id)))
+    ]
+
+
 def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
     """What each machine measured, apart for each level: only that is ranked together."""
     groups: dict[tuple[str, str | None], list[Number]] = {}
@@ -185,7 +209,7 @@ def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
 
 
 def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> list[Chart]:
-    """Slowdown over rate where it was measured; published costs as dots where there are several."""
+    """Single operations, what a tracer takes, slowdown over rate, starts, published costs: what there is of them."""
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
     machines = {one.submission.machine: names.machine_name(one.submission.document) for one in measured}
     labels = {
@@ -204,7 +228,8 @@ def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> l
         for source, figure in catalogue.published(case.id)
         if figure.cost_ns is not None
     ]
-    drawn, address = [], addresses.case(case.id)
+    drawn, address = own_use.charts(suite, case, measured, labels), addresses.case(case.id)
+    drawn += tails.charts(catalogue, case)
     if lines:
         where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
         points = dots(tested(found, case.id, machines), labels)
@@ -213,6 +238,8 @@ def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> l
         )
         title = f"{case.title}: events per second to slowdown"
         drawn.append(slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points, page=address))
+    if suite.measures == "start":
+        drawn += starts.charts(case, measured, labels)
     if len(published) > 1 and any(dot.cost.value for dot in published):
         sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
         title = f"{case.title}: published costs"

@@ -141,6 +141,8 @@ def _measured(case: Number) -> str:
     """What was measured, as the title says it."""
     if not case.is_time:
         return "Instructions of one event"
+    if case.tracer_cpu is not None:
+        return "CPU time that the tool itself takes"
     return "Cost of one event" if case.attach is None or case.cost is not None else "Start and stop"
 
 
@@ -149,6 +151,8 @@ def _value(case: Number) -> str:
     if not case.is_time:
         found = case.cost
         return f"{units.spread(found, units.INSTRUCTIONS)} instructions" if found else case.status
+    if case.tracer_cpu is not None:
+        return f"{wording.own_use(case)[0]} an operation{_interval(case.tracer_cpu.low)}"
     if case.cost is not None:
         words = wording.cost(case)
         return words if case.distinguishable is False else f"{words}{_interval(case.cost.low)}"

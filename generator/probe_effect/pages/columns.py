@@ -69,6 +69,24 @@ QUANTITIES = (
     _figure("loss", "Events lost", "Events that the tracer said it dropped, over all that were made.", SHARE),
     _figure("start", "Start", "From starting the tracer until its probes are proved to be live.", TIME),
     _figure("stop", "Stop", "From asking the tracer to stop until it has exited.", TIME),
+    _figure("probes", "Probes", "Probes that the tracer says it attached; empty where it does not say."),
+    _figure("events-fired", "Events", "Events that one operation of the workload made, by the tracer's own count."),
+    _figure(
+        "tracer-cpu",
+        "CPU time of the tool",
+        "What the tool itself takes, with its start and its end: of a run, or for an operation such as one refresh "
+        "where the tool is what is measured; the Hodges-Lehmann estimate over the blocks, with its 95 % interval.",
+        TIME,
+    ),
+    _figure("tracer-memory", "Its memory", "The largest resident memory of the tool, over the runs.", "bytes"),
+    _figure("tracer-calls", "System calls", "Of the tool itself, for an operation, counted in a run apart.", "calls"),
+    _figure(
+        "tracer-slope",
+        "CPU time for one more",
+        "What each further one of what the level counts adds to an operation, from the lowest level to the highest.",
+        TIME,
+    ),
+    _figure("calls-slope", "System calls for one more", "The same of the tool's system calls.", "calls"),
     _figure(
         "instructions",
         "Instructions per event",
@@ -87,6 +105,11 @@ QUANTITIES = (
     ),
     _figure("untraced-rate", "Untraced rate", "Events per second of the work without a tracer.", RATE),
     _figure("traced-rate", "Highest rate", "Events per second of the middle one of the traced runs.", RATE),
+    _figure("p50", "Half within", "The time that half of the single operations did not exceed.", TIME),
+    _figure("p90", "90 % within", "The time that 90 % of the single operations did not exceed.", TIME),
+    _figure("p99", "99 % within", "The time that 99 % of the single operations did not exceed.", TIME),
+    _figure("p99-9", "99.9 % within", "The time that 99.9 % of the single operations did not exceed.", TIME),
+    _figure("longest", "Longest", "What the longest of all single operations took.", TIME),
     _figure(
         "blocks", "Blocks", "Rounds in which the case ran beside its baselines, and which the estimate is made of."
     ),
@@ -96,6 +119,9 @@ QUANTITIES = (
         "How far a number can be trusted, A to D; the rules stand on the pages of machines.",
         "",
         "center",
+    ),
+    Column(
+        "tree", "What was built", "Name and version of the project, or how many files its source tree has, with a hash."
     ),
     Column("mechanism", "Kprobe made by", "How the kernel made the probe: by a trap, a jump in its place, or ftrace."),
 )
@@ -113,6 +139,7 @@ BLOCKS = (
     _figure("expected", "Events", "Events that the workload made in the run in which they were counted."),
     _figure("seen", "Seen", "Events that the tracer reported in that run; empty where it counted none."),
     _figure("lost", "Lost", "Events that the tracer said it dropped in that run."),
+    _figure("own-operation", "The tool, an operation", "CPU time of the tool in a run, over its operations."),
     Column("lines", "Lines", "The lines of samples.csv that this block is made of; the header is line 1."),
 )
 COMPARED = (
@@ -178,6 +205,9 @@ PUBLISHED = (
     ),
     _figure("printed", "As printed", "The figure as the source prints it."),
     Column("recomputed", "Computed again", "What follows from the source’s other figures, and whether it agrees."),
+    Column("done-there", "What it did", "What the source did or measured, in our words."),
+    Column("done-here", "Done again here", "The suites that do it again, or that none does."),
+    Column("done-note", "What differs, or why not", "What is another thing here; where it is not done, the reason."),
     Column("known", "Known", "Whether the source was read in full, or only an excerpt was seen."),
     _figure("figures", "Figures", "How many figures of the source stand here."),
     _figure("disagreements", "Disagreements", "How often the source’s figures do not follow from one another."),

@@ -33,7 +33,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         catalogue,
         chart=next((chart.name for chart in submission_page.charts(shown)), None),
         factor=suite.factor if suite else None,
-        starts=submission_page.starts(suite),
+        measures=submission_page.measures(suite),
     )
 
 

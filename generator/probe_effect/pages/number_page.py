@@ -55,8 +55,8 @@ def _write_all(submission: Submission, catalogue: Catalogue, withdrawn: Mapping[
 
 def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
     submission = one.submission
-    starts = submission_page.starts(submission_page.suite_of(submission, catalogue))
-    folder, said = catalogue.by_suite.get(submission.suite), sentence(one, starts=starts)
+    measures = submission_page.measures(submission_page.suite_of(submission, catalogue))
+    folder, said = catalogue.by_suite.get(submission.suite), sentence(one, measures)
     front = {
         "title": title(one, catalogue),
         "kind": "number",
@@ -71,7 +71,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         table=table,
         events=units.trimmed(table.events),
         sentence=said,
-        quantities=quantities(one, starts=starts),
+        quantities=quantities(one, measures),
         script=script(folder, one),
         again=again(one),
         submission=submission,
@@ -90,24 +90,36 @@ def title(one: Number, catalogue: Catalogue) -> str:
     return f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}"
 
 
-def sentence(one: Number, *, starts: bool) -> str:
-    """The number with its interval, and where it was found; `starts`: its suite is about start and stop."""
+def sentence(one: Number, measures: str) -> str:
+    """The number with its interval, and where it was found; `measures`: what its suite is about."""
     where = f"On {names.machine_label(one.submission)}"
     if not one.is_time:
         return f"{where}, tracing adds {instructions.count(one.cost)} instructions to one event."
-    if starts:
+    if one.tracer_cpu is not None:
+        return f"{where}, the tool itself takes {wording.own_use(one)[0]} of CPU time for an operation."
+    if measures == "start":
         start, stop = wording.start_and_stop(one)
         return f"{where}, it takes {start} until the probes are live, and {stop} to stop."
     if one.distinguishable is False:
         return f"{where}, the cost of one event is {wording.cost(one)}."
     interval = "" if one.cost is None or one.cost.low is None else ", with the 95 % interval in brackets"
+    if measures == "slowdown":
+        longer = f"the work takes {wording.slowdown(one)} longer{interval}"
+        return f"{where}, {longer}; that is {wording.cost(one)} for each event."
     return f"{where}, tracing adds {wording.cost(one)} to one event{interval}."
 
 
-def quantities(one: Number, *, starts: bool) -> list[Line]:
-    """Every quantity that is known of a number, each with its anchor; `starts`: what its suite is about comes first."""
-    known = [line for line in (_times(one) if one.is_time else _counts(one)) if line.text != units.MISSING]
-    return sorted(known, key=lambda line: line.column not in {"start", "stop"}) if starts else known
+def quantities(one: Number, measures: str) -> list[Line]:
+    """Every quantity that is known of a number, each with its anchor; what its suite `measures` comes first.
+
+    A rate at which one busy thread slows says nothing of a whole work.
+    """
+    of = _uses if one.tracer_cpu is not None else _times if one.is_time else _counts
+    known = [line for line in of(one) if line.text != units.MISSING]
+    if measures == "slowdown":
+        known = [line for line in known if not line.column.startswith("threshold-")]
+    first = {"start": {"start", "stop"}, "slowdown": {"slowdown", "probes"}}.get(measures, set())
+    return sorted(known, key=lambda line: line.column not in first)
 
 
 def _times(one: Number) -> Iterator[Line]:
@@ -122,6 +134,15 @@ def _times(one: Number) -> Iterator[Line]:
     yield Line("loss", units.percent(one.loss_ratio))
     for name, time in zip(("start", "stop"), wording.start_and_stop(one), strict=True):
         yield Line(name, time)
+    for name, used in zip(("tracer-cpu", "tracer-memory"), wording.own_use(one), strict=True):
+        yield Line(name, used)
+    yield Line("probes", units.count(one.probes))
+    yield Line("blocks", units.count(one.blocks))
+
+
+def _uses(one: Number) -> Iterator[Line]:
+    for name, text in zip(("tracer-cpu", "tracer-memory", "tracer-calls"), wording.own_use(one), strict=True):
+        yield Line(name, text)
     yield Line("blocks", units.count(one.blocks))
 
 
@@ -136,14 +157,14 @@ def _counts(one: Number) -> Iterator[Line]:
 
 def digits(block: Block, values: Iterable[float]) -> str:
     """Values of a block, all to the place that its longest run has in `DIGITS` digits."""
-    longest = max((*block.untraced, block.traced or 0.0), default=0.0)
+    longest = max((*block.untraced, block.traced or 0.0, block.own or 0.0), default=0.0)
     place = units.exponent(longest) - DIGITS + 1 if longest else 0
     return "; ".join(units.at_place(value, place) for value in values)
 
 
 def script(folder: SuiteFolder | None, one: Number) -> str | None:
     """Where the site has the script of the case for its tool, as it is today; None where there is none."""
-    path = script_path(folder.folder, one.case, names.tool_of(one.tracer)) if folder else None
+    path = script_path(folder.folder, one.case, names.tool_of(one.tracer), level=one.level) if folder else None
     if folder is None or path is None:
         return None
     if not one.is_time:
@@ -154,7 +175,7 @@ def script(folder: SuiteFolder | None, one: Number) -> str | None:
 def again(one: Number) -> str:
     """The command that measures just this case with this tracer, as the run's own did."""
     run = one.submission.document.run
-    words = ["probe-effect", "measure", run.suite, *_option(run.command, "--vm")]
+    words = ["probe-effect", "measure", run.suite, *_option(run.command, "--vm"), *_option(run.command, "--source")]
     words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
     return " ".join(words)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from probe_effect import units
@@ -37,7 +38,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             "fragments/does-it-hold.md.j2",
             chart=CHART if found else None,
             where=names.machine_label(found[0].measured.submission) if found else None,
-            sentences=sentences(verdict(found)),
+            sentences=sentences(verdict(found), verdict([replace(one, point=one.plain) for one in found])),
             far_first=far_first,
             titles=catalogue.titles,
         )
@@ -49,20 +50,26 @@ def _distance(one: Pair) -> float:
     return float("inf") if one.ratio is None else abs(one.ratio - 1)
 
 
-def sentences(found: Verdict) -> list[str]:
-    """What all pairs come to."""
+def sentences(found: Verdict, plain: Verdict) -> list[str]:
+    """What all pairs come to, and what they would come to by rate x cost alone (`plain`)."""
     if not found.pairs:
         return []
     visible, near = units.percent(VISIBLE_RATIO), units.percent(NEAR_RATIO)
     all_of_them = f"{found.pairs} pairs of a program and a probe were measured"
-    words = [f"{all_of_them}, and {found.visible} of them slow the program by more than {visible}."]
+    words = [f"{all_of_them}, and {found.visible} of them tell a slowdown of more than {visible} from none."]
     if found.near_ratio is not None and found.middle_ratio is not None:
         words.append(
-            f"Of these, {units.percent(found.near_ratio)} lie within {near} of what rate times cost foretells, "
+            f"Of these, {units.percent(found.near_ratio)} lie within {near} of what is foretold, "
             f"and the middle one is {units.significant(found.middle_ratio, 2)} times it."
         )
     if found.meet_ratio is not None:
         words.append(f"Of all pairs, the intervals of {units.percent(found.meet_ratio)} meet.")
+    if plain != found and plain.near_ratio is not None and plain.middle_ratio is not None:
+        words.append(
+            f"By rate times cost alone, without what other system calls pay, {units.percent(plain.near_ratio)} would "
+            f"lie within {near}, the middle one would be {units.significant(plain.middle_ratio, 2)} times it, "
+            f"and the intervals of {units.percent(plain.meet_ratio)} would meet."
+        )
     return words
 
 
@@ -72,14 +79,21 @@ def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     if not found:
         return []
     dots = [
-        foretold.Pair(one.measured.level or "", _series(one, catalogue), one.point.predicted, one.point.measured)
+        foretold.Pair(
+            one.measured.level or "", _series(one, catalogue), one.point.predicted, one.point.measured, one.is_visible
+        )
         for one in found
     ]
     where = names.machine_label(found[0].measured.submission)
-    sentence = f"Each dot is one program under one probe, on {where}; in the grey band the prediction is near."
+    sentence = (
+        f"Each dot is one program under one probe, on {where}; in the grey band the prediction is near, "
+        "and faint dots cannot be told from no slowdown."
+    )
     title = "Slowdown of real programs, foretold and measured"
     return [foretold.foretold_chart(CHART, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)]
 
 
 def _series(one: Pair, catalogue: Catalogue) -> str:
-    return f"{catalogue.titles.get(one.measured.case, one.measured.case)}, {one.measured.tracer}"
+    """Its case and tracer; that it is of a program need not be said of each."""
+    title = catalogue.titles.get(one.measured.case, one.measured.case)
+    return f"{title.replace(' of a program', '')}, {one.measured.tracer}"

@@ -9,7 +9,7 @@ from probe_effect import units
 from probe_effect.pages import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
@@ -39,20 +39,29 @@ class Range:
 def measured_range(catalogue: Catalogue, suite: Suite, case: Case) -> Range:
     """What is current of a case; costs that are no difference stand alone or not at all."""
     found = catalogue.numbers.of_case(case.id)
-    timed = [one for one in found if one.cost is not None]
+    timed = [one for one in found if one.is_known]
     if not timed:
         return Range(words=found[0].status if found else "not yet")
+    if suite.measures == "tracer":
+        return _range("tracer-cpu", [(one, one.tracer_cpu) for one in timed])
     if suite.measures == "start":
         return _range("start", [(one, one.attach) for one in timed])
+    if suite.measures == "slowdown":
+        slower = [(one, one.slowdown) for one in timed if one.distinguishable]
+        return _range("slowdown", slower, units.percent)
     clear = [(one, one.cost) for one in timed if one.distinguishable]
     if len(timed) == 1 or not clear:
         return Range((End(timed[0], "cost", wording.cost(timed[0])),), 1)
     return _range("cost", clear)
 
 
-def _range(quantity: Quantity, found: Iterable[tuple[Number, Estimate | None]]) -> Range:
+def _range(
+    quantity: Quantity,
+    found: Iterable[tuple[Number, Estimate | None]],
+    text: Callable[[float], str] = units.duration,
+) -> Range:
     known = sorted(((one, interval.value) for one, interval in found if interval is not None), key=lambda end: end[1])
     if not known:
         return Range(words=units.MISSING)
-    ends = (End(number, quantity, units.duration(value_ns)) for number, value_ns in (known[0], *known[1:][-1:]))
+    ends = (End(number, quantity, text(value)) for number, value in (known[0], *known[1:][-1:]))
     return Range(tuple(ends), len(known))

@@ -101,6 +101,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         pairings=pairings,
         orders=orders(source, pairings),
         tiers=tiers(catalogue) if source.id == SOURCE else None,
+        suites={folder.suite.id: folder.suite.title for folder in catalogue.suites},
     )
 
 

@@ -66,9 +66,9 @@ def _write(
         chart=next((chart.name for chart in charts(submission)), None),
         cases=with_numbers(submission),
         skipped=skipped_cases(submission),
-        starts=starts(suite),
+        measures=measures(suite),
         factor=suite.factor if suite else None,
-        changes=since(submission, runs) if is_time and not starts(suite) else [],
+        changes=since(submission, runs) if is_time and measures(suite) not in {"start", "tracer"} else [],
     )
 
 
@@ -78,21 +78,21 @@ def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
     return folder.suite if folder else None
 
 
-def starts(suite: Suite | None) -> bool:
-    """Whether a suite is about the tracer's own start and stop, and not about the cost of an event."""
-    return suite is not None and suite.measures == "start"
+def measures(suite: Suite | None) -> str:
+    """What a suite is about: the cost of an event, unless it says something else."""
+    return suite.measures if suite else "cost"
 
 
 def with_numbers(submission: Submission) -> list[Number]:
     """The cases whose runs gave a number, which then has a page, in the order of their ids."""
-    return [one for one in submission.numbers if one.cost is not None]
+    return [one for one in submission.numbers if one.is_known]
 
 
 def skipped_cases(submission: Submission) -> dict[str, list[str]]:
     """How the runs of cases ended, and why, to the cases that have no number for that."""
     reasons: dict[str, dict[str, None]] = {}
     for one in submission.numbers:
-        if one.cost is None:
+        if not one.is_known:
             reasons.setdefault(f"{one.status}: {one.note}", {})[one.case] = None
     return {reason: list(cases) for reason, cases in reasons.items()}
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
-from probe_effect.pages import citing
+from probe_effect.pages import citing, whole_work
 from probe_effect.pages.markdown import page
 from probe_effect.pages.ranges import measured_range
+from probe_effect.pages.source_page import groups, shown
 from probe_effect.pages.submission_page import with_numbers
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, own_headers, script_path, workload_source
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, own_headers, script_paths, workload_source
 
 if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
+    from probe_effect.pages.source_page import Group
     from probe_effect.reduce.submission import Submission
-    from probe_effect.store.suite_file import Case
+    from probe_effect.store.suite_file import Case, Suite
 
 MOST_RUNS = 20
 """That the page lists: the newest."""
@@ -25,6 +27,7 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
     suite = folder.suite
     runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
     own = {metric: [one for one in runs if one.metric == metric] for metric in ("time", "instructions")}
+    slowdowns = whole_work.measured(suite, catalogue)
     front = {
         "title": suite.title,
         "kind": "suite",
@@ -45,7 +48,21 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         more=sum(len(some[MOST_RUNS:]) for some in own.values()),
         counted=own["instructions"][:MOST_RUNS],
         tracers=tracers,
+        slowdowns=slowdowns,
+        found=whole_work.sentence(slowdowns, catalogue.titles),
+        beside=beside(suite, catalogue),
+        printed=shown,
+        titles=catalogue.titles,
     )
+
+
+def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, Group] | None:
+    """The published figures that the suite names, with their source; None where there are none."""
+    if suite.published is None:
+        return None
+    sources = [one for one in catalogue.sources if one.id == suite.published.source]
+    found = [(one, group) for one in sources for group in groups(one.figures)]
+    return next((one for one in found if one[1].heading == suite.published.heading), None)
 
 
 def _workload(folder: SuiteFolder) -> list[str]:
@@ -56,9 +73,14 @@ def _workload(folder: SuiteFolder) -> list[str]:
 
 
 def scripts(folder: SuiteFolder, case: Case) -> dict[str, str]:
-    """Tool to the address of its script of a case."""
-    paths = {tool: script_path(folder.folder, case.id, tool) for tool in SCRIPT_SUFFIXES}
-    return {tool: f"/scripts/{folder.suite.id}/{path.name}" for tool, path in paths.items() if path}
+    """Tool to the address of its script of a case; with the level, where levels have scripts of their own."""
+    found = {}
+    for tool in SCRIPT_SUFFIXES:
+        paths = script_paths(folder.folder, folder.suite, case.id, tool)
+        for path, levels in paths.items():
+            label = tool if len(paths) == 1 else f"{tool} {', '.join(levels)}"
+            found[label] = f"/scripts/{folder.suite.id}/{path.name}"
+    return found
 
 
 def tracers(submission: Submission) -> list[str]:

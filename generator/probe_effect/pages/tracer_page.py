@@ -10,7 +10,7 @@ from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_paths
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -99,7 +99,7 @@ def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> Ro
 
 
 def _has_script(folder: SuiteFolder, case: Case, tool: str) -> bool:
-    return script_path(folder.folder, case.id, tool) is not None
+    return bool(script_paths(folder.folder, folder.suite, case.id, tool))
 
 
 def heads(catalogue: Catalogue, table: Table) -> list[str]:
@@ -112,4 +112,6 @@ def text(table: Table, case: Number) -> tuple[str, str]:
     """The quantity that a suite is about, and its value."""
     if table.suite.measures == "start":
         return "start", wording.start_and_stop(case)[0]
+    if table.suite.measures == "slowdown":
+        return "slowdown", wording.slowdown(case)
     return "cost", wording.cost(case)

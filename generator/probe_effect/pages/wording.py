@@ -43,6 +43,12 @@ def start_and_stop(case: Number) -> list[str]:
     return [units.interval(time_ns, units.DURATION) for time_ns in (case.attach, case.detach)]
 
 
+def own_use(case: Number) -> list[str]:
+    """What the tracer itself takes: CPU time, largest memory, and system calls where it was what was measured."""
+    taken = [units.interval(case.cpu, units.DURATION), units.interval(case.memory, units.SIZE)]
+    return taken if case.tracer_cpu is None else [*taken, units.count(case.tracer_calls)]
+
+
 def answer(case: Number, machine: str) -> str:
     """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
     where = f"With {case.tracer} on {machine}"

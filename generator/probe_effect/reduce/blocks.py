@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from probe_effect.reduce.rows import NO_RUNS, by_case, events_per_operation, per_operation
+from probe_effect.reduce.rows import NO_RUNS, by_case, events_per_operation, per_operation, tracer_cpu_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,8 @@ class Block(NamedTuple):
     """One block of one case, tracer and level: ns or instructions of an operation.
 
     `traced` is None where that run did not end well; `problem` then says how it ended. `expected`, `seen` and `lost`
-    are events of the run in which they were counted. `lines` are those of the file, its header being line 1.
+    are events of the run in which they were counted. `lines` are those of the file, its header being line 1. `own`: CPU
+    time, ns, that the tracer itself took for an operation, where that is what was measured.
     """
 
     number: int
@@ -34,6 +35,7 @@ class Block(NamedTuple):
     lost: int | None
     lines: tuple[int, ...]
     problem: str | None = None
+    own: float | None = None
 
 
 class BlockTable(NamedTuple):
@@ -55,6 +57,10 @@ class BlockTable(NamedTuple):
     def traced(self) -> dict[int, float]:
         """Block to its traced run, of an event."""
         return {block.number: block.traced / self.events for block in self.blocks if block.traced is not None}
+
+    def own(self) -> dict[int, float]:
+        """Block to what the tracer itself took for an operation, ns; empty where something else was measured."""
+        return {block.number: block.own for block in self.blocks if block.own is not None}
 
 
 def block_tables(
@@ -96,6 +102,7 @@ def _block(
     lines: Mapping[tuple[int, int], int],
     metric: Metric,
 ) -> Block:
+    own = (value for row in rows if (value := tracer_cpu_ns(row)) is not None)
     traced = (value for row in rows if row.arm == "traced" and (value := per_operation(row, metric)) is not None)
     counted = next((row for row in rows if row.seen is not None), None)
     bad = next((row for row in rows if row.status != "ok"), None)
@@ -108,4 +115,5 @@ def _block(
         lost=(counted.lost or 0) if counted else None,
         lines=tuple(sorted(lines[row.block, row.position] for row in (*untraced, *rows))),
         problem=f"{bad.status}: {bad.note}" if bad else None,
+        own=next(own, None),
     )

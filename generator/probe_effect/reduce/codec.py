@@ -6,9 +6,10 @@ import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.model import Estimate, Key
+from probe_effect.model import Bucket, Estimate, Key
 from probe_effect.reduce.blocks import Block, BlockTable
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.tails import Tail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submission")
 SUBMISSION_FIELDS = tuple(
-    one.name for one in fields(Submission) if one.name not in {"files", "numbers", "read_blocks", "digest"}
+    one.name for one in fields(Submission) if one.name not in {"files", "numbers", "tails", "read_blocks", "digest"}
 )
 
-ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach"})
+ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach", "cpu", "memory"})
 
 LISTS = ESTIMATES | {"faults", "grade_reasons", "outlier_blocks"}
 """Fields of a number that JSON has as a list; there are a thousand times as many of others."""
@@ -29,7 +30,8 @@ LISTS = ESTIMATES | {"faults", "grade_reasons", "outlier_blocks"}
 def packed(submission: Submission) -> dict[str, Any]:
     """A submission without its blocks, for JSON."""
     numbers = [[getattr(one, name) for name in NUMBER_FIELDS] for one in submission.numbers]
-    return {name: getattr(submission, name) for name in SUBMISSION_FIELDS} | {"numbers": numbers}
+    made = {name: getattr(submission, name) for name in SUBMISSION_FIELDS}
+    return made | {"numbers": numbers, "tails": list(submission.tails.items())}
 
 
 def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
@@ -37,6 +39,7 @@ def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
     values = {name: _value(name, kept[name]) for name in SUBMISSION_FIELDS}
     submission = Submission(files=files, **values)
     submission.numbers = tuple(_number(submission, one) for one in kept["numbers"])
+    submission.tails = {Key(*key): _tail(*tail) for key, tail in kept["tails"]}
     return submission
 
 
@@ -63,6 +66,11 @@ def _number(submission: Submission, values: list[Any]) -> Number:
     for name in LISTS & named.keys():
         named[name] = _value(name, named[name])
     return Number(submission=submission, **named)
+
+
+def _tail(percentiles: list[list[float | None] | None], buckets: list[list[int]]) -> Tail:
+    known = tuple(None if one is None else Estimate._make(one) for one in percentiles)
+    return Tail(known, tuple(Bucket._make(one) for one in buckets))
 
 
 def _value(name: str, value: Any) -> Any:  # noqa: ANN401  JSON

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from probe_effect.errors import BadData
 from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
 from probe_effect.reduce.reduce import reduce
+from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.samples import read_samples
@@ -107,7 +108,7 @@ def content_digest(files: SubmissionFolder) -> str | None:
     """A digest of what a submission's numbers are made from; None where its files cannot be read."""
     digest = hashlib.sha256()
     try:
-        for path in (files.machine_file, files.samples):
+        for path in files.content:
             if regular_size(path) > MAX_FILE_BYTES:
                 return None
             digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -133,8 +134,9 @@ def _read(
 ) -> tuple[MachineFile, list[Sample]] | None:
     document, faults = read_machine_file(files.machine_file, shown(files.machine_file))
     samples, more = read_samples(files.samples, shown(files.samples))
-    problems += [*faults, *more]
-    return None if document is None or more else (document, samples)
+    times, further = read_histogram(files.histogram, shown(files.histogram))
+    problems += [*faults, *more, *further]
+    return None if document is None or more or further else (document, with_histograms(samples, times))
 
 
 def _read_blocks(files: SubmissionFolder, kept: Kept, digest: str) -> Mapping[Key, BlockTable]:

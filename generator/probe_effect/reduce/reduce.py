@@ -10,7 +10,9 @@ from probe_effect.reduce.blocks import block_tables
 from probe_effect.reduce.counts import count_number, median_and_range
 from probe_effect.reduce.rows import NO_RUNS, baselines, by_case
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.tails import tails
 from probe_effect.reduce.times import judge, time_number
+from probe_effect.reduce.tracer_use import tracer_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,6 +45,7 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
     submission.read_blocks = lambda: tables
     numbers = list(_numbers(submission, samples, levels, tables))
     if run.metric == "time":
+        submission.tails = tails(samples)
         judge(submission, document, levels, numbers)
     else:
         first = next(iter(levels.values()), NO_RUNS)
@@ -60,7 +63,9 @@ def _numbers(
     mechanisms = submission.document.run.mechanisms
     for key, rows in by_case(samples).items():
         table = tables[key]
-        if not table.usable():
+        if table.own():
+            yield tracer_number(submission, key, rows, table)
+        elif not table.usable():
             yield _without_number(submission, key, rows)
         elif submission.metric == "time":
             baseline = levels.get(key.level) or levels.get(None) or NO_RUNS

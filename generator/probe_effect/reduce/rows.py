@@ -14,11 +14,12 @@ from probe_effect.stats.signed_rank import noise_floor
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from probe_effect.model import Metric, Sample
+    from probe_effect.reduce.submission import Number
 
     Floats = NDArray[np.float64]
 
@@ -103,6 +104,18 @@ def per_operation(sample: Sample, metric: Metric = "time") -> float | None:
     return measured / operations if sample.status == "ok" and operations and measured else None
 
 
+def tracer_cpu_ns(sample: Sample) -> float | None:
+    """CPU time, ns, that the tracer took for an operation, of a run that measured this and no workload; else None.
+
+    Such a run has no time of its workload, which only waited.
+    """
+    operations = sample.operations or sample.events
+    is_of_tracer = sample.arm == "traced" and sample.wall_ns is None and sample.instructions is None
+    if sample.status != "ok" or not is_of_tracer or sample.tracer_cpu_ns is None or not operations:
+        return None
+    return sample.tracer_cpu_ns / operations
+
+
 def events_per_operation(rows: Iterable[Sample]) -> float:
     """How many events one operation makes for the probe of a case: 2 for a probe on every system call of dd."""
     counted = [(row.events, row.operations) for row in rows if row.events and row.operations]
@@ -123,3 +136,12 @@ def bad_runs(rows: Sequence[Sample]) -> str | None:
     """How many runs did not end well, and why the first did not; None where all did."""
     bad = [row for row in rows if row.status != "ok"]
     return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None
+
+
+def of_runs(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
+    """What a reader must know of the runs that a number is made of."""
+    if said := bad_runs(rows):
+        yield said
+    if number.outlier_blocks:
+        named = ", ".join(str(block) for block in number.outlier_blocks)
+        yield f"{len(number.outlier_blocks)} of {number.blocks} blocks lie far from the others, and are kept: {named}"

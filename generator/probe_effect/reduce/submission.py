@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Metric, Status
     from probe_effect.reduce.blocks import BlockTable
+    from probe_effect.reduce.tails import Tail
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import SubmissionFolder
 
@@ -42,6 +43,8 @@ class Submission:
     noise_floor_ns: float | None = None
     baseline: Estimate | None = None
     numbers: tuple[Number, ...] = field(default=(), repr=False)
+    tails: Mapping[Key, Tail] = field(default_factory=dict, repr=False)
+    """How long single operations took, where they were timed one by one; of the baselines of a level too."""
     read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
 
     @property
@@ -75,9 +78,11 @@ class Number:
 
     `cost`: what an event adds; None where no block has both a traced run and a baseline. `baseline`: the untraced work
     for an event. `faults`: why it is neither ranked nor compared nor used for guidance. Further down what only times
-    have: `attach` and `detach` are ns per run, `rate_hz` is the highest rate of events while traced, `outlier_blocks`
-    are those whose difference lies far from the others', which are kept all the same. `mechanism`: how the kernel made
-    the kprobes of a count.
+    have: `attach` and `detach` are ns per run, `cpu` is the CPU time of the tracer in ns and `memory` its largest in
+    bytes, `probes` are those that it says it attached in the middle one of the runs, `rate_hz` is the highest rate of
+    events while traced, `outlier_blocks` are those whose difference lies far from the others', which are kept all the
+    same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer itself was measured there is no
+    cost: `cpu`, and its system calls in `tracer_calls`, are then those of an operation.
     """
 
     submission: Submission = field(repr=False)
@@ -99,9 +104,13 @@ class Number:
     slowdown: Estimate | None = None
     attach: Estimate | None = None
     detach: Estimate | None = None
+    cpu: Estimate | None = None
+    memory: Estimate | None = None
+    probes: int | None = None
     rate_hz: float | None = None
     outlier_blocks: tuple[int, ...] = ()
     mechanism: str | None = None
+    tracer_calls: float | None = None
 
     @property
     def key(self) -> Key:
@@ -122,6 +131,16 @@ class Number:
     def is_time(self) -> bool:
         """Whether it is in ns, and not in instructions."""
         return self.submission.metric == "time"
+
+    @property
+    def tracer_cpu(self) -> Estimate | None:
+        """CPU time, ns, that the tracer takes for an operation; None where something else was measured."""
+        return self.cpu if self.cost is None else None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything was measured: a cost, or what the tracer itself takes."""
+        return self.cost is not None or self.tracer_cpu is not None
 
     @property
     def is_sound(self) -> bool:

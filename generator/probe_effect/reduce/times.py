@@ -10,7 +10,7 @@ import numpy as np
 from probe_effect.model import Estimate
 from probe_effect.reduce.events import ADD_UP, reconcile_events
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, Facts, grade, worst
-from probe_effect.reduce.rows import NO_RUNS, bad_runs, highest_rate_hz
+from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz, of_runs
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.outliers import outliers
@@ -75,8 +75,11 @@ def time_number(
         cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
         fastest_ns=fastest(traced_event_ns, np.array(baseline.all) / table.events),
         slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
-        attach=_own_time([row.attach_ns for row in timed]),
-        detach=_own_time([row.detach_ns for row in timed]),
+        attach=_over_runs([row.attach_ns for row in timed]),
+        detach=_over_runs([row.detach_ns for row in timed]),
+        cpu=_over_runs([row.tracer_cpu_ns for row in timed]),
+        memory=_over_runs([row.tracer_rss_bytes for row in timed]),
+        probes=_middle([row.probes for row in timed]),
         rate_hz=highest_rate_hz(timed),
         loss_ratio=loss_ratio,
         reconciled=reconciled,
@@ -133,10 +136,16 @@ def _half_width(found: Estimate | None) -> float | None:
     return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
 
 
-def _own_time(times_ns: Iterable[int | None]) -> Estimate | None:
-    """The tracer's own start or stop over the runs, ns; None when no run has it."""
-    known_ns = [time_ns for time_ns in times_ns if time_ns is not None]
-    return estimate(np.array(known_ns, dtype=np.float64)) if known_ns else None
+def _over_runs(values: Iterable[int | None]) -> Estimate | None:
+    """What the tracer itself takes, over the runs: its start or stop, its CPU time, its memory; None without any."""
+    known = [value for value in values if value is not None]
+    return estimate(np.array(known, dtype=np.float64)) if known else None
+
+
+def _middle(values: Iterable[int | None]) -> int | None:
+    """The middle one of what the runs say, the lower one of two; None when none says it."""
+    known = sorted(value for value in values if value is not None)
+    return known[(len(known) - 1) // 2] if known else None
 
 
 def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
@@ -147,8 +156,4 @@ def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
         yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
     if number.reconciled is False:
         yield "events do not add up: left out of guidance"
-    if said := bad_runs(rows):
-        yield said
-    if number.outlier_blocks:
-        named = ", ".join(str(block) for block in number.outlier_blocks)
-        yield f"{len(number.outlier_blocks)} of {number.blocks} blocks lie far from the others, and are kept: {named}"
+    yield from of_runs(number, rows)

@@ -112,7 +112,8 @@ class Run(Document):
     packages: dict[Text, Text] = Field(
         default={},
         description="What an emulated machine was made of: `kernel`, `userland` or a tracer's id to the package and "
-        "its version; `emulator` to the emulating program with its version and options.",
+        "its version; `emulator` to the emulating program with its version and options. Of a suite that builds a "
+        "project `tree`: its name and version, or a hash over the files of another.",
     )
     resumed: tuple[Moment, ...] = Field(default=(), description="When a run that was cut short was continued, UTC.")
     steal_ratio: float | None = Field(

@@ -47,6 +47,11 @@ class SubmissionFolder:
         return self.folder / "samples.csv"
 
     @property
+    def histogram(self) -> Path:
+        """How long single operations took; there only where the workload times each."""
+        return self.folder / "histogram.csv"
+
+    @property
     def machine_file(self) -> Path:
         """What the machine was."""
         return self.folder / "machine.json"
@@ -55,6 +60,11 @@ class SubmissionFolder:
     def plan_file(self) -> Path:
         """What is still to be run; there only while the run is not complete."""
         return self.folder / "plan.json"
+
+    @property
+    def content(self) -> tuple[Path, ...]:
+        """The files that it is made of when it is complete: its rows, its machine, and a histogram where it has one."""
+        return (self.samples, self.machine_file, *([self.histogram] if self.histogram.exists() else []))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,10 @@ class PlanFile(Document):
     )
     subjects: tuple[PlannedSubject, ...]
     programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
+    tree: Text | None = Field(
+        default=None,
+        description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
+    )
     is_quick: bool = Field(description="Whether runs are short.")
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
-from probe_effect.errors import HostNotReady
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
-from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, Column, TableReader, csv_line, printable
+from probe_effect.store.table_writer import TableWriter
+from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, Column, TableReader, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from io import FileIO
     from pathlib import Path
-    from typing import Self
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 
@@ -57,6 +52,12 @@ SAMPLE_COLUMNS = (
         "Operations that the workload performed; empty or absent: as many as events.",
         may_be_absent=True,
     ),
+    Column(
+        "probes",
+        "integer",
+        "Probes that the tracer says it attached, its own included; empty or absent: it does not say.",
+        may_be_absent=True,
+    ),
 )
 
 
@@ -93,9 +94,11 @@ def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
     rules = (
         (sample.status == "ok" and not sample.events, "an `ok` run needs `events` above 0", "count the operations"),
         (
-            sample.status == "ok" and sample.arm != "check" and not sample.wall_ns and not sample.instructions,
-            "an `ok` run needs `wall_ns` or `instructions` above 0",
-            "set status to failed when neither is known",
+            sample.status == "ok"
+            and sample.arm != "check"
+            and not (sample.wall_ns or sample.instructions or (sample.arm == "traced" and sample.tracer_cpu_ns)),
+            "an `ok` run needs `wall_ns` or `instructions` above 0, or `tracer_cpu_ns` where that was measured",
+            "set status to failed when none is known",
         ),
         (sample.status != "ok" and not sample.note, f"`{sample.status}` without a note", "say why in `note`"),
         (
@@ -109,57 +112,15 @@ def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
             yield Problem("error", file, line, None, "samples/row", message, hint)
 
 
-class SampleWriter:
-    """Appends rows to a `samples.csv`; each is on disk, written and synced, before `write` returns.
-
-    A run that is killed loses nothing that was measured: at most its last line is torn, and a torn line is cut off
-    when the file is opened again. Use as a context manager, which raises HostNotReady when the file cannot be opened.
-    """
+class SampleWriter(TableWriter):
+    """Appends rows to a `samples.csv`; each is on disk, written and synced, before `write` returns."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: FileIO
-
-    def __enter__(self) -> Self:
-        try:
-            self._file = self._path.open("ab", buffering=0)
-        except OSError as error:
-            raise self._refused(error) from error
-        try:
-            self._file.truncate(self._path.read_bytes().rfind(b"\n") + 1)  # a torn line
-            if self._path.stat().st_size == 0:
-                self._put(column.name for column in SAMPLE_COLUMNS)
-        except BaseException:
-            self._file.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+        super().__init__(path, SAMPLE_COLUMNS)
 
     def write(self, sample: Sample) -> None:
         """Append one row, whole or not at all. Raises: HostNotReady when the disk is full or gone."""
-        self._put(getattr(sample, column.name) for column in SAMPLE_COLUMNS)
-
-    def _put(self, cells: Iterable[object]) -> None:
-        line = csv_line(cells).encode()
-        before = self._path.stat().st_size
-        try:
-            _write_whole(self._file, line)
-        except OSError as error:
-            with suppress(OSError):  # a disk that is gone keeps what it has
-                self._file.truncate(before)
-            raise self._refused(error) from error
-
-    def _refused(self, error: OSError) -> HostNotReady:
-        return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
-
-
-def _write_whole(file: FileIO, line: bytes) -> None:
-    """Write and sync. Raises: OSError; a full disk takes part of a line without a word."""
-    if file.write(line) != len(line):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    os.fsync(file.fileno())
+        self.put([[getattr(sample, column.name) for column in SAMPLE_COLUMNS]])
 
 
 OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")

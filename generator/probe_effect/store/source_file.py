@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.samples import SLUG
@@ -15,6 +15,7 @@ from probe_effect.store.tables import Column, TableReader
 if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
+    from typing import Self
 
     from probe_effect.model import Problem
 
@@ -76,6 +77,23 @@ class Finding(Document):
     agrees_if: Text | None = None
 
 
+class Repetition(Document):
+    """One thing that a source did or measured, and whether it is done again here."""
+
+    what: Text = Field(description="What the source did, in our words.")
+    suites: tuple[Slug, ...] = Field(default=(), description="The suites that do it again; none where it is not done.")
+    note: Text | None = Field(
+        default=None, description="What differs here, or is not measured yet; where it is not done, why not."
+    )
+
+    @model_validator(mode="after")
+    def _says_why_not(self) -> Self:
+        if not self.suites and self.note is None:
+            msg = "expected suites that do it again, or a note that says why none does"
+            raise ValueError(msg)
+        return self
+
+
 class SourceFile(Document):
     """What is known of a source; "not stated" where it does not say."""
 
@@ -97,6 +115,7 @@ class SourceFile(Document):
     summary: Text
     remarks: tuple[Text, ...]
     findings: tuple[Finding, ...] = ()
+    repeated: tuple[Repetition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,8 +53,8 @@ def _cells(figure: Figure) -> list[str]:
 
 
 def _toml(document: SourceFile) -> Iterator[str]:
-    """A line for each key; texts of a list on lines of their own. Findings are a reader's work and never written."""
-    for name, value in document.model_dump(exclude={"findings"}).items():
+    """A line for each key; texts of a list on lines of their own. What only a reader can say is never written."""
+    for name, value in document.model_dump(exclude={"findings", "repeated"}).items():
         if isinstance(value, tuple):
             yield f"{name} = [\n{''.join(f'    {_string(one)},{chr(10)}' for one in value)}]\n"
         else:

@@ -30,6 +30,15 @@ SCRIPT_SUFFIXES = {
     "systemtap": ".stp",
     "libbpf": ".bpf.c",
     "dormant": ".dormant",
+    "top": ".top",
+    "htop": ".htop",
+    "ps": ".ps",
+    "pidstat": ".pidstat",
+    "vmstat": ".vmstat",
+    "atop": ".atop",
+    "btop": ".btop",
+    "glances": ".glances",
+    "proc-reader": ".proc-reader.c",
 }
 """Tool to the ending of its scripts."""
 
@@ -52,6 +61,18 @@ OWN_HEADER = re.compile(r'^#include "((?:\.\./){0,2}[\w-]+\.h)"$', re.MULTILINE)
 """How a workload names a header of ours, which lies no higher than beside the suites' folders."""
 
 
+class Project(Document):
+    """A project whose source Debian has, as its authors released it; the workload builds it."""
+
+    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] = Field(description="Debian's source package.")
+    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.+~]*$")] = Field(description="The authors' version.")
+    release: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")] = Field(description="Release of Debian that has it.")
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="Of the archive of its source.")
+    configure: Text | None = Field(
+        default=None, description="Command of sh(1) that makes the tree one that `make` builds, run once in a copy."
+    )
+
+
 class Workload(Document):
     """The program that performs the events."""
 
@@ -59,7 +80,11 @@ class Workload(Document):
     suite: Slug | None = Field(default=None, description="The suite whose `workload/` has it; this one by default.")
     libraries: tuple[Slug, ...] = Field(default=(), description="Libraries to link with, as `cc -l` takes them.")
     seconds: Annotated[float, Field(gt=0, le=10)] | None = Field(
-        default=None, description="How long a run should take, where the suite wants shorter runs than usual."
+        default=None, description="How long a run should take, where the suite wants shorter or longer runs than usual."
+    )
+    operations: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=None,
+        description="How many operations each run performs, where that is fixed; else trial runs find how many.",
     )
     operation: Text = Field(description="What one operation is, in words.")
     events: Literal["made", "counted"] = Field(
@@ -67,8 +92,17 @@ class Workload(Document):
         description="How it is known how many events a run has: the workload makes so many for each operation, or the "
         "tracer's own count, with what it lost, is taken for it.",
     )
+    system_calls: Annotated[int, Field(ge=0, le=1000)] | Slug | None = Field(
+        default=None,
+        description="System calls of one operation, or the case of this suite that counts them; so it can be told what "
+        "of a cost falls on calls that nobody traces.",
+    )
     commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...]] = Field(
         default={}, description="Level to the commands that the workload runs there; it is skipped where one is absent."
+    )
+    project: Project | None = Field(
+        default=None,
+        description="What the workload builds with `make`, where it does: on every CPU that it may use, once a run.",
     )
 
 
@@ -138,14 +172,20 @@ class Case(Document):
     functions: tuple[Annotated[str, Field(pattern=FUNCTION)], ...] = Field(
         default=(), description="Probed user functions, `file:symbol`; their first instruction is recorded."
     )
-    counted_by: Literal["maps", "lines", "twin", "tool", "nothing"] = Field(
+    counted_by: Literal["maps", "lines", "twin", "tool", "calls", "nothing"] = Field(
         description="How events are counted: the script's own maps or printed lines, a counting twin "
-        "(`<case>.check.<ending>`) run apart, the tool itself, or nothing (no event is expected). "
+        "(`<case>.check.<ending>`) run apart, the tool itself, the tool's own system calls (`calls`: where the "
+        "tool is what is measured, in a run apart), or nothing (no event is expected). "
         "Tools that always count, such as perf, ftrace and strace, count in every case."
     )
     like: Slug | None = Field(
         default=None,
         description="The case of another suite whose event this one is, measured here at levels of a factor.",
+    )
+    silent: Slug | None = Field(
+        default=None,
+        description="The case with a probe of this kind that never fires, and for which every system call pays all the "
+        "same: a part of this one's cost.",
     )
     parts: tuple[Slug, ...] = Field(default=(), description="For several probes at once: the cases that have one each.")
     composed: Composition | None = Field(
@@ -161,7 +201,15 @@ class Case(Document):
         """The ids of all cases that it refers to."""
         composed = tuple(self.composed.model_dump().values()) if self.composed else ()
         instead = (other.case for other in self.instead)
-        return (*([self.like] if self.like else []), *self.parts, *composed, *instead)
+        single = (other for other in (self.like, self.silent) if other is not None)
+        return (*single, *self.parts, *composed, *instead)
+
+
+class Published(Document):
+    """Figures that others printed, which pages set beside the whole suite."""
+
+    source: Slug = Field(description="Folder of the source below `published/`.")
+    heading: Text = Field(description="The `group` of its figures.")
 
 
 class Suite(Document):
@@ -173,12 +221,33 @@ class Suite(Document):
     title: Text
     question: Text
     description: Text
-    measures: Literal["cost", "start"] = Field(
-        default="cost", description="What its pages show: the cost of an event, or the tracer's own start and stop."
+    measures: Literal["cost", "start", "tracer", "slowdown"] = Field(
+        default="cost",
+        description="What its pages show: the cost of an event, the tracer's own start and stop, what the tracer "
+        'itself takes for an operation (every case has `counted_by = "calls"`), or by how much the whole work is '
+        "slower.",
+    )
+    patience_seconds: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None,
+        description="How long a tracer may take until its probes are live, and again to stop, where the suite has so "
+        "many that it may take longer than usual.",
     )
     workload: Workload
     factor: Factor | None = Field(default=None, description="What the suite varies, where it does.")
+    published: Published | None = Field(default=None, description="What others printed of the same, where they did.")
     cases: tuple[Case, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _measures_one_thing(self) -> Self:
+        calls = {case.counted_by == "calls" for case in self.cases}
+        is_fixed = self.workload.operations is not None and self.workload.events == "counted"
+        if calls != {self.measures == "tracer"} or (self.measures == "tracer" and not is_fixed):
+            msg = (
+                'measures: expected `tracer` with counted_by = "calls" in every case, workload.operations and '
+                'workload.events = "counted"; or another value and no such case'
+            )
+            raise ValueError(msg)
+        return self
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -196,13 +265,27 @@ def known_tool(tracer: str) -> str | None:
     return max(tools, key=len, default=None)
 
 
-def script_path(folder: Path, case_id: str, tool: str, *, check: bool = False) -> Path | None:
-    """The script of a case for a tool, or None when the suite has none. `check` asks for the counting twin."""
+def script_path(folder: Path, case_id: str, tool: str, *, level: str | None = None, check: bool = False) -> Path | None:
+    """The script of a case for a tool, or None when the suite has none. `check` asks for the counting twin.
+
+    Where one script cannot serve all levels of the factor, a level has a script of its own, with the level after the
+    case: `01-attach-tracepoints.100.bt`. A level without one has the script without a level, where there is one.
+    """
     ending = SCRIPT_SUFFIXES.get(tool)
     if ending is None:
         return None
-    path = folder / f"{case_id}{'.check' if check else ''}{ending}"
-    return path if path.is_file() else None
+    own = [f"{case_id}.{level}"] if level is not None else []
+    paths = (folder / f"{stem}{'.check' if check else ''}{ending}" for stem in (*own, case_id))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def script_paths(folder: Path, suite: Suite, case_id: str, tool: str) -> dict[Path, tuple[str, ...]]:
+    """Every script of a case for a tool, to the levels that it is for; no level where the suite has no factor."""
+    found: dict[Path, tuple[str, ...]] = {}
+    for level in suite.levels or (None,):
+        if path := script_path(folder, case_id, tool, level=level):
+            found[path] = (*found.get(path, ()), *([] if level is None else [level]))
+    return found
 
 
 def workload_source(folder: Path, suite: Suite) -> Path:

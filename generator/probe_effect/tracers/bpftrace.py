@@ -18,11 +18,14 @@ import subprocess
 import time
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.host import read_text
 from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.tracers.monitor_session import MonitorSession, Words
+from probe_effect.tracers.protocol import OF_ITSELF
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, absent, not_root
 
 if TYPE_CHECKING:
@@ -37,13 +40,23 @@ INSTALL = "on Debian and Ubuntu: apt install bpftrace"
 COUNTED = "@"
 LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 """The variable that has bpftrace say when all probes are attached, and the line that it prints then."""
+LIMITS = {"BPFTRACE_MAX_PROBES": "100000", "BPFTRACE_MAX_BPF_PROGS": "100000"}
+"""Its own limits lie at 512 probes in 0.17 and at 1024 in 0.23; a suite that asks for more means it."""
 LOST = re.compile(r"Lost (\d+) events?$")
 FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
 """Lines of bpftrace itself."""
 
+ATTACHED = re.compile(r'^(?:Attach(?:ing|ed) |\{"type": "attached_probes", "data": \{"probes": )(\d+)\b')
+"""How bpftrace says how many probes it attaches, its BEGIN and END among them: 0.17 before, 0.23 after it has."""
+SAID_WITHIN = 50
+"""Lines of its output in which it has said so; those of a script that prints follow."""
+
 RAW_TRACEPOINTS_SINCE = (0, 18)
 """Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
 VERSION = re.compile(r"(\d+)\.(\d+)")
+
+WORKLOAD = re.compile(r"\$1\b")
+"""How a script names the process id of the workload, where it is about that alone: as its first parameter."""
 
 QUIET_S = 0.3
 """bpftrace looks for events every 0.1 s at the latest."""
@@ -80,8 +93,11 @@ class Bpftrace(Tool):
         reason = reason or missing(need, self.root)
         return reason or (self._denied(need) if need in ASKED else None)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> BpftraceSession:
-        """One run of bpftrace with `script`."""
+    def session(self, script: Path, counting: Counting, program: Path) -> ToolSession:
+        """One run of bpftrace with `script`, which ends by itself where bpftrace is what is measured."""
+        if counting in OF_ITSELF:
+            words = Words(name=self.tool, command=(self.program, str(script.absolute())))
+            return MonitorSession(words, script, counting, program)
         return BpftraceSession(self.program, script, counting, program)
 
     def _too_old(self) -> str | None:
@@ -120,15 +136,15 @@ class BpftraceSession(ToolSession):
     """Files that it had open before it was asked to stop."""
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command; it watches every process, as a user would."""
-        del pid
+        """The command; it watches every process, as a user would, and is told the workload where the script asks."""
         # JSON would treble the bytes of a script that prints every event.
         form = "text" if self.counting == "lines" else "json"
-        return (self.tool, "-f", form, str(self.script.absolute()))
+        asks = WORKLOAD.search(self.script.read_text(encoding="utf-8", errors="replace"))
+        return (self.tool, "-f", form, str(self.script.absolute()), *([str(pid)] if asks else []))
 
     def environment(self) -> dict[str, str]:
-        """Have it say when its probes are live."""
-        return {LIVE: "1"}
+        """Have it say when its probes are live, however many there are."""
+        return {LIVE: "1", **LIMITS}
 
     def is_live(self) -> bool:
         """Whether bpftrace has said that all probes are attached."""
@@ -166,10 +182,23 @@ class BpftraceSession(ToolSession):
                 child.send(self.stop_signal)
         return ended
 
+    def probes(self) -> int | None:
+        """How many probes it says that it attached; a probe on many functions at once is one."""
+        for path in (self.work.out, self.work.err):
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                if (number := count_attached(islice(lines, SAID_WITHIN))) is not None:
+                    return number
+        return None
+
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), from what it printed."""
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
             return (count_lines if self.counting == "lines" else count_json)(out)
+
+
+def count_attached(lines: Iterable[str]) -> int | None:
+    """How many probes bpftrace says that it attached, in text or as JSON; None when it does not say."""
+    return next((int(match[1]) for line in lines if (match := ATTACHED.match(line))), None)
 
 
 def _descriptors(pid: int) -> int:

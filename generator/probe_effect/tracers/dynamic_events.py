@@ -4,6 +4,7 @@
     probe r:nop5 ./user-loop:nop5   return of `nop5` in a file, named from the folder of the workload
     probe p:vfs_read vfs_read       entry of a kernel function
     probe p:text ./user-loop:text string=+0(%di):string   what follows the function goes to the kernel as it stands
+    probe p:* ./attach-loop:ten_*   entry of each function of a file that matches; events are named like functions
 
 The part before the blank is the kind (p: entry, r: return) and the event's name. The events lie in a group that bears
 our process id, `probe_effect_<pid>`, so that no run takes another's for its own and what a killed one left can be told.
@@ -27,14 +28,16 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import NOT_MOUNTED, tracefs_folder
 from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.symbols import find_function, library_of
+from probe_effect.tracers.symbols import find_function, library_of, matching_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
-PROBE = re.compile(r"probe\s+(?P<kind>[pr]):(?P<name>[A-Za-z_]\w{0,62})\s+(?P<target>\S+)(?:\s+(?P<arguments>\S.*))?")
-TARGET = re.compile(r"(?:(?P<file>[^\s:]+):)?(?P<function>[A-Za-z_][\w.@$]*)")
+PROBE = re.compile(
+    r"probe\s+(?P<kind>[pr]):(?P<name>[A-Za-z_]\w{0,62}|\*)\s+(?P<target>\S+)(?:\s+(?P<arguments>\S.*))?"
+)
+TARGET = re.compile(r"(?:(?P<file>[^\s:]+):)?(?P<function>[A-Za-z_][\w.@$*]*)")
 
 GROUP_PREFIX = "probe_effect_"
 GROUP_IN_SCRIPTS = re.compile(r"\bprobes(?=[:/])")
@@ -60,12 +63,17 @@ def parse_probe(line: str) -> Probe:
     """The probe of one line, without comment. Raises: ValueError that says what was expected."""
     match = PROBE.fullmatch(line.strip())
     target = TARGET.fullmatch(match["target"]) if match else None
-    if match is None or target is None:
+    if match is None or target is None or not _agree_on_many(match["name"], target["function"], target["file"]):
         msg = f"`{line.strip()}`: {EXPECTED}"
         raise ValueError(msg)
     kind: Literal["p", "r"] = "p" if match["kind"] == "p" else "r"
     file, function = target["file"], target["function"]
     return Probe(kind=kind, name=match["name"], file=file, function=function, arguments=match["arguments"] or "")
+
+
+def _agree_on_many(name: str, function: str, file: str | None) -> bool:
+    """Whether both name and function are patterns, which only files have, or neither is."""
+    return (name == "*") == ("*" in function) and (name != "*" or file is not None)
 
 
 def split_probes(text: str, name: str) -> tuple[tuple[Probe, ...], str]:
@@ -123,10 +131,12 @@ class DynamicEvents:
         remove_group(self._group, self._root)
 
     def _define(self, probe: Probe, pid: int, folder: Path) -> None:
-        place = probe.function if probe.file is None else _place(probe.file, probe.function, pid, folder)
-        words = [f"{probe.kind}:{self._group}/{probe.name}", place, probe.arguments]
-        definition = " ".join(filter(None, words))
         file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
+        for name, place in _places(probe, pid, folder).items():
+            words = [f"{probe.kind}:{self._group}/{name}", place, probe.arguments]
+            self._write(file, " ".join(filter(None, words)))
+
+    def _write(self, file: Path, definition: str) -> None:
         try:
             _append(file, definition)
         except OSError as error:
@@ -172,30 +182,38 @@ def tracefs(root: Path = ROOT) -> Path:
     return folder
 
 
-def _place(file: str, function: str, pid: int, folder: Path) -> str:
-    """`PATH:OFFSET` as the kernel takes it. Raises: TracerFailed."""
+def _places(probe: Probe, pid: int, folder: Path) -> dict[str, str]:
+    """The event's name to its place as the kernel takes it, `PATH:OFFSET` of a user function. Raises: TracerFailed."""
+    file, function = probe.file, probe.function
+    if file is None:
+        return {probe.name: function}
     path = folder / file if "/" in file else _library(file, pid)
     try:
-        offset = _offset(path, function, path.stat().st_mtime_ns)
+        offsets = _offsets(path, function, path.stat().st_mtime_ns)
     except OSError as error:
         msg = f"{path}: {error.strerror}; expected the file that has the function `{function}`"
         raise TracerFailed(msg) from error
-    if offset is None:
+    if not offsets:
         msg = f"{path} has no function `{function}`: expected one in its symbol table; is the file stripped?"
         raise TracerFailed(msg)
     resolved = str(path.resolve())
     if re.search(r"[\s:]", resolved):
         msg = f"the kernel takes no blank and no colon in a path, and {resolved!r} has one; use another cache folder"
         raise TracerFailed(msg)
-    return f"{resolved}:{offset:#x}"
+    return {name if probe.name == "*" else probe.name: f"{resolved}:{offset:#x}" for name, offset in offsets.items()}
 
 
 @lru_cache
-def _offset(path: Path, function: str, changed_ns: int) -> int | None:
-    """Where a function begins in its file. Kept, because the search takes 0.1 s and would count as the tracer's."""
+def _offsets(path: Path, function: str, changed_ns: int) -> dict[str, int]:
+    """Where a function, or each that matches, begins in its file; none where the file has none.
+
+    Kept, because the search takes 0.1 s and would count as the tracer's.
+    """
     del changed_ns  # a file that changed is another file
+    if "*" in function:
+        return matching_functions(path, function)
     found = find_function(path, function)
-    return None if found is None else found.offset
+    return {} if found is None else {function: found.offset}
 
 
 def _library(stem: str, pid: int) -> Path:

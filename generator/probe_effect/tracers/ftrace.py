@@ -89,7 +89,9 @@ class FtraceSession:
         self._script, self._program = script, program
         self._probes = DynamicEvents(root)
         self._instance = Instance(root)
-        self._events = [Event(self._probes.in_group(event.name), event.filter) for event in script.events]
+        self._asked = [Event(self._probes.in_group(event.name), event.filter) for event in script.events]
+        self._events: list[Event] = []
+        """Those that were asked for, each by its own name; known once the instance is made."""
         self._cpus: Collection[int] = ()
         self._start_ns = 0
         self._attach_ns: int | None = None
@@ -101,6 +103,9 @@ class FtraceSession:
         self._start_ns = time.monotonic_ns()
         self._probes.define(self._script.probes, pid, self._program)
         self._instance.make()
+        self._events = [
+            Event(name, event.filter) for event in self._asked for name in self._instance.events(event.name)
+        ]
         if self._script.buffer_size_kb is not None:
             for cpu in self._cpus:
                 self._instance.write(f"per_cpu/cpu{cpu}/buffer_size_kb", str(self._script.buffer_size_kb))
@@ -139,6 +144,7 @@ class FtraceSession:
             output_bytes=counts.kept_bytes,
             attach_ns=self._attach_ns,
             detach_ns=time.monotonic_ns() - asked_ns,
+            probes=None if self._script.tracer else len(self._events),
         )
 
     def end(self) -> None:
@@ -201,6 +207,20 @@ class Instance:
     def read(self, file: str) -> str | None:
         """What one of its files says; None when it is absent."""
         return read_text(self.folder, file)
+
+    def events(self, pattern: str) -> list[str]:
+        """The names of its events, `GROUP/NAME`, that match, by name; one without `*` is not looked for.
+
+        Raises: TracerFailed when none matches.
+        """
+        if "*" not in pattern:
+            return [pattern]
+        folder = self.folder / "events"
+        found = sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"{pattern}/enable"))
+        if not found:
+            msg = f"{folder} has no event that matches {pattern}"
+            raise TracerFailed(msg)
+        return found
 
     def counts(self, cpus: Collection[int]) -> Counts:
         """Counts of those CPUs: where the workload ran, and little else did. Raises: TracerFailed."""

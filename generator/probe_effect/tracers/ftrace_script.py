@@ -4,6 +4,7 @@ One setting per line, named after the file in tracefs that it fills:
 
     probe p:read libc:read           an event of our own (dynamic_events.py); its group is called `probes`
     event syscalls/sys_enter_read    enables an event
+    event syscalls/sys_enter_*       enables each event of the group that matches
     filter count == 1                of the event above
     buffer_size_kb 65536             of each CPU on which the workload may run; the kernel's own choice by default
     set_event_pid workload           only events of the workload; of every process by default
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from probe_effect.tracers.dynamic_events import Probe
 
 FORMS = {
-    "event": "`event GROUP/NAME`",
+    "event": "`event GROUP/NAME`, with `*` in NAME for what may stand there",
     "filter": "`filter EXPRESSION` below an event",
     "buffer_size_kb": "`buffer_size_kb KIB`, a whole number above 0",
     "set_event_pid": "`set_event_pid workload`",
@@ -45,7 +46,7 @@ Source: kernel/trace/trace_functions_graph.c, trace_graph_entry and trace_graph_
 
 @dataclass(slots=True)
 class Event:
-    """An event to enable: `GROUP/NAME`, and its filter."""
+    """An event to enable, or those that match a `*`: `GROUP/NAME`, and its filter."""
 
     name: str
     filter: str | None = None
@@ -93,7 +94,7 @@ def parse_script(text: str, name: str) -> Script:
 
 def _take(script: Script, word: str, value: str) -> None:
     """Add one line to the script. Raises: ValueError."""
-    if word == "event" and re.fullmatch(r"[\w-]+/[\w-]+", value):
+    if word == "event" and re.fullmatch(r"[\w-]+/[\w*-]+", value):
         script.events.append(Event(value))
     elif word == "filter" and value and script.events:
         script.events[-1].filter = value

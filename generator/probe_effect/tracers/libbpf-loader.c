@@ -25,7 +25,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#define MAX_PROGRAMS 64
+#define MAX_PROGRAMS 1024
 
 static void die(const char *what, int error)
 {

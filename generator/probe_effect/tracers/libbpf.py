@@ -175,6 +175,10 @@ class LibbpfSession(ToolSession):
         counts = json.loads(self._text().splitlines()[-1])
         return counts["seen"], counts["lost"]
 
+    def probes(self) -> int | None:
+        """How many links the loader says that it holds."""
+        return int(self._text().partition("\n")[0].removeprefix("ready "))
+
     def _text(self) -> str:
         """What the loader has printed so far."""
         return self.work.out.read_text(encoding="utf-8")

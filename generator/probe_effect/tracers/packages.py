@@ -44,6 +44,7 @@ WORKLOADS = (
 )
 PERF = (Package("linux-perf", program="perf", ubuntu="linux-tools-generic"),)
 STRACE = (Package("strace", program="strace"),)
+PROCPS = (Package("procps", program="top"),)
 
 TOOLS: dict[str, tuple[Package, ...]] = {
     "bpftrace": (Package("bpftrace", program="bpftrace"),),
@@ -61,6 +62,14 @@ TOOLS: dict[str, tuple[Package, ...]] = {
     "uftrace": (Package("uftrace", program="uftrace"),),
     "systemtap": (Package("systemtap", program="stap"),),
     "libbpf": (Package("clang", program="clang"), Package("libbpf-dev", file="usr/include/bpf/libbpf.h")),
+    "top": PROCPS,
+    "htop": (Package("htop", program="htop"),),
+    "ps": PROCPS,
+    "pidstat": (Package("sysstat", program="pidstat"),),
+    "vmstat": PROCPS,
+    "atop": (Package("atop", program="atop"),),
+    "btop": (Package("btop", program="btop"),),
+    "glances": (Package("glances", program="glances"),),
 }
 """Tool to what it needs. ftrace needs nothing; DTrace is left out, as Debian has it in sid alone."""
 

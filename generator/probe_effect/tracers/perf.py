@@ -15,7 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.host import read_text
+from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.tracers.perf_output import complaint
 from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
@@ -101,6 +101,11 @@ class Perf(Tool):
 def perf_tracers() -> tuple[Perf, ...]:
     """perf, once for each of its ways to watch."""
     return tuple(Perf(tool=tool, id=tool) for tool in SESSIONS)
+
+
+def calls_uncounted() -> str | None:
+    """None when `perf stat` can count the system calls of a program that it starts here, else why not."""
+    return Perf(id="perf-stat", tool="perf-stat").available() or missing("tracepoint", ROOT)
 
 
 def _ask_version(program: str) -> tuple[int | None, str]:

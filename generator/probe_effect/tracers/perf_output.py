@@ -36,11 +36,16 @@ def count_counters(text: str) -> int:
     Source: perf-stat(1), "CSV FORMAT": value, unit, event, time that it counted, share of the time that it counted.
     Raises: TracerFailed with perf's word when it did not count; ValueError when the text is of another form.
     """
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    lines = counters(text)
     if not lines:
         msg = "perf stat wrote no counter"
         raise ValueError(msg)
     return sum(map(_counter, lines))
+
+
+def counters(text: str) -> list[str]:
+    """The lines of such a file, one for each counter that perf opened."""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def _counter(line: str) -> int:

@@ -95,8 +95,15 @@ class StatSession(ControlledSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(events counted, none lost: a counter drops nothing)."""
-        text = self.written.read_text(encoding="utf-8") if self.written.exists() else ""
-        return perf_output.count_counters(text), 0
+        return perf_output.count_counters(self._text()), 0
+
+    def probes(self) -> int | None:
+        """How many counters it has written: one for each event that it opened."""
+        return len(perf_output.counters(self._text()))
+
+    def _text(self) -> str:
+        """The file of counters; empty when there is none."""
+        return self.written.read_text(encoding="utf-8") if self.written.exists() else ""
 
 
 class RecordSession(ControlledSession):

@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 
     from probe_effect.store.suite_file import Need
 
-Counting = Literal["maps", "lines", "nothing"]
+Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
 """Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.
 
-Tools that always count (perf, ftrace, strace) do not ask.
+Tools that always count (perf, ftrace, strace) do not ask. With `itself` and `calls` it is the tracer that is measured:
+it does what its script says and ends, while the workload waits. `calls`: its own system calls are counted meanwhile.
 """
+
+OF_ITSELF: frozenset[Counting] = frozenset({"itself", "calls"})
+"""Where the tracer itself is measured."""
 
 
 class TracerFailed(ProbeEffectError):
@@ -38,6 +42,8 @@ class Report:
     output_bytes: int | None = None
     attach_ns: int | None = None
     detach_ns: int | None = None
+    probes: int | None = None
+    """How many probes it says that it attached, those of its own among them."""
 
 
 class Session(Protocol):

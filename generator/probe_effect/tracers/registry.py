@@ -15,6 +15,7 @@ from probe_effect.tracers.dtrace import Dtrace
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.lttng_ust import LttngUst
+from probe_effect.tracers.monitors import monitor_tracers
 from probe_effect.tracers.perf import perf_tracers
 from probe_effect.tracers.strace import Strace, StraceSeccomp
 from probe_effect.tracers.systemtap import Systemtap
@@ -45,6 +46,7 @@ def known_tracers() -> dict[str, Tracer]:
         Uftrace(),
         Systemtap(),
         Dormant(),
+        *monitor_tracers(),
     )
     return {tracer.id: tracer for tracer in tracers}
 

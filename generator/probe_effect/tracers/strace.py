@@ -39,6 +39,15 @@ back from a function whose return is probed, by somebody else.
 NOTHING = "trace=none"
 """The word of a script that asks for no call."""
 
+TABLE = "-c"
+"""The word of a script that asks for a table of calls in place of a line for each."""
+TABLE_HEAD = b"% time "
+TABLE_ROW = re.compile(rb"^ *[\d.]+ +[\d.]+ +\d+ +(\d+)(?: +\d+)? +(?!total$|syscall_0x)\w+$", re.MULTILINE)
+"""A call in the table: its share of the time, the time, the time of one, how many, how many failed, its name.
+
+Source: strace(1), "-c"; call_summary_pers in src/count.c. With -f the calls of all processes stand in one table.
+"""
+
 CAP_SYS_PTRACE = 19
 """Its bit in CapEff. Source: capabilities(7), linux/capability.h."""
 
@@ -133,14 +142,19 @@ class StraceSession(ToolSession):
         return replace(super().stop(timeout_s), detach_ns=None)
 
     def count(self) -> tuple[int | None, int | None]:
-        """(calls printed, 0): the traced process stands still until its line is written, so that none can be lost."""
+        """(calls printed or in the table, 0): the traced process stands still meanwhile, so that none can be lost."""
         if NOTHING in self.arguments:
             return None, None
+        if TABLE in self.arguments:
+            return count_table(self.written.read_bytes()), 0
         return count_calls(self.written) - self._before, 0
 
 
 class SeccompSession(StraceSession):
-    """One strace that starts the workload. What the loader does before the workload waits is not counted."""
+    """One strace that starts the workload. What the loader does before the workload waits is not counted.
+
+    A table has it in it, because strace writes that once, at the end.
+    """
 
     def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
         super().__init__(tool, script, counting, program)
@@ -165,6 +179,17 @@ def count_calls(path: Path) -> int:
             whole, newline, rest = (rest + chunk).rpartition(b"\n")
             count += len(CALL.findall(whole + newline))
     return count + len(CALL.findall(rest))
+
+
+def count_table(text: bytes) -> int:
+    """Calls in the table of `strace -c`, of which strace writes one for each size of words that the processes have.
+
+    The read in which the workload waits for its go is one of them. Raises: ValueError when there is no table.
+    """
+    if TABLE_HEAD not in text:
+        msg = f"`{text[:100].decode(errors='replace')}`, expected a table of calls"
+        raise ValueError(msg)
+    return sum(map(int, TABLE_ROW.findall(text)))
 
 
 def _is_filtered(child: dict[str, str], tracer: int, own: dict[str, str]) -> bool:

@@ -7,6 +7,7 @@ Source: System V ABI, chapter 4 (symbol table) and 5 (program header); the offse
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from elftools.common.exceptions import ELFError
@@ -45,13 +46,35 @@ def find_function(path: Path, name: str) -> Function | None:
         return None
 
 
+def matching_functions(path: Path, pattern: str) -> dict[str, int]:
+    """The functions of an ELF file whose names match, `*` standing for anything: name to offset in bytes, by name.
+
+    Empty where the file has no such function, or is no ELF file.
+    """
+    found: dict[str, int] = {}
+    try:
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            for section in elf.iter_sections():
+                for symbol in section.iter_symbols() if isinstance(section, SymbolTableSection) else ():
+                    if fnmatchcase(symbol.name, pattern) and _is_function(symbol):
+                        found.update((symbol.name, offset) for offset in elf.address_offsets(symbol["st_value"]))
+    except (OSError, ELFError):
+        return {}
+    return dict(sorted(found.items()))
+
+
 def _places(elf: ELFFile, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 (pyelftools has no types)
     """(address, size) of the defined symbol in each symbol table; a stripped library has the dynamic one only."""
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             for symbol in section.get_symbol_by_name(name) or ():
-                if symbol["st_value"] and symbol["st_info"]["type"] in {"STT_FUNC", "STT_NOTYPE", "STT_GNU_IFUNC"}:
+                if _is_function(symbol):
                     yield symbol["st_value"], symbol["st_size"]
+
+
+def _is_function(symbol) -> bool:  # type: ignore[no-untyped-def]  # noqa: ANN001 (pyelftools has no types)
+    return bool(symbol["st_value"]) and symbol["st_info"]["type"] in {"STT_FUNC", "STT_NOTYPE", "STT_GNU_IFUNC"}
 
 
 def library_of(pid: int, stem: str) -> str | None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -24,7 +26,7 @@ from probe_effect.tracers.proc import is_gone, peak_rss_bytes
 from probe_effect.tracers.protocol import Report, TracerFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from probe_effect.processes import Ended
     from probe_effect.tracers.protocol import Counting
@@ -109,6 +111,13 @@ class ToolSession(ABC):
     def count(self) -> tuple[int | None, int | None]:
         """(events seen, events lost), after the end. Raises: ValueError when the output is not understood."""
 
+    def probes(self) -> int | None:
+        """How many probes the tool says that it attached, after the end; None when it does not say.
+
+        Raises: ValueError when the output is not understood.
+        """
+        return None
+
     def environment(self) -> dict[str, str]:
         """Variables to add to the tool's environment."""
         return {}
@@ -123,12 +132,17 @@ class ToolSession(ABC):
 
     def spawn(self, command: Sequence[str]) -> Child:
         """A program in the workload's folder, its output in the work folder. Raises: TracerFailed."""
-        with self.work.out.open("ab") as out, self.work.err.open("ab") as err:
+        with self.work.out.open("ab") as out:
+            return self.spawn_with(command, subprocess.DEVNULL, out.fileno())
+
+    def spawn_with(self, command: Sequence[str], stdin: int, stdout: int) -> Child:
+        """The same with other files for its input and output, as subprocess takes them. Raises: TracerFailed."""
+        with self.work.err.open("ab") as err, _many_files():
             try:
                 return Child(
                     command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out.fileno(),
+                    stdin=stdin,
+                    stdout=stdout,
                     stderr=err.fileno(),
                     folder=self.program.parent,
                     environment=self.environment(),
@@ -202,13 +216,26 @@ class ToolSession(ABC):
         raise TracerFailed(f"{self.name} {what}" + (f": {said}" if said else ""), status=status)
 
     def _report(self) -> Report:
-        """What it counted and wrote. Raises: TracerFailed."""
+        """What it counted, attached and wrote. Raises: TracerFailed."""
         try:
             seen, lost = self.count() if self.always_counts or self.counting != "nothing" else (None, None)
+            probes = self.probes()
         except ValueError as error:
             msg = f"the output of {self.name} is not understood: {error}"
             raise TracerFailed(msg) from error
-        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns)
+        return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns, probes=probes)
+
+
+@contextmanager
+def _many_files() -> Iterator[None]:
+    """What is started meanwhile may open as many files as it is ever allowed: a tool has one for each probe."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError):  # macOS allows less than it says
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def words(path: Path, harmless: re.Pattern[str] = ToolSession.harmless) -> str:

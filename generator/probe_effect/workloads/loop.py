@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect.errors import ProbeEffectError
+from probe_effect.model import Bucket
 from probe_effect.processes import Child
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_PINNED = -1
+
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where workloads look for programs, so that everybody traces the system's own."""
+
 CLOCK_READS = 200_000
 CLOCK_RUNS = 7
 
@@ -41,10 +46,12 @@ class Load:
     """Which of its loops, where it has several."""
     threads: int = 1
     """How many threads perform the operations, each of them all."""
+    tree: Path | None = None
+    """The source tree to build, where it builds one."""
 
     def words(self) -> tuple[str, ...]:
         """Its command. A level comes before a variant, because the baseline has the one without the other."""
-        more = (word for word in (self.level, self.variant) if word is not None)
+        more = (str(word) for word in (self.level, self.variant, self.tree) if word is not None)
         return (str(self.program), str(self.operations), str(self.cpu), *more)
 
 
@@ -58,6 +65,8 @@ class Run:
     sys_ns: int
     wrapper_cpu_ns: int | None = None
     """CPU time of the tool that started the workload, where one did."""
+    histogram: tuple[Bucket, ...] = ()
+    """How many operations took how long, where the workload times each."""
 
 
 class Workload:
@@ -97,9 +106,11 @@ class Workload:
         if run.operations != self._operations:
             msg = f"the workload performed {run.operations} operations, expected {self._operations}"
             raise WorkloadFailed(msg)
+        said_ns, waited_ns = run.user_ns + run.sys_ns, ended.user_ns + ended.sys_ns
         if self._is_wrapped:  # wait4 adds up the tool and the workload; the workload says its own part
-            both_ns = ended.user_ns + ended.sys_ns
-            return replace(run, wrapper_cpu_ns=max(both_ns - run.user_ns - run.sys_ns, 0))
+            return replace(run, wrapper_cpu_ns=max(waited_ns - said_ns, 0))
+        if said_ns > waited_ns:  # the work was done by a process that is no child of it, such as a bystander
+            return run
         return replace(run, user_ns=ended.user_ns, sys_ns=ended.sys_ns)
 
     def end(self) -> None:
@@ -108,19 +119,47 @@ class Workload:
 
 
 def parse(text: str) -> Run:
-    """What the workload's one line of JSON says. Raises: WorkloadFailed."""
+    """What the workload's line of JSON says, and a second one, with a histogram, where there is one.
+
+    Raises: WorkloadFailed.
+    """
+    first, _, second = text.partition("\n")
     try:
-        line = json.loads(text)
-        run = Run(**{name: int(line[name]) for name in ("operations", "wall_ns", "user_ns", "sys_ns")})
+        line = json.loads(first)
+        names = ("operations", "wall_ns", "user_ns", "sys_ns")
+        operations, wall_ns, user_ns, sys_ns = (int(line[name]) for name in names)
     except (ValueError, KeyError, TypeError) as error:
         msg = (
             f"the workload printed {text[:100]!r}, expected one line of JSON with operations, wall_ns, user_ns, sys_ns"
         )
         raise WorkloadFailed(msg) from error
-    if run.wall_ns <= 0:
-        msg = f"the workload's monotonic clock moved by {run.wall_ns} ns in a run: such a clock cannot time anything"
+    if wall_ns <= 0:
+        msg = f"the workload's monotonic clock moved by {wall_ns} ns in a run: such a clock cannot time anything"
         raise WorkloadFailed(msg)
-    return run
+    histogram = _histogram(second, operations) if second else ()
+    return Run(operations=operations, wall_ns=wall_ns, user_ns=user_ns, sys_ns=sys_ns, histogram=histogram)
+
+
+def _histogram(text: str, operations: int) -> tuple[Bucket, ...]:
+    """The buckets of a run: apart, in the order of their times, and together all its operations.
+
+    Raises: WorkloadFailed.
+    """
+    try:
+        found = tuple(Bucket(*map(int, one)) for one in json.loads(text)["histogram"])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        msg = f"the workload printed {text[:100]!r}, expected a histogram: buckets of low and high ns and operations"
+        raise WorkloadFailed(msg) from error
+    before_ns = -1
+    for low_ns, high_ns, number in found:
+        if not before_ns < low_ns <= high_ns or number < 1:
+            msg = f"the workload's histogram has {number} operations of {low_ns} to {high_ns} ns after {before_ns} ns"
+            raise WorkloadFailed(msg)
+        before_ns = high_ns
+    if (counted := sum(one.operations for one in found)) != operations:
+        msg = f"the workload's histogram has {counted} operations, expected {operations}"
+        raise WorkloadFailed(msg)
+    return found
 
 
 def clock_read_ns(program: Path, cpu: int) -> float | None:

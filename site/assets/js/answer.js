@@ -18,7 +18,8 @@
     const several = nearest(entry.contention, asked.threads);
     const cost = several ? multiplied(ends(entry.cost), ends(several[1])) : ends(entry.cost);
     const isClear = entry.clear && cost.value > 0 && (cost.low === null || cost.low > 0);
-    return { entry, asked, several, cost, isClear, ...predict(cost, asked) };
+    const widened = asked.programs ? multiplied(cost, ends(asked.programs.ratio)) : cost;
+    return { entry, asked, several, cost, widened, isClear, ...predict(widened, asked) };
   };
 
   const whom = ({ asked }, words) => {
@@ -134,6 +135,8 @@
     contending(found, words),
     ...(found.asked.busy < 1 ? [words.waits] : []),
     words.counted,
+    ...(found.entry.calls ? [found.entry.calls] : []),
+    ...(found.asked.programs ? [found.asked.programs.said] : []),
     words.hot,
     ...(found.entry.rate === null ? [] : [reach(found, words)]),
     found.entry.line,

@@ -92,7 +92,7 @@
     const axes = axesFor(asked.rate);
     svg.setAttribute("aria-label", label);
     svg.replaceChildren(...grid(axes), ...thresholds(axes, names),
-      cut(all.flatMap((one) => cost(one.cost, asked.busy, axes))), ...point(all[0], axes));
+      cut(all.flatMap((one) => cost(one.widened, asked.busy, axes))), ...point(all[0], axes));
   };
 
   probeEffect.calculatorChart = { draw };

@@ -106,7 +106,7 @@
       Object.keys(asked).forEach((name) => inputs[name].setAttribute("aria-invalid", String(wrong.includes(name))));
       follow(asked.rate);
       if (wrong.length > 0) refuse(form, wrong.map((name) => inputs[name].dataset.expected).join(" "));
-      else show(form, matching(chosen()), asked, data);
+      else show(form, matching(chosen()), { ...asked, programs: data.programs }, data);
       return wrong.length === 0;
     };
 

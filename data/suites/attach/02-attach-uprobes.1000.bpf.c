@@ -1,0 +1,28 @@
+/*
+ * 02-attach-uprobes.1000: The tool starts, probes a thousand functions of the workload at entry, and stops.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of attach-loop
+ * Needs:  a kernel with uprobes (CONFIG_UPROBE_EVENTS).
+ * Read:   The times to start and to stop are the result; nothing is counted.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+#define PROBE(name) \
+	SEC("uprobe/./attach-loop:" #name) \
+	int name(void *context) \
+	{ \
+		return 0; \
+	}
+#define TEN(stem) \
+	PROBE(stem##0) PROBE(stem##1) PROBE(stem##2) PROBE(stem##3) PROBE(stem##4) \
+	PROBE(stem##5) PROBE(stem##6) PROBE(stem##7) PROBE(stem##8) PROBE(stem##9)
+#define HUNDRED(stem) \
+	TEN(stem##0) TEN(stem##1) TEN(stem##2) TEN(stem##3) TEN(stem##4) \
+	TEN(stem##5) TEN(stem##6) TEN(stem##7) TEN(stem##8) TEN(stem##9)
+#define THOUSAND(stem) \
+	HUNDRED(stem##0) HUNDRED(stem##1) HUNDRED(stem##2) HUNDRED(stem##3) HUNDRED(stem##4) \
+	HUNDRED(stem##5) HUNDRED(stem##6) HUNDRED(stem##7) HUNDRED(stem##8) HUNDRED(stem##9)
+
+THOUSAND(thousand_)

@@ -1,0 +1,54 @@
+"""What of a cost falls on system calls that nobody traces.
+
+A probe on one system call sends every system call of every task through a longer way into the kernel: the first one
+that is attached sets a flag in all tasks (kernel/tracepoint.c, syscall_regfunc; for ptrace the flag is the traced
+task's alone), and kernel/entry/common.c takes the long way wherever that flag is set. A loop that makes several calls
+for each event of a case has paid for all of them, so a program that makes more of them for each event pays more, and
+one that makes fewer pays less. A probe of the same kind that never fires tells how much that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.stats import mover
+
+if TYPE_CHECKING:
+    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPath:
+    """`cost`: what each system call pays, ns, traced or not; `source` is what that is from.
+
+    `calls_per_event`: system calls that one event of the case came with where its cost was measured, its own among
+    them: its cost holds so many of these.
+    """
+
+    cost: Estimate
+    source: Number
+    calls_per_event: float
+
+    def moved(self, cost: Estimate, calls_per_event: float) -> Estimate:
+        """What an event costs, ns, where it comes with another number of system calls than where `cost` is from."""
+        more = calls_per_event - self.calls_per_event
+        if more < 0:
+            return mover.difference(cost, self.cost.times(-more))
+        return mover.total([cost, self.cost.times(more)])
+
+
+def entry_path(found: Evidence, key: Key) -> EntryPath | None:
+    """What system calls pay while the probe of a case is attached; None where its suite does not tell."""
+    machine, tracer, case_id = key
+    suite, case = found.of(case_id)
+    if case.silent is None:
+        return None
+    source = found.costs.get((machine, tracer, case.silent))
+    calls = suite.workload.system_calls
+    silent_calls = found.of(case.silent)[0].workload.system_calls
+    if source is None or not isinstance(calls, int) or not isinstance(silent_calls, int) or not silent_calls:
+        return None
+    return EntryPath(source.bounded_cost.times(1 / silent_calls), source, calls / case.events_per_operation)

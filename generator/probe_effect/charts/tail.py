@@ -1,0 +1,109 @@
+"""How many of the operations take how long or longer: a line for the untraced ones, and one for each tracer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.theme import LAYOUTS, SERIES, Chart, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import Look, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Row = dict[str, str | float | None]
+
+HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
+STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
+LEGEND_COLUMNS: dict[Layout, int] = {"wide": 3, "narrow": 1, "card": 3}
+TIME_LABEL = (
+    "datum.value < 1e3 ? datum.value + ' ns' : datum.value < 1e6 ? datum.value / 1e3 + ' µs' : "
+    "datum.value < 1e9 ? datum.value / 1e6 + ' ms' : datum.value / 1e9 + ' s'"
+)
+SHARE_LABEL = "format(datum.value * 100, '~r') + ' %'"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series: how it is called, and (time in ns, share of the operations that took it or longer), ascending."""
+
+    label: str
+    points: Sequence[tuple[int, float]]
+    tracer: str | None = None
+    """The tracer that it shows, which gives it its look; None of what nobody traces."""
+
+
+def tail_chart(
+    name: str, title: str, sentence: str, curves: Sequence[Curve], *, table: TextForm, page: str = ""
+) -> Chart:
+    """The chart of `curves`, at most as many as there are series colours; both axes are logarithmic.
+
+    Args:
+        sentence: one sentence that says what the chart shows.
+        table: the same in words, of all curves.
+        page: the address of the page that the chart belongs to.
+    """
+    shown = curves[: len(SERIES)]
+    rows = tuple(_row(curve.label, *point) for curve in shown for point in curve.points if point[0] > 0)
+    seen = dict(zip((one.label for one in shown), looks([one.tracer for one in shown]), strict=True))
+    note = "Further tracers are not drawn; the table has them all." if len(shown) < len(curves) else None
+    specs: dict[Layout, Spec] = {layout: _spec(layout, rows, seen) for layout in LAYOUTS}
+    specs["card"] = headed(_spec("card", rows, seen), title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, table, page)
+
+
+def _row(label: str, time_ns: int, share: float) -> Row:
+    return {
+        "series": label,
+        "time_ns": time_ns,
+        "share_ratio": share,
+        "time": units.duration(time_ns),
+        "share": units.percent(share),
+    }
+
+
+def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look]) -> Spec:
+    x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
+    y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
+    names = list(seen)
+    series = {"field": "series", "type": "nominal", "sort": names}
+    legend = {
+        "columns": LEGEND_COLUMNS[layout],
+        "symbolType": "stroke",
+        "symbolSize": 300,
+        "symbolOpacity": 1,
+    }
+    colour = series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
+    dash = colour | {"scale": {"domain": names, "range": [one.dash for one in seen.values()]}}
+    picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
+    line = {
+        "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
+        "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
+        "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "opacity": picked},
+    }
+    hover = {
+        "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "detail": {"field": "series"},
+            "tooltip": [{"field": field} for field in ("series", "time", "share")],
+        },
+    }
+    return frame(layout, HEIGHTS[layout], {"data": {"values": list(rows)}, "layer": [line, hover]})
+
+
+def _axis(field: str, title: str, rows: Sequence[Row], label: str) -> Spec:
+    """A logarithmic axis from a power of ten to a power of ten, with a tick at each."""
+    values = [float(row[field] or 0) for row in rows]
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    ticks = [10.0**power for power in range(low, max(high, low + 1) + 1)]
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [ticks[0], ticks[-1]]},
+        "axis": {"values": ticks, "labelExpr": label},
+        "title": title,
+    }

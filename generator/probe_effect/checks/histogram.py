@@ -1,0 +1,92 @@
+"""What `histogram.csv` must hold: buckets of the runs that were timed, with all their operations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.store.histogram import bucket_around
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.model import Sample
+    from probe_effect.store.histogram import HistogramRow
+
+FILE = "histogram.csv"
+HEADER_LINES = 1
+
+
+@rule(
+    "histogram-runs",
+    "A histogram is of every run that was timed and ended well, or of none, and of no other.",
+    good="block 0, position 3, a traced run that is `ok`",
+    bad="block 0, position 99, which samples.csv has not",
+)
+def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
+    if not checked.histogram:
+        return
+    timed = {(row.block, row.position) for row in checked.samples if _is_timed(row)}
+    found: dict[tuple[int, int], int] = {}
+    for line, row in _lines(checked):
+        found.setdefault(row.place, line)
+    for (block, position), line in found.items():
+        if (block, position) not in timed:
+            said = f"block {block}, position {position} is no run of samples.csv that was timed and ended well"
+            yield Fault(FILE, line, said, "leave the file as the tool wrote it")
+    for block, position in sorted(timed - found.keys()):
+        said = f"block {block}, position {position} has no row, and other runs have"
+        yield Fault(FILE, None, said, "leave the file as the tool wrote it")
+
+
+@rule(
+    "histogram-buckets",
+    "Rows of a histogram stand in the order of runs and times, and each is a bucket: 16 make up a power of two.",
+    good="256 to 271 ns, then 272 to 287 ns",
+    bad="256 to 271 ns, then 270 to 287 ns",
+)
+def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
+    for line, row in _lines(checked):
+        low_ns, high_ns = bucket_around(row.low_ns)
+        if row.low_ns != low_ns or not low_ns <= row.high_ns <= high_ns:
+            found = f"{row.low_ns} to {row.high_ns} ns is no bucket"
+            yield Fault(FILE, line, found, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before")
+    for (_, before), (line, after) in pairwise(_lines(checked)):
+        if (after.place, after.low_ns) <= (before.place, before.low_ns):
+            found = f"block {after.block}, position {after.position}, {after.low_ns} ns stands after a later row"
+            yield Fault(FILE, line, found, "keep rows in the order run, and in that of times")
+
+
+@rule(
+    "histogram-operations",
+    "The operations in the buckets of a run are those that it performed.",
+    good="990 and 10 operations in the buckets of a run of 1000",
+    bad="990 and 9 operations in the buckets of a run of 1000",
+)
+def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
+    counted: Counter[tuple[int, int]] = Counter()
+    last: dict[tuple[int, int], int] = {}
+    for line, row in _lines(checked):
+        counted[row.place] += row.operations
+        last[row.place] = line
+    for sample in checked.samples:
+        place = (sample.block, sample.position)
+        made = sample.operations or sample.events
+        if place in counted and _is_timed(sample) and counted[place] != made:
+            found = f"block {sample.block}, position {sample.position}: {counted[place]} operations in its buckets"
+            yield Fault(FILE, last[place], f"{found}, {made} performed", "leave the file as the tool wrote it")
+
+
+def _is_timed(sample: Sample) -> bool:
+    """Whether a run can have a histogram: it was timed, and ended well."""
+    return sample.status == "ok" and sample.arm != "check" and bool(sample.wall_ns)
+
+
+def _lines(checked: CheckedSubmission) -> Iterator[tuple[int, HistogramRow]]:
+    """Each row with its line; exact because a sound file has one line a row."""
+    yield from enumerate(checked.histogram, start=HEADER_LINES + 1)
+
+
+RULES = (_runs, _buckets, _operations)

@@ -1,0 +1,174 @@
+"""Source trees that a workload builds: what each is, and a fresh copy of it for every run.
+
+Nothing is built in a tree itself. Its copies lie in memory where there is room, because a disk adds noise of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.processes import STARTED_BY
+from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
+from probe_effect.workloads.loop import SYSTEM_PATH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""What make(1) looks for."""
+
+CLEAN = "make clean"
+HISTORY = (".git", ".hg", ".svn")
+"""Folders of a tree that are no part of what is built."""
+
+ROOM = 8
+"""How many times the size of a tree must be free in memory: for two copies, the objects of one, and some to spare."""
+
+COMMAND_TIMEOUT_S = 600
+DIGITS = 16
+LAST_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A source tree."""
+
+    folder: Path
+    origin: str
+    """What the record says of it: never where it lies."""
+    configure: str | None = None
+    """The command that makes it one that `make` builds; None where it is one."""
+    is_named: bool = False
+    """Whether somebody named it, in place of the suite's own project."""
+    work: Path | None = None
+    """Our own folder with its copies; None before it is made ready."""
+
+    @property
+    def build(self) -> Path | None:
+        """The copy that is built; None before it is made ready."""
+        return self.work / "build" if self.work else None
+
+    def renew(self) -> None:
+        """Have the copy that is built fresh, whatever is left of the run before. Raises: HostNotReady.
+
+        Nothing is done before it is made ready.
+        """
+        if self.work is None or self.build is None:
+            return
+        if self.build.exists():
+            old = Path(tempfile.mkdtemp(dir=self.work))
+            self.build.rename(old / "build")  # what a killed build still writes is in nobody's way there
+            shutil.rmtree(old, ignore_errors=True)
+        _copy(_ready(self.work), self.build)
+
+
+def named_tree(folder: Path) -> Tree:
+    """The tree in a folder that somebody named. Raises: UsageError where there is none that `make` builds."""
+    if not folder.is_dir():
+        msg = f"{folder}: no such folder; name that of a source tree which `make` builds"
+        raise UsageError(msg)
+    if not any((folder / name).is_file() for name in MAKEFILES):
+        msg = f"{folder}: no Makefile in it; name the folder of a source tree which `make` builds"
+        raise UsageError(msg)
+    try:
+        return Tree(folder.absolute(), _origin(folder), is_named=True)
+    except OSError as error:
+        msg = f"{error.filename or folder}: {error.strerror}"
+        raise UsageError(msg) from error
+
+
+@contextmanager
+def made_ready(tree: Tree) -> Iterator[Tree]:
+    """The tree with a folder of ours, in which a configured and clean copy is renewed from.
+
+    The folder goes with us, or is removed as a leftover by the next measurement. Raises: HostNotReady where there is no
+        room, or with the words of a command that failed.
+    """
+    place = _place(sum(path.lstat().st_size for path in _files(tree.folder)))
+    prefix = f"{WORK_PREFIX}{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
+        ready = replace(tree, work=Path(folder))
+        _copy(tree.folder, _ready(Path(folder)))
+        for command in filter(None, (tree.configure, CLEAN)):
+            _run(command, Path(folder))
+        ready.renew()
+        yield ready
+
+
+def _ready(work: Path) -> Path:
+    return work / "ready"
+
+
+def _place(size_bytes: int) -> Path | None:
+    """Memory, where it has room and programs may run from it; None: where temporary files are."""
+    try:
+        flags, free_bytes = os.statvfs(SHARED_MEMORY).f_flag, shutil.disk_usage(SHARED_MEMORY).free
+    except OSError:
+        return None
+    return SHARED_MEMORY if not flags & os.ST_NOEXEC and free_bytes > ROOM * size_bytes else None
+
+
+def _copy(source: Path, target: Path) -> None:
+    """A copy with the times of its files, which make compares. Raises: HostNotReady."""
+    try:
+        shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(*HISTORY))
+    except shutil.Error as error:
+        file, _, why = error.args[0][0]
+        msg = f"{file}: cannot be copied: {why}"
+        raise HostNotReady(msg) from error
+    except OSError as error:
+        msg = f"{error.filename or target}: {error.strerror}"
+        raise HostNotReady(msg) from error
+
+
+def _run(command: str, work: Path) -> None:
+    """Run a command in the copy that others are made of. Raises: HostNotReady with its last words."""
+    environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "TMPDIR": str(work), STARTED_BY: str(os.getpid())}
+    try:
+        run = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=_ready(work),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        msg = f"`{command}` in a copy of the source tree had not ended after {COMMAND_TIMEOUT_S} s"
+        raise HostNotReady(msg) from error
+    if run.returncode != 0:
+        said = "; ".join(run.stdout.strip().splitlines()[-LAST_LINES:])
+        msg = f"`{command}` in a copy of the source tree ended with status {run.returncode}: {said}"
+        raise HostNotReady(msg)
+
+
+def _origin(folder: Path) -> str:
+    """How many files a tree has, and a hash over their names and contents."""
+    hashed, count = hashlib.sha256(), 0
+    for count, path in enumerate(_files(folder), start=1):  # noqa: B007 (the last is their number)
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        hashed.update(b"%s\0%d\0" % (os.fsencode(path.relative_to(folder)), len(content)) + content)
+    return f"{count} files, sha256 {hashed.hexdigest()[:DIGITS]}"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Its files and links, always in one order, without its history. Raises: OSError where it cannot be read."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            if path.name not in HISTORY:
+                yield from _files(path)
+        elif path.is_symlink() or path.is_file():
+            yield path

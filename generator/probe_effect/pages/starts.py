@@ -1,0 +1,100 @@
+"""Start and stop at levels: what a tracer takes for more and more probes, as points of a chart and in words."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.starts import Start, Verb, starts_chart
+from probe_effect.model import level_order
+from probe_effect.numbers import names
+from probe_effect.pages import addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case
+
+SENTENCES: dict[Verb, str] = {
+    "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
+    "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
+}
+"""What each of its charts shows."""
+
+FEW = 2
+"""Levels that a growth needs."""
+
+
+def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Start]:
+    """The starts or stops of some numbers at levels that are numbers of probes; `labels` are by machine and tracer.
+
+    What takes no time at all has no place on a logarithmic axis.
+    """
+    return [
+        Start(labels[one.submission.machine, one.tracer], one.tracer, int(one.level), one.probes, time)
+        for one in measured
+        if (time := one.attach if verb == "start" else one.detach) is not None
+        and min(end for end in time if end is not None) > 0
+        and one.level is not None
+        and one.level.isdecimal()
+        and int(one.level) > 0
+    ]
+
+
+def charts(case: Case, measured: Sequence[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
+    """Start and stop by the number of probes, where they were measured at levels."""
+    found = []
+    for verb, what in SENTENCES.items():
+        if growing := points(measured, labels, verb):
+            title = f"{case.title}: time to {verb} by number of probes"
+            page = addresses.case(case.id)
+            found.append(starts_chart(f"{verb}s-{case.id}", title, what, growing, verb=verb, page=page))
+    return found
+
+
+def growth(measured: Iterable[Number]) -> list[str]:
+    """For each machine and tracer one sentence: its start and stop from the fewest probes to the most."""
+    ordered = sorted(measured, key=lambda one: (one.submission.machine, one.tracer, level_order(one.level)))
+    found = []
+    for _, group in groupby(ordered, key=lambda one: (one.submission.machine, one.tracer)):
+        known = [one for one in group if one.attach is not None and one.level is not None]
+        if len(known) >= FEW:
+            found.append(_sentence(known))
+    return found
+
+
+def _sentence(known: Sequence[Number]) -> str:
+    fewest, most = known[0], known[-1]
+    where = f"On {names.machine_label(fewest.submission)}, {names.tool_with_version(fewest)}"
+    said = [_growing("start", fewest, most, fewest.attach, most.attach)]
+    if fewest.detach and most.detach:
+        said.append(_growing("stop", fewest, most, fewest.detach, most.detach))
+    return f"{where} takes {'; and '.join(said)}."
+
+
+def _growing(verb: Verb, fewest: Number, most: Number, first: Estimate | None, last: Estimate | None) -> str:
+    """`80 ms to start with 1 probe and 320 ms with 720 probes, 330 us for each more`."""
+    assert first is not None
+    assert last is not None
+    ends = f"{_probes(fewest)} and {units.duration(last.value)} with {_probes(most)}"
+    said = f"{units.duration(first.value)} to {verb} with {ends}"
+    each = _each_ns(fewest, most, last.value - first.value)
+    return said if each is None else f"{said}, {units.duration(each, 2)} for each more"
+
+
+def _probes(one: Number) -> str:
+    """How many it says; else how many were asked for."""
+    number = int(one.level or 0) if one.probes is None else one.probes
+    return f"{units.count(number)} {'probe' if number == 1 else 'probes'}"
+
+
+def _each_ns(fewest: Number, most: Number, longer_ns: float) -> float | None:
+    """What each further probe takes, ns; None where the tracer does not say how many more there are, or takes less."""
+    if fewest.probes is None or most.probes is None:
+        return None
+    more = most.probes - fewest.probes
+    return longer_ns / more if more > 0 and longer_ns > 0 else None

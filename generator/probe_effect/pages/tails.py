@@ -1,0 +1,109 @@
+"""How long single operations of a case take, untraced and with each tracer: a table, a sentence and a chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect import units
+from probe_effect.charts.tail import Curve, tail_chart
+from probe_effect.charts.theme import TextForm
+from probe_effect.numbers import names
+from probe_effect.numbers.kinds import shown
+from probe_effect.pages import addresses
+from probe_effect.reduce.tails import SHARES
+from probe_effect.stats.tail import at_least
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.reduce.tails import Tail
+    from probe_effect.store.suite_file import Case
+
+UNTRACED = "untraced"
+
+RARE = SHARES.index(0.999)
+"""The percentile that one operation in a thousand exceeds."""
+
+
+class Line(NamedTuple):
+    """One row: the tracer's number, None for the untraced runs of its submission, and how long operations took."""
+
+    submission: Submission
+    number: Number | None
+    tail: Tail
+
+    @property
+    def name(self) -> str:
+        """What the line is called beside others of its submission."""
+        return self.number.tracer if self.number else UNTRACED
+
+    @property
+    def label(self) -> str:
+        """The same with the tracer's version."""
+        return names.tool_with_version(self.number) if self.number else UNTRACED
+
+    def cells(self) -> list[str]:
+        """Its percentiles with their intervals, and the longest time."""
+        found = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
+        return [*found, units.duration(self.tail.longest_ns)]
+
+
+def lines(measured: Sequence[Number]) -> list[Line]:
+    """Of each submission with single operations timed, the untraced line, and then one for each of the numbers."""
+    found = []
+    for submission in dict.fromkeys(one.submission for one in measured):
+        own = [one for one in measured if one.submission is submission and one.key in submission.tails]
+        levels = {one.level for one in own}
+        found += [
+            Line(submission, None, tail)
+            for key, tail in submission.tails.items()
+            if key.is_baseline and key.level in levels
+        ]
+        found += [Line(submission, one, submission.tails[one.key]) for one in own]
+    return found
+
+
+def sentences(found: Sequence[Line]) -> Iterator[str]:
+    """For each submission, what one operation in a thousand takes, and what the clock itself takes."""
+    for submission in dict.fromkeys(line.submission for line in found):
+        own = [line for line in found if line.submission is submission]
+        rare = ((line, line.tail.percentiles_ns[RARE]) for line in own)
+        said = [
+            f"more than {units.duration(time.value)} {line.name if line.number is None else f'with {line.name}'}"
+            for line, time in rare
+            if time is not None
+        ]
+        if said:
+            words = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+            yield f"On {names.machine_label(submission)}, one operation in a thousand takes {words}."
+        clock_ns = submission.document.system.clock_read_ns
+        if clock_ns is not None:
+            yield f"Each of these times has about one read of the clock in it, which takes {units.duration(clock_ns)}."
+
+
+def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
+    """The share of operations that take as long or longer, on one machine; none where they were not timed."""
+    chosen, _ = shown([one for one in catalogue.numbers.of_case(case.id) if _is_timed(one)], catalogue.numbers, 1)
+    found = lines(chosen)
+    if not found:
+        return []
+    curves = [
+        Curve(line.name, at_least(line.tail.buckets), line.number.tracer if line.number else None) for line in found
+    ]
+    rows = zip(HEAD, *(line.cells() for line in found), strict=True)
+    table = TextForm(("", *(line.name for line in found)), tuple(rows))
+    where = names.machine_label(found[0].submission)
+    sentence = f"Share of operations that take as long or longer on {where}: one in a thousand is 0.1 %."
+    title = f"{case.title}: how long single operations take"
+    return [tail_chart(f"tail-{case.id}", title, sentence, curves, table=table, page=addresses.case(case.id))]
+
+
+HEAD = ("half take no longer than", "90 %", "99 %", "99.9 %", "the longest")
+"""What the cells of a line are."""
+
+
+def _is_timed(one: Number) -> bool:
+    return one.key in one.submission.tails

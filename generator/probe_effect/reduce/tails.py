@@ -1,0 +1,63 @@
+"""From the histograms of runs to how long single operations take: percentiles with intervals, and the longest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from probe_effect.model import Bucket, Estimate, Key
+from probe_effect.stats.signed_rank import estimate
+from probe_effect.stats.tail import percentile_ns, pooled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probe_effect.model import Sample
+
+    Buckets = tuple[Bucket, ...]
+
+SHARES = (0.5, 0.9, 0.99, 0.999)
+"""Of the operations, those that take no longer than a percentile."""
+
+
+class Tail(NamedTuple):
+    """How long single operations took, ns: of a case with a tracer, or of the baselines of a level.
+
+    `percentiles_ns` are those of `SHARES`, None where too few operations lie beyond one: the Hodges-Lehmann estimate
+    over the blocks. `buckets` are those of all blocks together, and end with the longest of all.
+    """
+
+    percentiles_ns: tuple[Estimate | None, ...]
+    buckets: Buckets
+
+    @property
+    def longest_ns(self) -> int:
+        """What the longest operation took."""
+        return self.buckets[-1].high_ns
+
+    @property
+    def operations(self) -> int:
+        """How many were timed."""
+        return sum(one.operations for one in self.buckets)
+
+
+def tails(samples: Iterable[Sample]) -> dict[Key, Tail]:
+    """The tail of everything whose operations were timed one by one; the baselines of a block count as one run."""
+    runs: dict[Key, dict[int, list[Buckets]]] = defaultdict(lambda: defaultdict(list))
+    for row in samples:
+        if row.histogram and row.status == "ok":
+            runs[Key(row.case, row.tracer, row.level)][row.block].append(row.histogram)
+    return {key: _tail(blocks) for key, blocks in runs.items()}
+
+
+def _tail(blocks: Mapping[int, Sequence[Buckets]]) -> Tail:
+    of_blocks = [pooled(runs) for runs in blocks.values()]
+    return Tail(tuple(_percentile(of_blocks, share) for share in SHARES), pooled(of_blocks))
+
+
+def _percentile(blocks: Iterable[Buckets], share: float) -> Estimate | None:
+    """Over the blocks in which enough operations lie beyond it."""
+    known_ns = [found for one in blocks if (found := percentile_ns(one, share)) is not None]
+    return estimate(np.array(known_ns, dtype=np.float64)) if known_ns else None

@@ -1,0 +1,143 @@
+"""`histogram.csv`: how long single operations took, where the workload times each; written beside `samples.csv`.
+
+A row is a bucket of one run. A run has no row for times that no operation took, and its last row ends with the time
+of the longest, so that the maximum is exact.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from probe_effect.model import Bucket
+from probe_effect.store.samples import SampleWriter
+from probe_effect.store.table_writer import TableWriter
+from probe_effect.store.tables import Column, TableReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Self
+
+    from probe_effect.model import Problem, Sample
+
+HISTOGRAM = "histogram.csv"
+
+PART_BITS = 4
+"""A power of two has 2 to the power of this many buckets: a bucket is no wider than a 16th of its times."""
+
+HISTOGRAM_COLUMNS = (
+    Column("block", "integer", "The block of the run, as in `samples.csv`.", required=True),
+    Column("position", "integer", "The run's place in its block, as in `samples.csv`.", required=True),
+    Column(
+        "low_ns",
+        "integer",
+        "Least time of the bucket, ns; a bucket is a 16th of a power of two wide, and 1 ns below 32 ns.",
+        required=True,
+    ),
+    Column(
+        "high_ns",
+        "integer",
+        "Greatest time of the bucket, ns; in the last row of a run, what its longest operation took.",
+        required=True,
+    ),
+    Column("operations", "integer", "Operations that took so long, above 0.", required=True, minimum=1),
+)
+
+
+class HistogramRow(NamedTuple):
+    """One row; the columns are described in `HISTOGRAM_COLUMNS`."""
+
+    block: int
+    position: int
+    low_ns: int
+    high_ns: int
+    operations: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Block and position of its run."""
+        return self.block, self.position
+
+    @property
+    def bucket(self) -> Bucket:
+        """What it says of the run."""
+        return Bucket(self.low_ns, self.high_ns, self.operations)
+
+
+def bucket_around(time_ns: int) -> tuple[int, int]:
+    """Least and greatest time of the bucket that a time is counted in, ns."""
+    width_ns: int = 1 << max(time_ns.bit_length() - 1 - PART_BITS, 0)
+    low_ns = time_ns // width_ns * width_ns
+    return low_ns, low_ns + width_ns - 1
+
+
+def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Problem]]:
+    """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none.
+
+    Args:
+        path: where to read.
+        file: the name that problems give, usually relative to the data folder.
+    """
+    if not os.path.lexists(path):
+        return [], []
+    reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS)
+    rows: Iterable[dict[str, Any]] = (dict(row.cells) for row in reader.read(path))
+    return [HistogramRow(**row) for row in rows], reader.problems
+
+
+def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> list[Sample]:
+    """The runs, each with what `rows` say of it."""
+    buckets: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
+    for row in rows:
+        buckets[row.place].append(row.bucket)
+    return [
+        replace(sample, histogram=tuple(buckets[place]))
+        if (place := (sample.block, sample.position)) in buckets
+        else sample
+        for sample in samples
+    ]
+
+
+class RunWriter(SampleWriter):
+    """Appends runs to a `samples.csv`, and what they say of single operations to the `histogram.csv` beside it.
+
+    The row of a run is written last: a run without one is made again, and what `histogram.csv` has of it already is
+    cut off when both are opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._samples = path
+        self._beside = path.with_name(HISTOGRAM)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        try:
+            if self._beside.exists():
+                self._cut_unfinished()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def write(self, sample: Sample) -> None:
+        """Append one run. Raises: HostNotReady when the disk is full or gone."""
+        if sample.histogram:
+            with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
+                table.put((sample.block, sample.position, *bucket) for bucket in sample.histogram)
+        super().write(sample)
+
+    def _cut_unfinished(self) -> None:
+        """Keep what is of runs that have their row; both headers begin alike."""
+        done = {_place(line) for line in self._samples.read_bytes().splitlines()}
+        with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
+            lines = self._beside.read_bytes().splitlines(keepends=True)
+            table.cut(sum(map(len, takewhile(lambda line: _place(line) in done, lines))))
+
+
+def _place(line: bytes) -> tuple[bytes, ...]:
+    return tuple(line.split(b",", 2)[:2])

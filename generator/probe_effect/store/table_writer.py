@@ -1,0 +1,77 @@
+"""Appending to a CSV table: whole rows, each on disk before the next thing is done, and a torn end cut off."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady
+from probe_effect.store.tables import csv_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from io import FileIO
+    from pathlib import Path
+    from typing import Self
+
+    from probe_effect.store.tables import Column
+
+
+class TableWriter:
+    """Appends rows to a table; they are on disk, written and synced, before `put` returns.
+
+    A run that is killed loses nothing that was measured: at most the last line is torn, and a torn line is cut off
+    when the file is opened again. Use as a context manager, which raises HostNotReady when the file cannot be opened.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        self._path = path
+        self._columns = columns
+        self._file: FileIO
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._path.open("ab", buffering=0)
+        except OSError as error:
+            raise self._refused(error) from error
+        try:
+            self._file.truncate(self._path.read_bytes().rfind(b"\n") + 1)  # a torn line
+            if self._path.stat().st_size == 0:
+                self.put([[column.name for column in self._columns]])
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def put(self, rows: Iterable[Iterable[object]]) -> None:
+        """Append rows, all of them or none. Raises: HostNotReady when the disk is full or gone."""
+        text = "".join(map(csv_line, rows)).encode()
+        before = self._path.stat().st_size
+        try:
+            _write_whole(self._file, text)
+        except OSError as error:
+            with suppress(OSError):  # a disk that is gone keeps what it has
+                self._file.truncate(before)
+            raise self._refused(error) from error
+
+    def cut(self, size_bytes: int) -> None:
+        """Keep the first bytes of the file, which end with a whole line. Raises: HostNotReady."""
+        try:
+            self._file.truncate(size_bytes)
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> HostNotReady:
+        return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
+
+
+def _write_whole(file: FileIO, text: bytes) -> None:
+    """Write and sync. Raises: OSError; a full disk takes part of a line without a word."""
+    if file.write(text) != len(text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(file.fileno())

@@ -1,0 +1,128 @@
+"""Tools that show processes, each of them a tracer that is measured itself (`monitor_session`).
+
+They read /proc again for every refresh and watch nothing in between, so a suite that asks what a probe costs has no
+scripts for them. A script has the words after the tool's name, with `#` comments; btop's is its file of settings, and
+that of our own reader of /proc, the lower bound, is the program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.compilers import Compiler, compiled
+from probe_effect.errors import ProbeEffectError
+from probe_effect.tracers.arguments import read_arguments
+from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession, Words
+from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.tool import Tool, absent, version_line
+
+if TYPE_CHECKING:
+    from probe_effect.store.suite_file import Need
+    from probe_effect.tracers.protocol import Counting
+
+AGAIN = f'for refresh in {" ".join(map(str, range(REFRESHES)))}; do "$@" || exit; done'
+"""Has a shell start a tool anew for each refresh."""
+
+READER = "proc-reader"
+COMPILER = Compiler(
+    command=("cc", "-O2", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra"),
+    absent="cc is not installed; on Debian and Ubuntu: apt install gcc libc6-dev",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monitor(Tool):
+    """A tool that shows processes."""
+
+    package: str
+    """Its name in Debian and Ubuntu."""
+    asks_version: str = "--version"
+    words: tuple[str, ...] = ()
+    """What it is always told."""
+    key: bytes = b""
+    """Ends it; empty for a tool that takes the number of its refreshes."""
+    settings: str = ""
+    """Where its script goes below its home, for a tool that takes its interval from there."""
+    is_started_again: bool = False
+    """Whether it shows the processes once, and is started anew for each refresh."""
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return absent(self.program, f"on Debian and Ubuntu: apt install {self.package}")
+
+    def version(self) -> str | None:
+        """What it prints first when it is asked."""
+        return version_line(self.program, self.asks_version)
+
+    def missing(self, need: Need) -> str | None:
+        """It stands on none of them."""
+        return f"{self.id} has no {need}: it reads /proc"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
+        """One run of its refreshes. Raises: TracerFailed when the script is not understood."""
+        again = ("/bin/sh", "-c", AGAIN, self.id) if self.is_started_again else ()
+        own = () if self.settings else tuple(read_arguments(script))
+        command = (*again, self.program, *self.words, *own)
+        words = Words(name=self.id, command=command, key=self.key, settings=self.settings)
+        return MonitorSession(words, script, counting, program)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcReader:
+    """The lower bound: a program that reads what these tools read, and does nothing with it."""
+
+    cache: Path | None = None
+    id: str = READER
+    tool: str = READER
+
+    def available(self) -> str | None:
+        """None when it can be compiled here, and /proc is Linux's, else why not and what to do."""
+        if not Path("/proc/self/stat").exists():
+            return "there is no /proc as Linux has it"
+        return absent(COMPILER.command[0], COMPILER.absent.partition("; ")[2])
+
+    def version(self) -> str:
+        """Its name: it has no version, for the script is all of it."""
+        return self.id
+
+    def missing(self, need: Need) -> str | None:
+        """It stands on none of them."""
+        return f"{self.id} has no {need}: it reads /proc"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
+        """One run of the program that `script` is, compiled now or before. Raises: TracerFailed."""
+        try:
+            made = compiled(script, COMPILER, f"monitors/{READER}", self.cache)
+        except ProbeEffectError as error:
+            raise TracerFailed(str(error)) from error
+        return MonitorSession(Words(name=self.id, command=(str(made.path),)), script, counting, program)
+
+
+def _monitor(name: str, package: str, asks_version: str = "--version") -> Monitor:
+    """One that is told everything by its script's words."""
+    return Monitor(program=name, id=name, tool=name, package=package, asks_version=asks_version)
+
+
+def monitor_tracers() -> tuple[Monitor | ProcReader, ...]:
+    """All of them."""
+    return (
+        _monitor("top", "procps", "-V"),
+        Monitor(program="htop", id="htop", tool="htop", package="htop", key=b"q"),
+        Monitor(program="ps", id="ps", tool="ps", package="procps", is_started_again=True),
+        _monitor("pidstat", "sysstat", "-V"),
+        _monitor("vmstat", "procps"),
+        _monitor("atop", "atop", "-V"),
+        Monitor(
+            program="btop",
+            id="btop",
+            tool="btop",
+            package="btop",
+            words=("--utf-force",),
+            key=b"q",
+            settings=".config/btop/btop.conf",
+        ),
+        _monitor("glances", "glances"),
+        ProcReader(),
+    )

@@ -1,0 +1,122 @@
+"""Suites whose result is the slowdown of a whole work: what their pages show, and that their costs guide nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from builders import REAL_DATA
+from evidence_builder import case, suite
+from number_builder import number, submission
+from probe_effect.answer.evidence import evidence
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
+from probe_effect.pages import case_page, number_page, suite_page, whole_work
+from probe_effect.pages.ranges import measured_range
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from probe_effect.reduce.submission import Number
+
+BUILD = suite("build", case("01-calls"), case("02-opens"), case("03-stacks"), measures="slowdown")
+UNTRACED_NS = 20e9
+
+
+def catalogue(*found: Number, folder: Path = Path("build")) -> Catalogue:
+    runs = tuple({one.submission: None for one in found})
+    return Catalogue(suites=(SuiteFolder(folder, BUILD),), active=runs)
+
+
+def some() -> list[Number]:
+    """Three of one run: 10 % by 2,000,000 events of 347 probes, 2 % by 1,000, and one that is noise."""
+    run = submission(suite="build", baseline=Estimate(UNTRACED_NS), document={"run__packages": {"tree": "busybox-1.0"}})
+    values = (
+        ("01-calls", Estimate(0.1, 0.09, 0.11), 2e6, 347, 0.0),
+        ("02-opens", Estimate(0.02, 0.01, 0.03), 1e3, None, 0.0),
+        ("03-stacks", Estimate(0.001, -0.01, 0.02), 5e3, 1, 1e12),
+    )
+    return [
+        number(
+            run,
+            slowdown.times(UNTRACED_NS / events) if slowdown.low and slowdown.low > 0 else Estimate(1.0, -2.0, 3.0),
+            name,
+            slowdown=slowdown,
+            baseline=Estimate(UNTRACED_NS / events),
+            probes=probes,
+            noise_floor_ns=floor_ns,
+            grade="B",
+        )
+        for name, slowdown, events, probes, floor_ns in values
+    ]
+
+
+def test_events_are_those_of_a_whole_operation() -> None:
+    assert [round(whole_work.events(one) or 0) for one in some()] == [2_000_000, 1000, 5000]
+
+
+def test_the_sentence_says_how_many_are_visible_and_which_slows_most() -> None:
+    found = some()
+    words = whole_work.sentence(found, {"01-calls": "All calls"}) or ""
+    assert "3 pairs of a set of probes and a tracer were measured" in words
+    assert "2 of them slow the work by more than" in words
+    assert "“All calls” with bpftrace" in words
+    assert whole_work.sentence([], {}) is None
+
+
+def test_only_the_machine_that_ran_it_last_is_shown() -> None:
+    older = number(submission("other", started="2020-01-01T10:00:00Z", suite="build"), Estimate(1.0), "01-calls")
+    found = some()
+    shown = whole_work.measured(BUILD, catalogue(older, *found))
+    assert {one.submission.machine for one in shown} == {found[0].submission.machine}
+
+
+def test_the_page_of_the_suite_has_slowdown_probes_events_cost_and_what_was_built(tmp_path: Path) -> None:
+    (tmp_path / "workload").mkdir()
+    (tmp_path / "workload/loop.c").touch()
+    known = catalogue(*some(), folder=tmp_path)
+    text = suite_page.write(known.suites[0], known)
+    (line,) = [
+        one
+        for one in text.splitlines()
+        if one.startswith("| [") and "/01-calls/bpftrace/#slowdown" in one and "347" in one
+    ]
+    for words in ("347", "2\u202f000\u202f000", "busybox", "900 to 1\u202f100"):
+        assert words in line.replace("\u00a0", " "), words
+
+
+def test_the_page_of_a_case_has_them_too_and_no_rate_at_which_a_thread_slows() -> None:
+    known = catalogue(*some())
+    text = case_page.write(known, evidence(known), known.suites[0], BUILD.cases[0])
+    assert "347" in text
+    assert "5 % at" not in text
+
+
+def test_a_number_of_a_whole_work_says_first_by_how_much_it_is_slower() -> None:
+    first, *_ = some()
+    assert "longer" in number_page.sentence(first, "slowdown")
+    columns = [line.column for line in number_page.quantities(first, "slowdown")]
+    assert columns[:2] == ["slowdown", "probes"]
+    assert not [column for column in columns if column.startswith("threshold")]
+
+
+def test_the_range_of_a_case_is_of_slowdowns() -> None:
+    known = catalogue(*some())
+    found = measured_range(known, BUILD, BUILD.cases[0])
+    assert [end.quantity for end in found.ends] == ["slowdown"]
+
+
+def test_costs_of_a_whole_work_guide_nobody() -> None:
+    found = evidence(catalogue(*some()))
+    assert found.costs == {}
+    assert "slowdown of the whole work" in found.refused["test-machine", "bpftrace", "01-calls"]
+
+
+def test_the_published_builds_stand_beside_the_suite_of_the_real_data() -> None:
+    known = read_catalogue(DataFolder(REAL_DATA))
+    folder = known.by_suite["build"]
+    found = suite_page.beside(folder.suite, known)
+    assert found is not None
+    assert len(found[1].platforms) == 3
+    text = suite_page.write(folder, known)
+    assert "#build_pct_bpftrace_8" in text
+    assert "386" in text
