@@ -99,10 +99,12 @@ def test_a_suite_that_the_home_machine_did_not_run_is_shown_on_another(page: Pag
         )
         page.wait_for_selector(READY)
         assert page.evaluate(CHOSEN)["machine"][0] == machine
+    # The usual machine is ticked already, and to tick it again chooses nothing.
+    chosen = next(one for one in (OTHER, MACHINE) if one != machine)
     page.get_by_text("Machines:").click()
-    page.check(f"#explore [value={OTHER}]")
+    page.check(f"#explore [value={chosen}]")
     page.select_option("#explore-suite", "per-event")
-    assert OTHER in page.evaluate(CHOSEN)["machine"], "what the reader ticked stays"
+    assert chosen in page.evaluate(CHOSEN)["machine"], "what the reader ticked stays"
 
 
 @pytest.mark.parametrize(
