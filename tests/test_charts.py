@@ -13,11 +13,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import picture_size, strings_of, write_data
+from probe_effect.charts import times
 from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
 from probe_effect.charts.draw import draw_png, draw_svg, live_script
 from probe_effect.charts.site_card import site_card
 from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
-from probe_effect.charts.starts import Start, starts_chart
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
 from probe_effect.charts.tracer_look import look
 from probe_effect.exports.assemble import assemble
@@ -71,7 +71,14 @@ BOTH = [
         id="measured slowdown",
     ),
     pytest.param(
-        starts_chart("a", "A", "A sentence.", [Start("x", "bpftrace", 1, 1, Estimate(5e8, 4e8, 6e8))]), id="starts"
+        times.times_chart(
+            "a",
+            "A",
+            "A sentence.",
+            [times.Point("x", "bpftrace", 1, Estimate(5e8, 4e8, 6e8), ("x", "1"))],
+            times.Axes(quantity="start", number="probes", time="time to start", columns=("Tracer", "Probes")),
+        ),
+        id="times",
     ),
     pytest.param(counts(count("a", 340), count("a", 310, "Linux 6.12"), count("b", 5000)), id="instructions"),
 ]

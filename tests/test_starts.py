@@ -20,7 +20,6 @@ from builders import (
     write_submission,
 )
 from number_builder import number, reduced, submission
-from probe_effect.charts.starts import starts_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import starts
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Sample
     from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.store.suite_file import Case
 
 CASE = "02-attach-uprobes"
 OWN = submission(suite="attach")
@@ -46,6 +46,13 @@ def started(
     """A number of a tracer that took so long to start, and may say how many probes it attached."""
     time = Estimate(seconds * SECOND_NS, seconds * SECOND_NS * 0.9, seconds * SECOND_NS * 1.1)
     return number(own, Estimate(0.0), CASE, tracer, level=level, attach=time, probes=probes)
+
+
+def attaching() -> Case:
+    """The first case of the real suite."""
+    suite, _ = read_suite(REAL_DATA / "suites" / "attach", "attach")
+    assert suite is not None
+    return suite.cases[0]
 
 
 def plain(text: str) -> str:
@@ -68,9 +75,7 @@ def test_the_sentence_says_what_stopping_takes_too_where_the_tool_stops() -> Non
 
 
 def test_start_and_stop_have_a_chart_each_where_they_were_measured_at_levels() -> None:
-    attach, _ = read_suite(REAL_DATA / "suites" / "attach", "attach")
-    assert attach is not None
-    case = attach.cases[0]
+    case = attaching()
     starting = [started("1", 1), started("10", 2)]
     assert [one.name for one in starts.charts(case, starting, LABELS)] == [f"starts-{case.id}"]
     both = [replace(one, detach=one.attach) for one in starting]
@@ -109,13 +114,13 @@ def test_one_level_alone_or_no_start_has_no_sentence() -> None:
 def test_a_level_that_is_no_number_of_probes_or_a_start_of_no_time_is_no_point() -> None:
     numbers = [started("10", 1, probes=9), started("some", 1), started("0", 1), started(None, 1), started("1", 0)]
     (point,) = starts.points(numbers, LABELS)
-    assert (point.label, point.asked, point.attached, point.time.value) == ("bpftrace", 10, 9, SECOND_NS)
+    assert (point.series, point.at, point.words[2], point.time.value) == ("bpftrace", 10, "9", SECOND_NS)
 
 
 def test_the_chart_has_a_point_for_each_start_and_says_in_words_what_it_draws() -> None:
     numbers = [started("1", 1), started("1000", 20, probes=720), started("1", 0.01, "ftrace", probes=1)]
-    chart = starts_chart("starts-x", "Title", "Sentence.", starts.points(numbers, LABELS))
-    assert [(row["series"], row["probes"], row["start_s"]) for row in chart.rows] == [
+    (chart,) = starts.charts(attaching(), numbers, LABELS)
+    assert [(row["series"], row["number"], row["start_s"]) for row in chart.rows] == [
         ("bpftrace", 1, 1.0),
         ("bpftrace", 1000, 20.0),
         ("ftrace", 1, 0.01),
@@ -129,8 +134,8 @@ def test_the_chart_has_a_point_for_each_start_and_says_in_words_what_it_draws() 
 
 def test_more_series_than_colours_are_counted_in_a_note_and_stand_in_the_table() -> None:
     tracers = [f"tool-{place}" for place in range(10)]
-    points = starts.points([started("1", 1, name) for name in tracers], {(OWN.machine, name): name for name in tracers})
-    chart = starts_chart("starts-x", "Title", "Sentence.", points)
+    labels = {(OWN.machine, name): name for name in tracers}
+    (chart,) = starts.charts(attaching(), [started("1", 1, name) for name in tracers], labels)
     assert chart.note == "2 more lines are not drawn; the table has them all."
     assert len(chart.table.rows) == 10
     assert len(chart.rows) == 8

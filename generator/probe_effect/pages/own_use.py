@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from probe_effect.charts.growth import Use, growth_chart
+from probe_effect import units
+from probe_effect.charts.times import Axes, Point, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
@@ -65,16 +66,28 @@ def sentences(measured: Sequence[Number]) -> Iterator[str]:
 
 def charts(suite: Suite, case: Case, measured: Iterable[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
     """CPU time over levels, where it was measured; `labels`: machine and tracer to the name of their line."""
-    uses = [
-        Use(labels[one.submission.machine, one.tracer], _at(one), one.tracer_cpu, one.tracer)
+    points = [
+        _point(one, one.tracer_cpu, labels[one.submission.machine, one.tracer])
         for one in measured
         if one.tracer_cpu is not None and one.tracer_cpu.value > 0 and _at(one) > 0
     ]
-    if not uses or suite.factor is None:
+    if not points or suite.factor is None:
         return []
     sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
-    title, level = f"{case.title}: CPU time by level", f"{suite.factor.title[:1].lower()}{suite.factor.title[1:]}"
-    return [growth_chart(f"use-{case.id}", title, sentence, uses, level=level, page=addresses.case(case.id))]
+    factor = suite.factor.title
+    axes = Axes(
+        quantity="cpu",
+        number=f"{factor[:1].lower()}{factor[1:]}",
+        time="CPU time of the tool, an operation",
+        columns=("Tool", f"{factor[:1].upper()}{factor[1:]}", "CPU time"),
+    )
+    title, page = f"{case.title}: CPU time by level", addresses.case(case.id)
+    return [times_chart(f"use-{case.id}", title, sentence, points, axes, page=page)]
+
+
+def _point(one: Number, cpu: Estimate, label: str) -> Point:
+    words = (label, units.count(_at(one)), units.interval(cpu, units.DURATION))
+    return Point(label, one.tracer, _at(one), cpu, words)
 
 
 def _level(one: Number) -> int | None:

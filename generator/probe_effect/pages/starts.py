@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probe_effect import units
-from probe_effect.charts.starts import Start, Verb, starts_chart
+from probe_effect.charts.times import Axes, Point, times_chart
 from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case
 
+Verb = Literal["start", "stop"]
+
 SENTENCES: dict[Verb, str] = {
     "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
     "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
@@ -29,13 +31,13 @@ FEW = 2
 """Levels that a growth needs."""
 
 
-def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Start]:
+def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Point]:
     """The starts or stops of some numbers at levels that are numbers of probes; `labels` are by machine and tracer.
 
     What takes no time at all has no place on a logarithmic axis.
     """
     return [
-        Start(labels[one.submission.machine, one.tracer], one.tracer, int(one.level), one.probes, time)
+        _point(one, int(one.level), time, labels[one.submission.machine, one.tracer])
         for one in measured
         if (time := one.attach if verb == "start" else one.detach) is not None
         and min(end for end in time if end is not None) > 0
@@ -45,14 +47,26 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
     ]
 
 
+def _point(one: Number, asked: int, time: Estimate, label: str) -> Point:
+    attached = units.MISSING if one.probes is None else units.count(one.probes)
+    return Point(
+        label, one.tracer, asked, time, (label, units.count(asked), attached, units.interval(time, units.DURATION))
+    )
+
+
 def charts(case: Case, measured: Sequence[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
     """Start and stop by the number of probes, where they were measured at levels."""
     found = []
     for verb, what in SENTENCES.items():
         if growing := points(measured, labels, verb):
             title = f"{case.title}: time to {verb} by number of probes"
-            page = addresses.case(case.id)
-            found.append(starts_chart(f"{verb}s-{case.id}", title, what, growing, verb=verb, page=page))
+            axes = Axes(
+                quantity=verb,
+                number="probes that the script asks for",
+                time=f"time to {verb}",
+                columns=("Tracer", "Probes asked for", "Probes attached", verb.capitalize()),
+            )
+            found.append(times_chart(f"{verb}s-{case.id}", title, what, growing, axes, page=addresses.case(case.id)))
     return found
 
 

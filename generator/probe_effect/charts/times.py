@@ -1,0 +1,136 @@
+"""Times over a number, such as how long a tracer takes to start by how many probes: lines on two logarithmic axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.theme import LAYOUTS, PAPER, SERIES, Chart, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import Look, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.model import Estimate
+
+Row = dict[str, str | float | None]
+
+HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
+LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
+SHORT = 12
+"""Characters of the longest label of which a legend has twice as many columns."""
+
+STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
+DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
+MARGIN = 1.3
+"""Room beyond the least and the greatest, as a ratio."""
+
+Y_AXIS = {"values": [10.0**n for n in range(-6, 4)], "labelExpr": "format(datum.value, '~s') + 's'"}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A time, ns and above 0, of a series at a number; `words` are its row in the table, and say what a reader sees."""
+
+    series: str
+    tracer: str
+    at: int
+    time: Estimate
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """What is drawn: titles of both axes, the table's columns, and `quantity`, as the rows name the time (`start`)."""
+
+    quantity: str
+    number: str
+    time: str
+    columns: tuple[str, ...]
+
+
+def times_chart(name: str, title: str, sentence: str, points: Sequence[Point], axes: Axes, *, page: str = "") -> Chart:
+    """The chart of `points`, of at most as many series as there are colours; a note says when there are more.
+
+    `page` is the address of the page that the chart belongs to.
+    """
+    labels = list(dict.fromkeys(one.series for one in points))
+    shown = labels[: len(SERIES)]
+    tracers = {one.series: one.tracer for one in reversed(points)}
+    drawn = [one for one in points if one.series in shown]
+    rows = tuple(_row(one, axes) for one in drawn)
+    values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
+    seen = dict(zip(shown, looks([tracers[label] for label in shown]), strict=True))
+    specs: dict[Layout, Spec] = {layout: _spec(layout, values, seen, axes) for layout in LAYOUTS}
+    specs["card"] = headed(_spec("card", values, seen, axes), title, sentence)
+    left_out = len(labels) - len(shown)
+    note = f"{left_out} more {'line is' if left_out == 1 else 'lines are'} not drawn; the table has them all."
+    text = TextForm(axes.columns, tuple(one.words for one in points))
+    return Chart(name, title, sentence, rows, specs, note if left_out else None, text, page)
+
+
+def _row(one: Point, axes: Axes) -> Row:
+    value, low, high = (None if ns is None else ns / units.NS_PER_SECOND for ns in one.time)
+    quantity = axes.quantity
+    return {
+        "series": one.series,
+        "number": one.at,
+        f"{quantity}_s": value,
+        f"{quantity}_low_s": low,
+        f"{quantity}_high_s": high,
+    }
+
+
+def _spec(layout: Layout, values: Sequence[Row], seen: dict[str, Look], axes: Axes) -> Spec:
+    labels = list(seen)
+    numbers = sorted({float(row["number"] or 0) for row in values})
+    times = [float(row[f"{axes.quantity}_s"] or 0) for row in values]
+    low, high = min(times) / MARGIN, max(times) * MARGIN
+    x = {
+        "field": "number",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]},
+        "axis": {"values": numbers, "format": ",.0f", "grid": False},
+        "title": axes.number,
+    }
+    y = {
+        "field": f"{axes.quantity}_s",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "domain": [low, high]},
+        "axis": Y_AXIS,
+        "title": axes.time,
+    }
+    series = {"field": "series", "type": "nominal", "sort": labels}
+    columns = (1 if layout == "narrow" else 2) * (2 if max(map(len, labels)) <= SHORT else 1)
+    legend = {"columns": columns, "labelLimit": LEGEND_WIDTH[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1}
+    colour, shape, dash = (
+        series | {"scale": {"domain": labels, "range": looked}, "legend": shown}
+        for looked, shown in (
+            ([one.colour for one in seen.values()], legend),
+            ([one.shape for one in seen.values()], legend),
+            ([one.dash for one in seen.values()], None),
+        )
+    )
+    line = {"type": "line", "strokeWidth": STROKE[layout], "aria": False}
+    dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
+    tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
+    layers = [
+        {"mark": line, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
+        _intervals(x, y, colour, axes.quantity, low),
+        {"mark": dot, "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip}},
+    ]
+    return frame(layout, HEIGHTS[layout], {"data": {"values": list(values)}, "layer": layers})
+
+
+def _intervals(x: Spec, y: Spec, colour: Spec, quantity: str, low_s: float) -> Spec:
+    """The layer of intervals; a low end that the logarithmic axis cannot show stands at its foot."""
+    ends = {"y": y | {"field": "drawn_low_s"}, "y2": {"field": f"{quantity}_high_s"}}
+    return {
+        "transform": [
+            {"filter": f"isValid(datum.{quantity}_low_s)"},
+            {"calculate": f"max(datum.{quantity}_low_s, {low_s})", "as": "drawn_low_s"},
+        ],
+        "mark": {"type": "rule", "clip": True, "strokeWidth": 2, "aria": False},
+        "encoding": {"x": x, **ends, "color": colour},
+    }
