@@ -26,7 +26,11 @@ DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
 MARGIN = 1.3
 """Room beyond the least and the greatest, as a ratio."""
 
-Y_AXIS = {"values": [10.0**n for n in range(-6, 4)], "labelExpr": "format(datum.value, '~s') + 's'"}
+TICK = (
+    "datum.value < 1e-3 ? format(datum.value * 1e6, '~r') + ' µs' : "
+    "datum.value < 1 ? format(datum.value * 1e3, '~r') + ' ms' : format(datum.value, '~r') + ' s'"
+)
+Y_AXIS = {"values": [10.0**n for n in range(-6, 4)], "labelExpr": TICK}
 
 
 @dataclass(frozen=True, slots=True)
