@@ -259,7 +259,9 @@ def test_it_is_current_and_has_no_cost_in_tables(catalogue: Catalogue) -> None:
 
 def test_summarise_prints_what_the_tool_takes(tmp_path: Path) -> None:
     data = good_data(tmp_path)
-    outcome = CliRunner().invoke(commands, ["summarise", str(data / WATCHING)], catch_exceptions=False)
+    outcome = CliRunner().invoke(
+        commands, ["summarise", str(data / WATCHING), "--data", str(data)], catch_exceptions=False
+    )
     assert "CPU time of the tool" in outcome.stdout
     assert "9.26" in outcome.stdout
     assert "cost of one event" not in outcome.stdout

@@ -7,6 +7,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from builders import (
     FIGURES,
@@ -20,6 +21,7 @@ from builders import (
     write_submission,
 )
 from number_builder import number, reduced, submission
+from probe_effect.cli.group import commands
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import starts
@@ -157,15 +159,29 @@ def rows(attach_s: dict[str, float]) -> list[Sample]:
 
 
 @pytest.fixture
-def pages(tmp_path: Path) -> dict[str, str]:
-    """The pages of a data folder with a run of the suite."""
+def data(tmp_path: Path) -> Path:
+    """A data folder with a run of the suite."""
     data = tmp_path / "data"
     copy_suite(data)
     (data / "suites" / "attach").symlink_to(REAL_DATA / "suites" / "attach")
     write_source(data)
     values = changed(machine_values(), "run.suite", "attach")
     write_submission(data, rows({"1": 0.5, "10": 0.7, "1000": 20.5}), values, folder="2026-11-20-attach")
+    return data
+
+
+@pytest.fixture
+def pages(data: Path) -> dict[str, str]:
     return with_fragments(read_catalogue(DataFolder(data)))
+
+
+def test_summarise_prints_start_and_stop_and_no_cost(data: Path) -> None:
+    folder = data / "results" / "test-machine" / "2026-11-20-attach"
+    outcome = CliRunner().invoke(commands, ["summarise", str(folder), "--data", str(data)], catch_exceptions=False)
+    shown = plain(outcome.stdout)
+    (row,) = (line for line in shown.splitlines() if " 1000 " in line)
+    assert [word in row for word in ("20.5 s", "2.05 s", " 1 000 ", "10.3 s", "1.01 GiB")] == [True] * 5
+    assert "cost of one event" not in shown
 
 
 def test_the_page_of_a_case_has_sentence_chart_and_a_row_for_each_level(pages: dict[str, str]) -> None:

@@ -29,6 +29,7 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     data = data_folder(data_path, may_be_new=True)
     given = [SubmissionFolder(path.resolve()) for path in given_folders(folders)]
 
+    from probe_effect.checks.run import known_suites
     from probe_effect.cli.summarise_output import as_json, show
     from probe_effect.reduce.reading import read_submissions
 
@@ -39,7 +40,8 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     if output_format == "json":
         output.product_json({"submissions": [as_json(one) for one in submissions]})
         return
+    suites = known_suites(data)
     for number, one in enumerate(submissions):
         if number:
             output.product("")
-        show(one)
+        show(one, suites[one.suite].measures if one.suite in suites else "cost")

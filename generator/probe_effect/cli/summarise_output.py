@@ -12,13 +12,15 @@ from probe_effect.pages import wording
 from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from probe_effect.reduce.submission import Number, Submission
 
 TIMES = ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost", "grade")
 COUNTS = ("instructions per event (range)", "untraced", "share added", "lost", "kprobes made by", "blocks")
 OWN_USE = ("CPU time of the tool (95 %)", "memory", "system calls", "grade")
+STARTS = ("time to start (95 %)", "time to stop (95 %)", "probes", "CPU time of the tracer", "memory", "grade")
+WHOLE = ("slowdown (95 %)", "added to one event (95 %)", "lost", "grade")
 
 
 def as_json(submission: Submission) -> dict[str, Any]:
@@ -79,21 +81,23 @@ def _count_json(one: Number) -> dict[str, Any]:
     }
 
 
-def show(submission: Submission) -> None:
-    """The table on stdout, then what must be known before a number is used, and why a case has none."""
+def show(submission: Submission, measures: str) -> None:
+    """The table on stdout, then what must be known before a number is used, and why a case has none.
+
+    `measures` is what its suite does; a count is shown as one whatever that is.
+    """
     from probe_effect.cli.tables import show_table
 
     output.product(f"{submission.id}: {names.machine_name(submission.document)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
-    uses = [one for one in submission.numbers if one.tracer_cpu is not None]
-    values = OWN_USE if uses else TIMES if submission.metric == "time" else COUNTS
+    head, cells = TABLES.get(measures, TABLES["cost"]) if submission.metric == "time" else (COUNTS, _counts)
     rows = (
-        [one.case, one.tracer, *([one.level or ""] if has_levels else []), *_cells(one)]
-        for one in uses or submission.numbers
+        [one.case, one.tracer, *([one.level or ""] if has_levels else []), *cells(one)]
+        for one in submission.numbers
         if one.is_known
     )
-    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *values], rows)
+    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *head], rows)
     for one in submission.numbers:
         level = "" if one.level is None else f" at level {one.level}"
         for remark in _remarks(one):
@@ -113,16 +117,40 @@ def _head(submission: Submission) -> str:
     return f"grade {submission.grade}{reasons}; untraced operation {untraced}, noise floor {floor}"
 
 
-def _cells(one: Number) -> list[str]:
-    lost = units.percent(one.loss_ratio)
-    if one.tracer_cpu is not None:
-        return [*wording.own_use(one), one.grade or units.MISSING]
-    if one.is_time:
-        times = [wording.cost(one), wording.slowdown(one), *wording.thresholds(one)]
-        return [*times, lost, one.grade or units.MISSING]
+def _costs(one: Number) -> list[str]:
+    return [wording.cost(one), wording.slowdown(one), *wording.thresholds(one), *_trust(one)]
+
+
+def _starts(one: Number) -> list[str]:
+    probes = units.MISSING if one.probes is None else units.count(one.probes)
+    return [*wording.start_and_stop(one), probes, *wording.own_use(one), one.grade or units.MISSING]
+
+
+def _own_use(one: Number) -> list[str]:
+    return [*wording.own_use(one), one.grade or units.MISSING]
+
+
+def _whole(one: Number) -> list[str]:
+    return [wording.slowdown(one), wording.cost(one), *_trust(one)]
+
+
+def _trust(one: Number) -> list[str]:
+    return [units.percent(one.loss_ratio), one.grade or units.MISSING]
+
+
+def _counts(one: Number) -> list[str]:
     counts = [units.spread(one.cost, units.INSTRUCTIONS), units.spread(one.baseline, units.INSTRUCTIONS)]
-    share = units.percent(one.added_ratio)
+    share, lost = units.percent(one.added_ratio), units.percent(one.loss_ratio)
     return [*counts, share, lost, one.mechanism or units.MISSING, units.count(one.blocks)]
+
+
+TABLES: dict[str, tuple[Sequence[str], Callable[[Number], list[str]]]] = {
+    "cost": (TIMES, _costs),
+    "start": (STARTS, _starts),
+    "tracer": (OWN_USE, _own_use),
+    "slowdown": (WHOLE, _whole),
+}
+"""What a suite measures, to the columns of its numbers and their cells."""
 
 
 def _remarks(one: Number) -> Iterator[str]:

@@ -37,13 +37,25 @@ class TableWriter:
         except OSError as error:
             raise self._refused(error) from error
         try:
-            self._file.truncate(self._path.read_bytes().rfind(b"\n") + 1)  # a torn line
-            if self._path.stat().st_size == 0:
-                self.put([[column.name for column in self._columns]])
+            self._begin(self._path.read_bytes())
         except BaseException:
             self._file.close()
             raise
         return self
+
+    def _begin(self, written: bytes) -> None:
+        """Cut off a torn line, and write the header of a new table. Raises: HostNotReady for one of other columns."""
+        whole = written[: written.rfind(b"\n") + 1]
+        self._file.truncate(len(whole))
+        names = [column.name for column in self._columns]
+        if not whole:
+            self.put([names])
+        elif whole.split(b"\n", 1)[0] != (header := csv_line(names).rstrip().encode()):
+            msg = (
+                f"{self._path}: begun by another version of probe-effect, its columns are not {header.decode()}\n"
+                "its rows are kept; to measure anew leave out --resume"
+            )
+            raise HostNotReady(msg)
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
