@@ -48,8 +48,8 @@ def load(program: Path, level: str) -> Load:
 
 @pytest.mark.parametrize(("level", "stem"), STEMS.items())
 def test_a_wildcard_matches_as_many_functions_as_the_level_says(program: Path, level: str, stem: str) -> None:
-    offsets = matching_functions(program, f"{stem}_*")
-    assert len(set(offsets.values())) == len(offsets) == int(level)
+    found = matching_functions(program, f"{stem}_*")
+    assert len({one.offset for one in found.values()}) == len(found) == int(level)
 
 
 @pytest.mark.parametrize("name", ["one_0", "ten_9", "hundred_00", "thousand_999"])
@@ -57,7 +57,7 @@ def test_each_function_begins_with_a_nop(program: Path, name: str) -> None:
     function = find_function(program, name)
     assert function is not None
     assert function.first_bytes in NOP
-    assert function.offset == matching_functions(program, name)[name]
+    assert function == matching_functions(program, name)[name]
 
 
 def test_a_file_that_has_no_such_function_or_is_no_program_has_none(program: Path, tmp_path: Path) -> None:

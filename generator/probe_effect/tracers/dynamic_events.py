@@ -211,7 +211,7 @@ def _offsets(path: Path, function: str, changed_ns: int) -> dict[str, int]:
     """
     del changed_ns  # a file that changed is another file
     if "*" in function:
-        return matching_functions(path, function)
+        return {name: one.offset for name, one in matching_functions(path, function).items()}
     found = find_function(path, function)
     return {} if found is None else {function: found.offset}
 

@@ -37,31 +37,36 @@ def find_function(path: Path, name: str) -> Function | None:
         with path.open("rb") as file:
             elf = ELFFile(file)
             address, size = next(_places(elf, name), (0, 0))
-            offset = next(iter(elf.address_offsets(address)), None) if address else None
-            if offset is None:
-                return None
-            file.seek(offset)
-            return Function(offset, file.read(min(size or FIRST_BYTES, FIRST_BYTES)))
+            return _function(elf, address, size) if address else None
     except (OSError, ELFError):
         return None
 
 
-def matching_functions(path: Path, pattern: str) -> dict[str, int]:
-    """The functions of an ELF file whose names match, `*` standing for anything: name to offset in bytes, by name.
+def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
+    """The functions of an ELF file whose names match, `*` standing for anything, by name.
 
     Empty where the file has no such function, or is no ELF file.
     """
-    found: dict[str, int] = {}
+    found: dict[str, Function] = {}
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
             for section in elf.iter_sections():
                 for symbol in section.iter_symbols() if isinstance(section, SymbolTableSection) else ():
                     if fnmatchcase(symbol.name, pattern) and _is_function(symbol):
-                        found.update((symbol.name, offset) for offset in elf.address_offsets(symbol["st_value"]))
+                        function = _function(elf, symbol["st_value"], symbol["st_size"])
+                        found.update({symbol.name: function} if function else {})
     except (OSError, ELFError):
         return {}
     return dict(sorted(found.items()))
+
+
+def _function(elf: ELFFile, address: int, size: int) -> Function | None:
+    offset = next(iter(elf.address_offsets(address)), None)
+    if offset is None:
+        return None
+    elf.stream.seek(offset)
+    return Function(offset, elf.stream.read(min(size or FIRST_BYTES, FIRST_BYTES)))
 
 
 def _places(elf: ELFFile, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 (pyelftools has no types)
