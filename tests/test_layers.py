@@ -45,6 +45,7 @@ MAY_IMPORT = {
     "exports": GROUND | NUMBERS | {"checks", "charts", "pages"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
+    "live": GROUND | HOST | {"store", "tracers"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},

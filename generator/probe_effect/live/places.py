@@ -1,0 +1,214 @@
+"""From a script's attach point to every place of this system that it matches.
+
+What bpftrace lists, it finds in the same files: tracefs for static probes of the kernel, ELF symbols and notes
+for those of programs (its `probe_matcher.cpp`); asking the files takes milliseconds, and bpftrace itself seconds.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import ProbeEffectError
+from probe_effect.host import read_text
+from probe_effect.live.static_probes import static_probes
+from probe_effect.tracers.kernel import missing, tracefs_folder, tracefs_missing
+from probe_effect.tracers.symbols import find_function, library_of, matching_functions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.store.suite_file import Need
+
+NEEDS: dict[str, Need] = {
+    "kprobe": "kprobe",
+    "kretprobe": "kprobe",
+    "fentry": "fentry",
+    "fexit": "fentry",
+    "uprobe": "uprobe",
+    "uretprobe": "uprobe",
+    "usdt": "uprobe",
+}
+"""Kind of probe to what the kernel must have for it."""
+
+KERNEL_FUNCTIONS = ("kprobe", "kretprobe", "fentry", "fexit")
+
+AS_TRACEPOINTS = {
+    "page-faults": "exceptions:page_fault_*",
+    "faults": "exceptions:page_fault_*",
+    "context-switches": "sched:sched_switch",
+    "cs": "sched:sched_switch",
+    "cpu-migrations": "sched:sched_migrate_task",
+}
+"""Events that the kernel counts itself (`software:` of bpftrace) to the static probes that fire with them.
+
+Source: include/uapi/linux/perf_event.h, enum perf_sw_ids; arch/x86/mm/fault.c, kernel/sched/core.c.
+"""
+
+
+class NotHere(ProbeEffectError):
+    """A probe that this system does not have, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where one probe is set: a static probe of the kernel (`sched:sched_switch`), a function, or a place in a file.
+
+    `offset` and `first_bytes`, in a program's file at `path`: where the probe is set, and what stands there.
+    `semaphore_offset`: of a static probe that has one, the count of those that watch it.
+    """
+
+    kind: str
+    name: str
+    path: Path | None = None
+    offset: int | None = None
+    first_bytes: bytes | None = None
+    semaphore_offset: int | None = None
+
+
+def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[Place]:
+    """Every place that an attach point matches, by name.
+
+    Args:
+        attach: as `ScriptProbe.attach` has it, such as `tracepoint:syscalls:sys_enter_*`.
+        kind: as `ScriptProbe.kind` has it.
+        root: root of the file system, where tracefs is looked for.
+        pid: the process in which libraries named without a path are looked for; else the system's own.
+
+    Raises: NotHere, with what to do where something can be done.
+    """
+    need = NEEDS.get(kind)
+    if need is not None and (why := missing(need, root)):
+        msg = f"{attach}: {why}"
+        raise NotHere(msg)
+    words = attach.split(":")[1:]
+    if kind in KERNEL_FUNCTIONS:
+        found = [Place(kind=kind, name=name) for name in _kernel_functions(words[-1].partition("+")[0], root)]
+    elif kind in ("uprobe", "uretprobe"):
+        found = list(_functions(attach, kind, words, root, pid))
+    elif kind == "usdt":
+        found = list(_static(words, root, pid))
+    else:
+        found = [Place(kind=kind, name=name) for name in _tracepoints(attach, words, root)]
+    if not found:
+        msg = f"{attach}: nothing here matches it; `bpftrace -l '{attach}'` lists what does"
+        raise NotHere(msg)
+    return found
+
+
+def _tracepoints(attach: str, words: list[str], root: Path) -> list[str]:
+    """`sched:sched_switch` for each that matches; those of system calls whatever their category's name."""
+    if why := tracefs_missing(root):
+        msg = f"{attach}: {why}"
+        raise NotHere(msg)
+    pattern = ":".join(words)
+    if attach.startswith("software:"):
+        if words[0] not in AS_TRACEPOINTS:
+            msg = f"{attach}: no static probe fires with it, so its rate cannot be counted without it"
+            raise NotHere(msg)
+        pattern = AS_TRACEPOINTS[words[0]]
+    elif attach.startswith("rawtracepoint:"):
+        pattern = f"*:{words[-1]}"
+    wanted = _glob(pattern)
+    return sorted(name for name in _available(tracefs_folder(root)) if wanted.fullmatch(name))
+
+
+@cache
+def _available(folder: Path | None) -> tuple[str, ...]:
+    return tuple((read_text(folder, "available_events") or "").split()) if folder else ()
+
+
+def _kernel_functions(pattern: str, root: Path) -> list[str]:
+    """Those that ftrace lists; where it keeps the list to itself, those that the kernel's symbols have."""
+    folder = tracefs_folder(root)
+    text = read_text(folder, "available_filter_functions") if folder else None
+    if text is None:
+        symbols = (line.split() for line in (read_text(root, "proc/kallsyms") or "").splitlines())
+        names = {parts[2] for parts in symbols if parts[1] in "tT"}
+    else:
+        names = {line.split()[0] for line in text.splitlines() if line}
+    wanted = _glob(pattern)
+    return sorted(name for name in names if wanted.fullmatch(name))
+
+
+def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
+    """The functions of a file; `function+8` is a place in one, and `0x401136` an address."""
+    name, _, distance = words[-1].strip('"').partition("+")
+    for path in _files(words[0], root, pid):
+        if "*" in name:
+            found = matching_functions(path, name)
+        else:
+            one = find_function(path, name)
+            found = {} if one is None else {name: one}
+        if not found and _is_stripped(path):
+            msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
+            raise NotHere(msg)
+        for function, at in found.items():
+            inside = int(distance, 0) if distance else 0
+            yield Place(
+                kind=kind,
+                name=function,
+                path=path,
+                offset=at.offset + inside,
+                first_bytes=None if inside else at.first_bytes,
+            )
+
+
+def _is_stripped(path: Path) -> bool:
+    return not matching_functions(path, "*")
+
+
+def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
+    """The static probes of a file; `usdt:PATH:NAME` has no provider."""
+    provider, name = (words[1], words[2]) if len(words) > 2 else ("*", words[-1])
+    wanted = _glob(f"{provider or '*'}:{name}")
+    for path in _files(words[0], root, pid):
+        for one in static_probes(path):
+            if wanted.fullmatch(f"{one.provider}:{one.name}"):
+                yield Place(
+                    kind="usdt",
+                    name=f"{one.provider}:{one.name}",
+                    path=path,
+                    offset=one.offset,
+                    first_bytes=one.first_bytes,
+                    semaphore_offset=one.semaphore_offset,
+                )
+
+
+def _files(named: str, root: Path, pid: int | None) -> list[Path]:
+    """The files that an attach point names: by a path that may have wildcards, a program's or a library's name.
+
+    Raises: NotHere for what is not there.
+    """
+    if "/" in named:
+        pattern = named.lstrip("/")
+        found = sorted(root.glob(pattern)) if "*" in pattern else [root / pattern]
+        files = [path for path in found if path.is_file()]
+    else:
+        place = (library_of(pid, named) if pid else None) or shutil.which(named) or _library(named)
+        files = [Path(place)] if place else []
+    if not files:
+        msg = f"{named}: no such program or library here; name it by its path"
+        raise NotHere(msg)
+    return files
+
+
+def _library(stem: str) -> str | None:
+    """The path that the dynamic linker's cache has for `libc` or `libc.so.6` (ldconfig(8))."""
+    program = shutil.which("ldconfig") or "/sbin/ldconfig"
+    try:
+        listed = subprocess.run([program, "-p"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = (line.split() for line in listed.splitlines() if "=>" in line)
+    return next((line[-1] for line in lines if line[0] == stem or line[0].startswith(f"{stem}.so")), None)
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    """`*` stands for anything, and nothing else for anything but itself, as in bpftrace."""
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
