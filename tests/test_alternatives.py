@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.parts import Part
+    from probe_effect.answer.part import Part
     from probe_effect.numbers.likeness import Facts
     from probe_effect.reduce.submission import Number
 

@@ -188,7 +188,7 @@ def test_a_combination_that_nobody_measured_is_composed_of_three_costs() -> None
     nearest = answer(known(*PARTS), combined("uprobe", "count"), HERE).headline
     assert nearest is not None
     (part,) = nearest.forecast.parts
-    assert part.is_composed
+    assert part.basis == "composed"
     assert [source.case for source in part.sources] == ["probe", "counted", "plain"]
     assert part.cost.value == pytest.approx(1050)
 
@@ -204,7 +204,7 @@ def test_a_combination_that_a_case_has_is_that_case() -> None:
     nearest = answer(known(*PARTS), combined("tracepoint", "count"), HERE).headline
     assert nearest is not None
     assert [part.name for part in nearest.forecast.parts] == ["counted"]
-    assert not nearest.forecast.parts[0].is_composed
+    assert nearest.forecast.parts[0].basis == "measured"
 
 
 def test_a_combination_that_several_cases_have_asks_which() -> None:

@@ -67,7 +67,7 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
     With several threads costs change by contention, so there only those whose slowdown stays apart.
     """
     (first, *more) = one.parts
-    if more or first.is_composed:
+    if more or first.basis != "measured":
         return []
     known = alternatives(found, (one.facts.machine, one.tracer, first.name))
     made = [Way(other, _under_load(found, other, one)) for other in known]

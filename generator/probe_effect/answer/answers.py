@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Point
-    from probe_effect.answer.parts import Part
+    from probe_effect.answer.part import Part
     from probe_effect.answer.prediction import Prediction
     from probe_effect.answer.proof import Spread
     from probe_effect.answer.question import Question
@@ -172,10 +172,10 @@ def forecast(
 def tried(found: Evidence, one: Forecast) -> Tried:
     """What measurements say of the ways in which `one` was worked out."""
     (first, *more) = one.parts
-    is_single = not more and not first.is_composed
+    is_single = not more and first.basis == "measured"
     known = checked(found, one.facts.machine)
     done: list[Kind] = ["several probes"] if more else []
-    done += ["probe and action"] if any(part.is_composed for part in one.parts) else []
+    done += ["probe and action"] if any(part.basis == "composed" for part in one.parts) else []
     return Tried(
         line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),
         combinations=tuple((kind, agreement(known, kind)) for kind in done),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.composition import composed
+from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import contention, nearest
+from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.question import Asked
 from probe_effect.errors import UsageError
@@ -15,44 +16,8 @@ from probe_effect.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import Contention
     from probe_effect.answer.question import Combination, Question
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-
-PLAIN_ACTION = "nothing"
-"""The action of cases whose cost is that of the probe alone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One probe of a question on one machine.
-
-    `name`: its case, or its probe and action in words. `sources`: what its `cost` is from: the case, or for a composed
-    cost the cases of the probe, of the action, and of the plain probe. `cost`: ns an event, with contention in it and
-    with what the system calls pay that one event comes with; `path` tells how many those are, where it is known.
-    """
-
-    name: str
-    rate_hz: float
-    sources: tuple[Number, ...]
-    cost: Estimate
-    is_clear: bool
-    contention: Contention | None
-    path: EntryPath | None = None
-
-    @property
-    def is_composed(self) -> bool:
-        """Whether nobody measured it whole."""
-        return len(self.sources) > 1
-
-    @property
-    def highest_hz(self) -> float | None:
-        """The highest rate of events at which all that it consists of was measured."""
-        rates = [one.rate_hz for one in self.sources if one.rate_hz is not None]
-        return min(rates) if len(rates) == len(self.sources) else None
 
 
 def parts(found: Evidence, question: Question, machine: str, tracer: str) -> list[Part]:
@@ -98,7 +63,8 @@ def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads:
     return Part(
         name=asked.case,
         rate_hz=asked.rate_hz,
-        sources=(one,),
+        basis="measured",
+        added=(one,),
         cost=multiplied(one.bounded_cost, several.factor) if several else one.bounded_cost,
         is_clear=one.is_clear,
         contention=several,
@@ -107,49 +73,20 @@ def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads:
 
 
 def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, threads: int) -> Part | None:
-    """The one case that has the probe with the action, or else their composition."""
+    """The one case that has the probe with the action, or else what `cost_of` makes of others."""
     cases = [case for _, case in found.cases if (case.probe, case.action) == (wanted.probe, wanted.action)]
     whole = [case.id for case in cases if not case.parts and (machine, tracer, case.id) in found.costs]
-    if len(whole) > 1:
+    if len(whole) > 1 and wanted.mechanism is None:
         msg = f"{wanted.probe} with {wanted.action}: measured by several cases; name one: --case {' or '.join(whole)}"
         raise UsageError(msg)
-    if whole:
+    if len(whole) == 1 and wanted.mechanism is None:
         return _measured(found, Asked(whole[0], wanted.rate_hz), machine, tracer, threads)
-    sources = _composition(found, wanted, machine, tracer)
-    if sources is None:
-        return None
-    probe, action, plain = sources
-    cost = composed(probe.known_cost, action.known_cost, plain.known_cost)
-    return Part(
-        name=f"{wanted.probe} with {wanted.action}",
+    return cost_of(
+        found,
+        machine,
+        tracer,
+        kind=wanted.probe,
+        mechanism=wanted.mechanism,
+        actions=(wanted.action,),
         rate_hz=wanted.rate_hz,
-        sources=sources,
-        cost=cost,
-        is_clear=cost.value > 0 and (cost.low is None or cost.low > 0),
-        contention=None,
     )
-
-
-def _composition(
-    found: Evidence, wanted: Combination, machine: str, tracer: str
-) -> tuple[Number, Number, Number] | None:
-    """Measurements of the probe, of the action on another probe, and of that probe alone.
-
-    The latter two are of one suite, because only there the other probe is on the same place; the best of several are
-    those whose suite has the probe too. What never fires is no part of anything.
-    """
-    costs = found.by_tracer(machine).get(tracer, {})
-    firing = [(suite, case) for suite, case in found.cases if not case.parts and case.counted_by != "nothing"]
-    known = [(suite.id, case) for suite, case in firing if case.id in costs]
-    plain = [(suite, case) for suite, case in known if case.action == PLAIN_ACTION]
-    probes = [(suite, case) for suite, case in plain if case.probe == wanted.probe]
-    actions = [(suite, case) for suite, case in known if case.action == wanted.action]
-    triples = [
-        (suite != home, costs[probe.id], costs[action.id], costs[other.id])
-        for home, probe in probes
-        for suite, action in actions
-        for its_suite, other in plain
-        if its_suite == suite and other.probe == action.probe
-    ]
-    best = min(triples, key=lambda one: one[0], default=None)
-    return None if best is None else best[1:]

@@ -22,11 +22,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """A kind of probe with an action, and how many events happen per second in each thread."""
+    """A kind of probe with an action, and how many events happen per second in each thread.
+
+    `mechanism`: what the kernel does at the probe, such as `stepped` for a user probe; None where nobody says.
+    """
 
     probe: str
     action: str
     rate_hz: float
+    mechanism: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

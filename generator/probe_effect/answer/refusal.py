@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.parts import PLAIN_ACTION
+from probe_effect.answer.part import PLAIN_ACTION
 
 if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence

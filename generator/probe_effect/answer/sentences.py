@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.levels import Point
-    from probe_effect.answer.parts import Part
+    from probe_effect.answer.part import Part
     from probe_effect.answer.proof import Spread
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts
@@ -168,7 +168,7 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *(calls(part.name, part.path) for part in found.parts if part.path is not None),
         *([programs(found.spread)] if found.spread else []),
         WORDS["hot"],
-        *(reach(found, part) for part in found.parts if part.highest_hz is not None and not part.is_composed),
+        *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
         line_words(known.line),
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
     ]
@@ -231,9 +231,11 @@ def _put_together(found: Forecast, kind: Kind) -> str:
     """How costs were put together."""
     if kind == "several probes":
         return WORDS["add"]
-    part = next(one for one in found.parts if one.is_composed)
-    probe, action, plain = (source.case for source in part.sources)
-    return WORDS["composed"].format(what=part.name, probe=probe, action=action, plain=plain)
+    part = next(one for one in found.parts if one.basis == "composed")
+    added, less = (
+        " ".join(f"{sign} {one.case}" for one in some) for sign, some in (("+", part.added), ("−", part.less))
+    )
+    return WORDS["composed"].format(what=part.name, sum=f"{added} {less}".strip(" +"))
 
 
 def _agreement(known: Agreement | None) -> str:

@@ -48,7 +48,7 @@ WORDS = {
     "no-line": "Rate × cost was not checked at other rates on this machine.",
     "departs": "Measured at {rate}: {measured}, where rate × cost is {predicted}.",
     "add": "The costs of several probes add.",
-    "composed": "Nobody measured {what}: its cost is composed, {probe} + {action} − {plain}.",
+    "composed": "Nobody measured {what}: its cost is composed, {sum}.",
     "checked": "Where such combinations were measured on this machine, they cost {median} what was predicted "
     "({least} to {greatest}), and {holding} of {count} agree within the intervals.",
     "unchecked": "That was not checked on this machine.",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.answers import Answer, Forecast, Neighbour
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Point
-    from probe_effect.answer.parts import Part
+    from probe_effect.answer.part import Part
     from probe_effect.model import Estimate
 
 
@@ -42,7 +42,7 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
     values = _forecast_json(found, forecast)
     if nearest is None:
         values = {key: [] if isinstance(value, list) else None for key, value in values.items()}
-    is_composed = any(part.is_composed for part in forecast.parts)
+    is_composed = any(part.basis != "measured" for part in forecast.parts)
     return {
         "rate_hz": forecast.load.rate_hz,
         "case": None if is_composed else "+".join(part.name for part in forecast.parts),
@@ -128,8 +128,8 @@ def _part_json(part: Part) -> dict[str, Any]:
         "name": part.name,
         "rate_hz": part.rate_hz,
         **interval_json(part.cost, "cost", "ns"),
-        "basis": "composed" if part.is_composed else "measured",
-        "composed": part.is_composed,
+        "basis": part.basis,
+        "composed": part.basis == "composed",
         "calls_per_event": part.path.calls_per_event if part.path else None,
         **interval_json(part.path.cost if part.path else None, "call_cost", "ns"),
         "cases": [source.case for source in part.sources],

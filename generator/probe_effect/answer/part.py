@@ -1,0 +1,51 @@
+"""One probe of an answer on one machine, with its cost and what that cost rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from probe_effect.answer.entry_path import EntryPath
+    from probe_effect.answer.levels import Contention
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+
+PLAIN_ACTION = "nothing"
+"""The action of cases whose cost is that of the probe alone."""
+
+Basis = Literal["measured", "composed", "estimated", "published"]
+"""What a cost rests on: one measurement, several, counted instructions, or others' figures. No two are ranked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One probe of a question on one machine.
+
+    `name`: its case, or its probe and action in words. `cost`: ns an event, with contention in it and with what the
+    system calls pay that one event comes with; `path` tells how many those are, where it is known. It is that of the
+    measurements `added`, less those of `less`: of one measurement alone where `basis` is `measured`. `note`: what was
+    assumed to get there, in sentences.
+    """
+
+    name: str
+    rate_hz: float
+    basis: Basis
+    added: tuple[Number, ...]
+    less: tuple[Number, ...] = ()
+    cost: Estimate
+    is_clear: bool
+    contention: Contention | None = None
+    path: EntryPath | None = None
+    note: str | None = None
+
+    @property
+    def sources(self) -> tuple[Number, ...]:
+        """Every measurement that its cost is from."""
+        return self.added + self.less
+
+    @property
+    def highest_hz(self) -> float | None:
+        """The highest rate of events at which all that it consists of was measured."""
+        rates = [one.rate_hz for one in self.sources if one.rate_hz is not None]
+        return min(rates) if len(rates) == len(self.sources) else None
