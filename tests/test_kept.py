@@ -84,6 +84,26 @@ def test_without_a_folder_nothing_is_kept_and_everything_is_made() -> None:
     assert maker.asked == 2
 
 
+def test_what_came_with_the_program_is_taken_and_nothing_is_written(
+    place: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.put(b"shipped", "it")
+    monkeypatch.setattr("probe_effect.store.kept.PACKAGED", place.folder)
+    assert Kept().get("it") == b"shipped"
+    assert Kept().get("another") is None
+
+
+def test_what_came_with_the_program_and_is_spoilt_is_made_anew(
+    place: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.put(b"shipped", "it")
+    cut_in_its_body(entry(place))
+    monkeypatch.setattr("probe_effect.store.kept.PACKAGED", place.folder)
+    own = Kept(tmp_path / "own")
+    assert own.get("it") is None
+    assert own.made(lambda: b"anew", "it") == b"anew" == own.get("it")
+
+
 def test_what_could_not_be_made_leaves_nothing_behind(place: Kept) -> None:
     def fail() -> NoReturn:
         msg = "no result"

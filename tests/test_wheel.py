@@ -1,6 +1,6 @@
-"""The wheel in an empty environment, outside any clone: it measures, checks, summarises and prepares a submission.
+"""The wheel in an empty environment, outside any clone: it answers, measures, checks and prepares a submission.
 
-This is what `uv tool install` and `pipx install` give to people who measure and do nothing else.
+This is what `uv tool install` and `pipx install` give to people who have no clone.
 """
 
 from __future__ import annotations
@@ -15,15 +15,32 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import PROJECT
+from builders import MACHINE, PROJECT
 from fakes.project import FAKES
-from probe_effect.store.places import OWN_FOLDER
+from probe_effect.store.kept import DIGEST_BYTES
+from probe_effect.store.places import OWN_FOLDER, DataFolder
+from probe_effect.store.version import data_files
 from site_build import absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SUITES = PROJECT / "data" / "suites"
+
+MAX_WHEEL_BYTES = 3_000_000
+"""What somebody downloads for one question may not grow unseen with the data."""
+
+ASKED = [
+    pytest.param(("predict", "--rate", "50k", "--case", "06-uprobe", "--tracer", "bpftrace"), id="predict"),
+    pytest.param(
+        ("predict", "--rate", "2k", "--probe", "uprobe", "--action", "count-by-pid", "--format", "json"), id="json"
+    ),
+    pytest.param(("cite",), id="cite all"),
+    pytest.param(("cite", "amd-epyc-2t-kvm-d4f3"), id="cite a machine"),
+    pytest.param(("cite", "2026.11"), id="cite a release"),
+    pytest.param(("cite", "gregg-2011-pid-provider#cost_count"), id="cite a figure"),
+    pytest.param(("compare", "amd-epyc-2t-kvm-d4f3", "--tracers", "bpftrace", "libbpf"), id="compare"),
+]
 
 pytestmark = pytest.mark.xdist_group("wheel")
 
@@ -88,6 +105,24 @@ class Installed:
         command = (self.programs / "python", FAKES / "command.py", self.kernel, "measure")
         return Path(self._run(*command, *words).stdout.strip())
 
+    def made(self) -> list[Path]:
+        """The submissions whose numbers it made of rows, as it has kept them; lists of several have other forms."""
+        kept = (path for path in (self.folder.parent / "home").rglob("*") if path.is_file())
+        return [path for path in kept if path.read_bytes()[DIGEST_BYTES:].startswith(b"{")]
+
+    def in_clone(self, *words: str | Path) -> str:
+        """What the clone's own program prints on the same machine, asked in the clone."""
+        done = run(
+            sys.executable,
+            "-c",
+            "from probe_effect.cli import main; main()",
+            *words,
+            folder=PROJECT,
+            environment=self.environment | {"PYTHONPATH": str(PROJECT / "generator")},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def _run(self, *words: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
         done = run(*words, folder=self.folder, environment=self.environment)
         assert done.returncode == status, done.stderr
@@ -110,6 +145,31 @@ def test_every_file_of_the_suites_and_of_the_package_is_in_the_wheel(wheel: Path
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert (suites | ours) - inside == set()
+
+
+def test_the_wheel_has_every_file_of_the_data_and_stays_small(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    data = {f"probe_effect/data/{one.path}" for one in data_files(DataFolder(PROJECT / "data"))}
+    assert data - inside == set()
+    assert wheel.stat().st_size < MAX_WHEEL_BYTES
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_it_answers_byte_for_byte_as_in_the_clone_and_makes_no_number_anew(
+    installed: Installed, words: tuple[str, ...]
+) -> None:
+    assert installed(*words) == installed.in_clone(*words)
+    assert installed.made() == []
+
+
+def test_numbers_of_other_data_are_made_of_their_rows(installed: Installed, data: Path) -> None:
+    installed("cite", MACHINE, "--data", data)
+    assert len(installed.made()) == 1
+
+
+def test_newer_data_are_named(installed: Installed, data: Path) -> None:
+    shutil.copytree(PROJECT / "data" / "suites", data / "suites", dirs_exist_ok=True)
+    assert installed("cite", "--data", data) == installed.in_clone("cite", "--data", data) != installed("cite")
 
 
 def test_the_suites_are_there(installed: Installed) -> None:

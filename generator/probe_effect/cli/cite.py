@@ -47,7 +47,7 @@ def cite(what: str, data_path: Path | None, base_url: str, output_format: str) -
       probe-effect cite 'gregg-2011-pid-provider#cost_count' --format json
     """  # noqa: D301 (click reads the \b)
     wanted = what.strip("/")
-    found = _citation(wanted, data_folder(data_path), base_url)
+    found = _citation(wanted, data_folder(data_path, only_asks=True), base_url)
     if output_format == "json":
         output.product_json({"id": wanted} | asdict(found))
     else:

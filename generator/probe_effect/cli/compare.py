@@ -67,7 +67,7 @@ def compare(
     Example: probe-effect compare amd-epyc-2t-kvm-d4f3 --tracers bpftrace libbpf
     Example: probe-effect compare base/per-event head/per-event --fail-above 2%
     """  # noqa: D301 (click reads the \b)
-    data = data_folder(data_path, may_be_new=True)
+    data = data_folder(data_path, only_asks=True)
     if bool(two_tracers) is (second is not None) or (two_tracers and tracers):
         msg = "expected A and B, or A and `--tracers T U` without `--tracer`"
         raise UsageError(msg)

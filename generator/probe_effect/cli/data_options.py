@@ -10,7 +10,7 @@ import click
 
 from probe_effect.errors import UsageError
 from probe_effect.store.kept import Kept
-from probe_effect.store.places import OWN_FOLDER, DataFolder, find_project, project_or_error
+from probe_effect.store.places import OWN_FOLDER, PACKAGED, DataFolder, find_project, project_or_error
 
 if TYPE_CHECKING:
     from probe_effect.store.machine_file import Submitter
@@ -19,29 +19,34 @@ data_option = click.option(
     "--data",
     "data_path",
     type=click.Path(path_type=Path),
-    help=f"The data folder. [default: data/ of the checkout around the working folder, else {OWN_FOLDER}/data]",
+    help=f"The data folder. [default: data/ of the checkout around the working folder, else {OWN_FOLDER}/data, else, "
+    "for what only asks, the data that came with the program]",
 )
 
 
-def data_folder(given: Path | None, *, may_be_new: bool = False) -> DataFolder:
+def data_folder(given: Path | None, *, may_be_new: bool = False, only_asks: bool = False) -> DataFolder:
     """The data folder. Raises: UsageError when there is none.
 
     Args:
         given: by the user.
         may_be_new: outside a checkout, whether a command can do without one, because it makes what it needs.
+        only_asks: outside of both, whether the data that came with the program will do.
     """
-    root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new)
+    root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new, only_asks=only_asks)
     if not root.is_dir() and (given or not may_be_new):
         msg = f"{root}: is not a folder. Give a data folder with --data."
         raise UsageError(msg)
     return DataFolder(root, kept())
 
 
-def _around(working: Path, *, may_be_new: bool) -> Path:
-    """`data/` of the checkout, or outside of one our own, which then has the suites of the package."""
+def _around(working: Path, *, may_be_new: bool, only_asks: bool) -> Path:
+    """`data/` of the checkout; outside of one our own, which has the package's suites, or all of the package's."""
     own = working / OWN_FOLDER / "data"
-    is_ours = find_project(working) is None and (may_be_new or own.is_dir())
-    return own if is_ours else project_or_error(working) / "data"
+    if project := find_project(working):
+        return project / "data"
+    if may_be_new or own.is_dir():
+        return own
+    return PACKAGED if only_asks and PACKAGED.is_dir() else project_or_error(working) / "data"
 
 
 def kept() -> Kept:

@@ -47,7 +47,7 @@ def predict(
 
     Exit status 1 when nothing was measured that could guide.
     """  # noqa: D301 (click reads the \b)
-    data, question = data_folder(data_path), _question(words)
+    data, question = data_folder(data_path, only_asks=True), _question(words)
 
     from probe_effect.cli.predict_run import run
 

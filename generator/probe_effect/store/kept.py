@@ -28,28 +28,26 @@ CODE = frozenset({".py", ".j2"})
 """The endings of what our results depend on: modules, and the templates of pages."""
 
 
+PACKAGED = PACKAGE / "kept"
+"""Entries that came with the program, made of its data when its wheel was built; a checkout has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Entries in `folder`; without one nothing is kept."""
+    """Entries in `folder`, beside those that came with the program; without a folder nothing is kept."""
 
     folder: Path | None = None
 
     def get(self, *made_from: str) -> bytes | None:
         """What was put there for just this; None where it was not, or is not what it was."""
-        if self.folder is None:
-            return None
-        try:
-            entry = self._path(made_from).read_bytes()
-        except OSError:
-            return None
-        digest, body = entry[:DIGEST_BYTES], entry[DIGEST_BYTES:]
-        return body if hashlib.sha256(body).digest() == digest else None
+        found = _entry(PACKAGED, made_from)
+        return _entry(self.folder, made_from) if found is None and self.folder else found
 
     def put(self, body: bytes, *made_from: str) -> None:
         """Keep `body`; where that cannot be, a later run makes it again."""
         if self.folder is None:
             return
-        path = self._path(made_from)
+        path = _path(self.folder, made_from)
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
@@ -73,10 +71,20 @@ class Kept:
             self.put(found, *made_from)
         return found
 
-    def _path(self, made_from: Iterable[str]) -> Path:
-        assert self.folder is not None
-        name = hashlib.sha256("\0".join(made_from).encode()).hexdigest()
-        return self.folder / name[:2] / name[2:]
+
+def _entry(folder: Path, made_from: Iterable[str]) -> bytes | None:
+    """What an entry holds; None where it is not there, or is not what it was."""
+    try:
+        entry = _path(folder, made_from).read_bytes()
+    except OSError:
+        return None
+    digest, body = entry[:DIGEST_BYTES], entry[DIGEST_BYTES:]
+    return body if hashlib.sha256(body).digest() == digest else None
+
+
+def _path(folder: Path, made_from: Iterable[str]) -> Path:
+    name = hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+    return folder / name[:2] / name[2:]
 
 
 NOWHERE = Kept()

@@ -10,11 +10,10 @@ from probe_effect.errors import UsageError
 from probe_effect.store.kept import NOWHERE, PACKAGE, Kept
 from probe_effect.store.tables import printable
 
-PACKAGED_SUITES = next(
-    (suites for suites in (PACKAGE / "data" / "suites", PACKAGE.parents[1] / "data" / "suites") if suites.is_dir()),
-    PACKAGE / "data" / "suites",
+PACKAGED = next(
+    (data for data in (PACKAGE / "data", PACKAGE.parents[1] / "data") if (data / "suites").is_dir()), PACKAGE / "data"
 )
-"""The suites that came with the program: inside a wheel; in its checkout, where it runs from there."""
+"""The data that came with the program: inside a wheel; in its checkout, where it runs from there."""
 
 OWN_FOLDER = "probe-effect-submission"
 """Where results lie outside a checkout, in the working folder: laid out as the repository, so that it can be sent."""
@@ -95,7 +94,7 @@ class DataFolder:
     def suites(self) -> list[Path]:
         """The folder of every suite; those of the package where `data/` has none of its own."""
         own = self.root / "suites"
-        parent = own if own.is_dir() else PACKAGED_SUITES
+        parent = own if own.is_dir() else PACKAGED / "suites"
         return [folder for folder in sorted(parent.glob("*")) if (folder / "suite.toml").is_file()]
 
     def relative(self, path: Path) -> str:

@@ -1,0 +1,44 @@
+"""Lays what takes a computation into the wheel: the numbers of its data, so that no installed program makes them anew.
+
+A build hook of hatchling: https://hatch.pypa.io/latest/plugins/build-hook/custom/
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there only while a wheel is built
+    """Reduces all submissions once, with the code that goes into the wheel and the numpy of the build."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the kept numbers and the list of each release's files. Raises: BadData where `data/` is unsound.
+
+        Args:
+            version: of the wheel's form; an editable one runs from its checkout, which keeps what it makes itself.
+            build_data: what hatchling puts into the wheel, by where it lies.
+        """
+        if version == "editable":
+            return
+        root = Path(self.root)
+        self._made = TemporaryDirectory()
+        sys.path.insert(0, str(root / "generator"))
+        from probe_effect.numbers.catalogue import read_numbers  # noqa: PLC0415  the path is known only now
+        from probe_effect.store.kept import Kept  # noqa: PLC0415
+        from probe_effect.store.places import DataFolder  # noqa: PLC0415
+
+        read_numbers(DataFolder(root / "data", Kept(Path(self._made.name))))
+        placed = {self._made.name: "probe_effect/kept"}
+        manifests = sorted(root.glob("data/releases/*/manifest.json"))
+        placed |= {str(path): f"probe_effect/{path.relative_to(root).as_posix()}" for path in manifests}
+        build_data["force_include"].update(placed)
+
+    def finalize(self, version: str, *_: object) -> None:
+        """Remove what was made for the wheel."""
+        if version != "editable":
+            self._made.cleanup()
