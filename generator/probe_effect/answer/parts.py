@@ -29,10 +29,10 @@ def parts(found: Evidence, question: Question, machine: str, tracer: str) -> lis
     if question.combination is not None:
         wanted.append(_combined(found, question.combination, machine, tracer, question.threads))
     known = [part for part in wanted if part is not None]
-    return _with_calls(known, question.calls_hz) if len(known) == len(wanted) else []
+    return with_calls(known, question.calls_hz) if len(known) == len(wanted) else []
 
 
-def _with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
+def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
     """The parts with what the system calls of the program pay, once for all probes that stand on them.
 
     Where nobody says how many calls there are, they are as many as in the loop of the part that has most.
