@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "host": set[str](),
     "processes": set[str](),
     "compilers": {"errors"},
+    "scripts": GROUND,
     "store": GROUND,
     "stats": GROUND,
     "reduce": GROUND | {"store", "stats"},

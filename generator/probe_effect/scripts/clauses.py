@@ -1,0 +1,201 @@
+"""The parts of a program in bpftrace's language or in D: attach points, a predicate, a block."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.scripts.tables import ALIASES, ATTACH_POINT, KINDS, PATHS
+from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
+
+if TYPE_CHECKING:
+    from probe_effect.scripts.form import ScriptError
+
+_PIECE = re.compile(ATTACH_POINT)
+_WORD = re.compile(r"[A-Za-z_]+")
+_NAMED = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
+_EMPTY = Tokens("", (), {})
+_TYPES = {"struct", "union", "enum"}
+_FUNCTIONS = {"macro", "fn"}
+_DECLARATIONS = {"import", "let", "inline", "typedef", "self", "this", "extern"}
+"""Begin what stands before or between clauses and ends with a semicolon; the last five are D's."""
+
+BARE = {"begin", "end"}
+"""Providers that stand without a colon, in either case."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttachPoint:
+    """One attach point as written, and where."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What is probed, what must hold, and what is done.
+
+    Attributes:
+        attach_points: at least one.
+        predicate: the tokens between slashes; empty where there is none.
+        predicate_start: of the opening slash; None where there is none.
+        block: tokens with the braces around them; empty where D leaves the block out.
+    """
+
+    attach_points: tuple[AttachPoint, ...]
+    predicate: Tokens
+    predicate_start: int | None
+    block: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """All clauses, and the blocks of macros and functions by their names."""
+
+    clauses: tuple[Clause, ...]
+    functions: dict[str, Tokens]
+
+
+def program(text: str) -> Program:
+    """The clauses of a program.
+
+    Raises:
+        ScriptError: it is in neither language, or has no probe.
+    """
+    clauses: list[Clause] = []
+    functions: dict[str, Tokens] = {}
+    at = after_layout(text, 0)
+    while at < len(text):
+        word = _word_at(text, at)
+        if word in _FUNCTIONS:
+            name, block, at = _function(text, at)
+            functions[name] = block
+        elif word in _TYPES or _is_config(text, at, word):
+            at = _definition(text, at)
+        elif word in _DECLARATIONS and text[at + len(word) : at + len(word) + 1].isspace():
+            at = _behind_semicolon(text, at)
+        else:
+            clause, at = _clause(text, at)
+            clauses.append(clause)
+        at = after_layout(text, at)
+    if not clauses:
+        raise failed(text, len(text), "no probe", "an attach point and a block, such as “tracepoint:… { @ = count() }”")
+    return Program(tuple(clauses), functions)
+
+
+def _word_at(text: str, at: int) -> str:
+    matched = _WORD.match(text, at)
+    return matched[0] if matched else ""
+
+
+def _is_config(text: str, at: int, word: str) -> bool:
+    return word == "config" and text.startswith("=", after_layout(text, at + len(word)))
+
+
+def _definition(text: str, at: int) -> int:
+    """Behind a definition of a type, with attributes and a semicolon, or behind the block of a `config`."""
+    while (token := token_at(text, at)) and token.text not in {"{", ";"}:
+        at = token.end
+    if token is None:
+        raise failed(text, len(text), "the end of the script", "a definition in “{” and “}”")
+    if token.text == ";":
+        return token.end
+    _, at = bracketed(text, token.start)
+    if _word_at(text, after_layout(text, at)) == "__attribute__":
+        return _behind_semicolon(text, at)
+    behind = after_layout(text, at)
+    return behind + 1 if text.startswith(";", behind) else at
+
+
+def _behind_semicolon(text: str, at: int) -> int:
+    while token := token_at(text, at):
+        at = token.end
+        if token.text == ";":
+            return at
+        if token.text == "{":
+            _, at = bracketed(text, token.start)
+    raise failed(text, len(text), "the end of the script", "“;”")
+
+
+def _function(text: str, at: int) -> tuple[str, Tokens, int]:
+    """The name of a macro or function, its block, and where the text behind it starts."""
+    named = token_at(text, at + len(_word_at(text, at)))
+    name, at = (named.text, named.end) if named else ("", at)
+    while (token := token_at(text, at)) and token.text != "{":
+        at = token.end
+    if token is None:
+        raise failed(text, len(text), "the end of the script", f"a block in “{{” and “}}” for “{name}”")
+    block, at = bracketed(text, token.start)
+    return name, block, at
+
+
+def _clause(text: str, at: int) -> tuple[Clause, int]:
+    points, at = _attach_points(text, at)
+    condition, condition_start = _EMPTY, None
+    at = after_layout(text, at)
+    if text.startswith("/", at):
+        condition_start = at
+        condition, at = predicate(text, at)
+        at = after_layout(text, at)
+    if text.startswith("{", at):
+        block, at = bracketed(text, at)
+        return Clause(points, condition, condition_start, block), at
+    if condition_start is None and all(one.text.count(":") == 3 for one in points):
+        return Clause(points, condition, condition_start, _EMPTY), at  # D prints the probe's name then
+    raise _expected_block(text, at)
+
+
+def _expected_block(text: str, at: int) -> ScriptError:
+    return failed(text, at, found_at(text, at), "“,”, “/” or a block in “{” and “}” behind the attach point")
+
+
+def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:
+    points = []
+    while True:
+        written, end = _attach_point(text, at)
+        points.append(AttachPoint(written, at))
+        at = after_layout(text, end)
+        if not text.startswith(",", at):
+            return tuple(points), at
+        at = after_layout(text, at + 1)
+        if text.startswith(("/", "{"), at):  # a comma behind the last one is allowed
+            return tuple(points), at
+
+
+def _attach_point(text: str, at: int) -> tuple[str, int]:
+    """One attach point, whose quoted parts may have commas and spaces, and where the text behind it starts."""
+    pieces: list[str] = []
+    start, provider = at, ""
+    while at < len(text):
+        if text[at] == '"':
+            token = token_at(text, at)
+            piece = token.text if token else ""
+        elif text[at] == "/":
+            provider = provider or provider_of("".join(pieces))
+            piece = "/" if provider in PATHS else ""
+        else:
+            matched = _PIECE.match(text, at)
+            piece = matched[0] if matched else ""
+        if not piece:
+            break
+        pieces.append(piece)
+        at += len(piece)
+    if start == at:
+        raise failed(text, at, found_at(text, at), "an attach point, such as “kprobe:vfs_read”")
+    return "".join(pieces), at
+
+
+def provider_of(attach: str) -> str:
+    """The long and current name of an attach point's provider, in small letters; empty where bpftrace has none such."""
+    word = _NAMED.sub("", attach).split(":", 1)[0]
+    word = ALIASES.get(word, word.lower())
+    return word if word in KINDS and (":" in attach or word in BARE) else ""
+
+
+def resolved(attach: str) -> str:
+    """An attach point of bpftrace with the long and current name of its provider; BEGIN and END stay as written."""
+    written = _NAMED.sub("", attach)
+    provider = provider_of(attach)
+    return written if provider in {"", *BARE} else f"{provider}:{written.split(':', 1)[1]}"

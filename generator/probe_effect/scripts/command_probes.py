@@ -1,0 +1,162 @@
+"""What command lines of perf, strace and trace-cmd probe, and what they do at each event."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from probe_effect.scripts.form import Script, ScriptProbe, shortened
+from probe_effect.scripts.kinds import tracepoint_kind
+from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_KINDS, PRINT, SOFTWARE
+from probe_effect.scripts.tokens import failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from probe_effect.scripts.commands import Command
+
+_MODIFIERS = re.compile(r"^[ukhGHpPSDWeIb]+$")
+_LARGE_PAGES = 4096
+"""The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
+
+_COSTLY = {
+    "perf": "a c F g m all-cpus call-graph count freq mmap-pages",
+    "strace": "c C f k count follow-forks seccomp-bpf stack-trace summary summary-only",
+    "trace-cmd": "T b p",
+}
+"""Options that change what events cost, or how many there are."""
+
+
+def read_command(text: str, command: Command) -> Script:
+    """What a command line probes.
+
+    Raises:
+        ScriptError: a subcommand that does not trace, or that we do not read.
+    """
+    read = {"perf": _perf, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
+    probes = tuple(read(text, command))
+    costly = _COSTLY[command.tool].split()
+    options = tuple(_written(name, value) for name, value in command.options if name in costly)
+    pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
+    return Script(language=command.language, text=text, probes=probes, pid_filter=pid, options=options)
+
+
+def _written(name: str, value: str | None) -> str:
+    dashes = "-" if len(name) == 1 else "--"
+    return f"{dashes}{name}" + ("" if value is None else f" {value}")
+
+
+def _probe(
+    attach: str, kind: str, action: str, *, has_filter: bool = False, unknown: Iterable[str] = ()
+) -> ScriptProbe:
+    return ScriptProbe(
+        attach=attach,
+        kind=kind,
+        actions=(action,),
+        has_filter=has_filter,
+        timing=None,
+        unknown=tuple(shortened(one) for one in unknown),
+        line=1,
+    )
+
+
+def _listed(values: Iterable[str]) -> Iterator[str]:
+    """What commas divide, in groups (braces) or not."""
+    return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
+
+
+def _perf(text: str, command: Command) -> Iterator[ScriptProbe]:
+    subcommand = command.words[0] if command.words else ""
+    if subcommand == "trace":
+        return _perf_trace(command)
+    if subcommand == "probe":
+        return _perf_probe(text, command)
+    if subcommand in {"record", "top", "stat"}:
+        return _perf_events(subcommand, command)
+    found = f"“perf {shortened(subcommand)}”"
+    raise failed(text, 0, found, "perf record, stat, top, trace or probe, which are those that probe")
+
+
+def _perf_events(subcommand: str, command: Command) -> Iterator[ScriptProbe]:
+    action = COUNT if subcommand == "stat" else _record_action(command)
+    is_sampled = subcommand != "stat" and not command.has("c", "count")
+    for event in list(_listed(command.all("e", "event"))) or ["cycles"]:
+        kind = _perf_kind(event, is_sampled=is_sampled)
+        yield _probe(event, kind, action, has_filter=command.has("filter"))
+
+
+def _record_action(command: Command) -> str:
+    if command.has("g", "call-graph"):
+        return "record-stack"
+    pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
+    return "record-large-buffer" if pages.isascii() and pages.isdigit() and int(pages[:9]) >= _LARGE_PAGES else "record"
+
+
+def _perf_kind(event: str, *, is_sampled: bool) -> str:
+    """The kind of an event as `perf list` and `perf probe` name it."""
+    group, _, name = event.partition(":")
+    if not name or _MODIFIERS.match(name):
+        if is_sampled and (group in CLOCKS or group not in SOFTWARE):
+            return "profile"  # as often as -F says, or perf's default of 4000 Hz
+        return "software" if group in SOFTWARE else "hardware"
+    kind = next((kind for pattern, kind in PERF_KINDS if re.search(pattern, event)), None)
+    return kind or tracepoint_kind(event)
+
+
+def _perf_trace(command: Command) -> Iterator[ScriptProbe]:
+    action = BY_NAME if command.has("s", "summary") else PRINT
+    unknown = [_written("F", value) for value in command.all("F", "pf")]
+    for event in list(_listed(command.all("e", "event", "expr"))) or ["all"]:
+        kind = tracepoint_kind(event) if ":" in event else "system-call"
+        yield _probe(event, kind, action, has_filter=command.has("filter"), unknown=unknown)
+
+
+def _perf_probe(text: str, command: Command) -> Iterator[ScriptProbe]:
+    wanted = [*command.all("a", "add"), *command.words[1:2]]
+    if not wanted:
+        raise failed(text, 0, "no probe", "perf probe with --add and a function")
+    where = "u" if command.has("x", "exec") else "k"
+    for one in wanted:
+        function = one.partition("=")[2] or one
+        name = function.split(" ", 1)[0]
+        yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", NOTHING)
+
+
+_TRACED = re.compile(r"^(?:trace=|t=)?([^=]*)$")
+
+
+def _strace(text: str, command: Command) -> Iterator[ScriptProbe]:
+    expressions = (_TRACED.match(one) for one in command.all("e"))
+    named = [found[1] for found in expressions if found] + command.all("trace")
+    if not command.words and command.pid is None:
+        raise failed(text, 0, "no process", "strace with -p or a command to trace")
+    summed = command.has("c", "summary-only")
+    both = command.has("C", "summary")
+    has_filter = command.has("P", "trace-path")
+    unknown = [_written(name, value) for name, value in command.options if name in {"k", "stack-trace"}]
+    for name in list(_listed(named)) or ["all"]:
+        found = _probe(
+            name, "system-call", BY_NAME if summed and not both else PRINT, has_filter=has_filter, unknown=unknown
+        )
+        yield found
+
+
+_PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
+
+
+def _trace_cmd(text: str, command: Command) -> Iterator[ScriptProbe]:
+    if not command.words or command.words[0] not in {"record", "start", "stream", "profile", "set"}:
+        found = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
+        raise failed(text, 0, found, "trace-cmd record, start, stream or profile, which are those that probe")
+    action = "record-stack" if command.has("T") else "record"
+    events = command.all("e")
+    for event in events:
+        attach = event.replace("/", ":") if ":" in event or "/" in event else f"{event}:*"
+        yield _probe(attach, tracepoint_kind(attach), action, has_filter=command.has("f"))
+    plugins = command.all("p")
+    for plugin in plugins:
+        for function in command.all("l", "g") or ["*"]:
+            kind = _PLUGINS.get(plugin, "unknown")
+            yield _probe(function, kind, action, unknown=[] if plugin in _PLUGINS else [_written("p", plugin)])
+    if not events and not plugins:
+        raise failed(text, 0, "no event", "trace-cmd with -e and an event, or -p and a tracer")

@@ -1,0 +1,71 @@
+"""What a script is to its readers: its probes, in their order, and what each does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from probe_effect.errors import UsageError
+
+Language = Literal["bpftrace", "d", "perf", "strace", "ftrace"]
+Timing = Literal["start", "end"]
+
+SHORT = 40
+"""Signs of a script that a message quotes."""
+
+
+class ScriptError(UsageError):
+    """A script that cannot be read: where (lines and columns count from 1), what was found, what was expected."""
+
+    def __init__(self, line: int, column: int, found: str, expected: str) -> None:
+        self.line, self.column, self.found, self.expected = line, column, found, expected
+        super().__init__(f"Script, line {line}, column {column}: found {found}, expected {expected}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptProbe:
+    """One attach point of a script, with what is done each time that it fires.
+
+    Attributes:
+        attach: the attach point as written, short and old names of its provider resolved.
+        kind: the word of the suites' `probe` keys where there is one, else a kind of bpftrace's; `unknown` for others.
+        actions: a word of the suites' `action` keys for each statement that costs, in the script's order; a word
+            stands as often as the script does it. Of branches, all; `nothing` or `filter` alone where nothing else is.
+        has_filter: whether a predicate, or an `if` around the whole block, decides what the actions are done for.
+        timing: `start` where a time is stored, `end` where the difference to a stored one is taken.
+        unknown: parts whose cost no word above covers, as written, shortened.
+        line: of the attach point, from 1.
+    """
+
+    attach: str
+    kind: str
+    actions: tuple[str, ...]
+    has_filter: bool
+    timing: Timing | None
+    unknown: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A script, or a command line that traces.
+
+    Attributes:
+        language: in which it is written; `ftrace` stands for command lines of trace-cmd.
+        text: the program itself, out of its command line where it came in one.
+        probes: at least one.
+        pid_filter: the process that `-p`, or a predicate `pid == N` of every event, names, as written.
+        options: of a command line, those that change what events cost, as written.
+    """
+
+    language: Language
+    text: str
+    probes: tuple[ScriptProbe, ...]
+    pid_filter: str | None = None
+    options: tuple[str, ...] = ()
+
+
+def shortened(text: str) -> str:
+    """A part of a script on one line, no longer than a message can bear."""
+    line = " ".join(text[: 4 * SHORT].split())
+    return line if len(line) <= SHORT else line[: SHORT - 1] + "…"

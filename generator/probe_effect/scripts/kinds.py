@@ -1,0 +1,27 @@
+"""The kinds of attach points, in the words of the suites' `probe` keys where those have one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from probe_effect.scripts.clauses import provider_of
+from probe_effect.scripts.tables import D_KINDS, KINDS, TRACEPOINTS
+
+if TYPE_CHECKING:
+    from probe_effect.scripts.form import Language
+
+
+def kind_of(attach: str, language: Language) -> str:
+    """The kind of an attach point of a program; `unknown` where its language has no such provider."""
+    if language == "d":
+        return next((kind for pattern, kind in D_KINDS if re.search(pattern, attach)), "unknown")
+    provider = provider_of(attach)
+    if provider != "tracepoint":
+        return KINDS.get(provider, "unknown")
+    return tracepoint_kind(attach.split(":", 1)[1])
+
+
+def tracepoint_kind(name: str) -> str:
+    """The kind of a tracepoint, by its subsystem and name."""
+    return next((kind for pattern, kind in TRACEPOINTS if re.search(pattern, name)), "tracepoint")

@@ -1,0 +1,226 @@
+r"""What the reader of scripts knows of the languages, as data, so that the site's reader has the very same.
+
+Patterns use only what regular expressions of Python and of JavaScript mean alike: no named groups, no `\w`, `\d` or
+`.`, `[\s\S]` for any sign, and none that goes back over a long text twice.
+
+Sources: bpftrace's `docs/language.md`, `docs/stdlib.md`, `src/probe_types.h` and `src/parser.cpp` (0.27), and
+`man/adoc/bpftrace.adoc` and `src/lexer.l` (0.17) for what was called otherwise; of D, the *Dynamic Tracing Guide*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_DEPTH = 100
+"""Brackets within brackets; nobody writes so many, and whoever reads them recurses."""
+
+TOKENS = (
+    ("space", r"[ \t\r\n\f\v]+"),
+    ("comment", r"//[^\n]*"),
+    ("open-comment", r"/\*"),
+    ("directive", r"#(?:[^\n\\]|\\[^\n]|\\\n)*"),
+    ("string", r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'),
+    ("open-string", r'"'),
+    ("character", r"'(?:[^'\\\n]|\\[ -~])*'"),
+    ("map", r"@[A-Za-z0-9_]*"),
+    ("thread-local", r"self->[A-Za-z_][A-Za-z0-9_]*"),
+    ("variable", r"this->[A-Za-z_][A-Za-z0-9_]*|\$(?:#|\$?[A-Za-z0-9_]+)"),
+    ("number", r"[0-9][A-Za-z0-9_]*"),
+    ("word", r"[A-Za-z_`][A-Za-z0-9_`]*"),
+    ("operator", r"<<=|>>=|->|\+\+|--|&&|\|\||<<|>>|::|\.\.|[-+*/%&|^=!<>]=|[-+*/%&|^=!<>~?:;,.(){}\[\]]"),
+)
+"""In their order: the first that matches is the token. What none matches is a stray sign."""
+
+ATTACH_POINT = r'[^ \t\r\n\f\v{},"/]+'
+"""A piece of an attach point; quoted parts, and slashes of paths, stand between such pieces."""
+
+SHELL = (
+    ("space", r"[ \t\r\n]+"),
+    ("single", r"'[^']*'"),
+    ("double", r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'),
+    ("escape", r"\\[\s\S]"),
+    ("plain", r"[^ \t\r\n'\"\\]+"),
+)
+"""Parts of a word of a command line (POSIX shell, 2.2 Quoting); nothing is expanded."""
+
+KINDS = {
+    "begin": "begin",
+    "end": "end",
+    "self": "begin",
+    "test": "begin",
+    "bench": "begin",
+    "kprobe": "kprobe",
+    "kretprobe": "kretprobe",
+    "uprobe": "uprobe",
+    "uretprobe": "uretprobe",
+    "usdt": "usdt",
+    "fentry": "fentry",
+    "fexit": "fexit",
+    "tracepoint": "tracepoint",
+    "rawtracepoint": "raw-tracepoint",
+    "profile": "profile",
+    "interval": "interval",
+    "software": "software",
+    "hardware": "hardware",
+    "watchpoint": "watchpoint",
+    "asyncwatchpoint": "watchpoint",
+    "iter": "iter",
+}
+"""Providers of bpftrace to kinds; the tracepoints of system calls have kinds of their own (`TRACEPOINTS`)."""
+
+ALIASES = {
+    "k": "kprobe",
+    "kr": "kretprobe",
+    "u": "uprobe",
+    "ur": "uretprobe",
+    "U": "usdt",
+    "f": "fentry",
+    "fr": "fexit",
+    "kfunc": "fentry",
+    "kretfunc": "fexit",
+    "t": "tracepoint",
+    "rt": "rawtracepoint",
+    "p": "profile",
+    "i": "interval",
+    "s": "software",
+    "h": "hardware",
+    "w": "watchpoint",
+    "aw": "asyncwatchpoint",
+    "it": "iter",
+}
+"""Short and old names of providers, with case: `U` is no `u`."""
+
+PATHS = ("uprobe", "uretprobe", "usdt", "iter")
+"""Providers in whose attach points a slash is part of a path, and opens no predicate."""
+
+TRACEPOINTS = (
+    (r"^(?:raw_syscalls:sys_enter|syscalls:sys_enter_[^:]+)$", "tracepoint-entry"),
+    (r"^(?:raw_syscalls:sys_exit|syscalls:sys_exit_[^:]+)$", "tracepoint-return"),
+)
+"""Names of tracepoints to the kinds of the suites; every other one is a `tracepoint`."""
+
+D_KINDS = (
+    (r"^(?:dtrace:::)?(?:BEGIN|ERROR)$", "begin"),
+    (r"^(?:dtrace:::)?END$", "end"),
+    (r"^syscall:[^:]*:[^:]*:entry$", "tracepoint-entry"),
+    (r"^syscall:[^:]*:[^:]*:return$", "tracepoint-return"),
+    (r"^fbt:[^:]*:[^:]*:entry$", "kprobe"),
+    (r"^fbt:[^:]*:[^:]*:return$", "kretprobe"),
+    (r"^rawfbt:[^:]*:[^:]*:entry$", "kprobe"),
+    (r"^rawfbt:[^:]*:[^:]*:return$", "kretprobe"),
+    (r"^pid(?:[0-9]+|\$[A-Za-z0-9_]+):[^:]*:[^:]*:return$", "uretprobe"),
+    (r"^pid(?:[0-9]+|\$[A-Za-z0-9_]+):[^:]*:[^:]*:[^:]+$", "uprobe"),
+    (r"^rawtp:[^:]*:[^:]*:[^:]+$", "raw-tracepoint"),
+    (r"^(?:profile:::)?tick-[^:]+$", "interval"),
+    (r"^(?:profile:::)?profile-[^:]+$", "profile"),
+    (r"^cpc:[^:]*:[^:]*:[^:]+$", "hardware"),
+    (r"^[A-Za-z_]+(?:[0-9]+|\$[A-Za-z0-9_]+):[^:]*:[^:]*:[^:]+$", "usdt"),
+    (r"^(?:io|ip|lockstat|lockd|mib|proc|sched|sdt|tcp|udp|vminfo|sysinfo):[^:]*:[^:]*:[^:]+$", "tracepoint"),
+)
+"""D's probe descriptions to kinds, the first that matches; on Linux `syscall` has tracepoints, and `fbt` kprobes."""
+
+D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
+"""Attach points that only D has, where bpftrace's providers have been looked for first."""
+
+NOTHING, FILTER, PRINT = "nothing", "filter", "print"
+COUNT, BY_NUMBER, BY_NAME, BY_BOTH = "count", "count-by-pid", "count-by-name", "count-by-pid-and-name"
+BY_STRING, BY_KERNEL_STACK, BY_USER_STACK = "count-by-string", "count-by-kernel-stack", "count-by-user-stack"
+HISTOGRAM, HISTOGRAM_OF_TIME, HISTOGRAM_BY_STACKS = "histogram", "histogram-of-time", "histogram-by-two-stacks"
+
+_EFFECTS = {
+    "aggregation": "avg count llquantize max min stats stddev sum tseries",
+    "histogram": "hist lhist quantize lquantize",
+    # All of these write an event to a buffer that the tool in user space reads and acts on.
+    "print": """cat clear debugf denormalize errorf join normalize print printa printf skboutput strftime system time
+        trace tracemem trunc unwatch warnf zero""",
+    "string": """buf cgroup_path copyin copyinstr copyinto kstr macaddr ntop path str strcap str_concat strjoin stringof
+        uptr""",
+    "kernel-stack": "kstack stack",
+    "user-stack": "dw_ustack jstack ustack",
+    "name": """comm execargs execname func leader_comm pcomm probe probefunc probemod probename probeprov probetype
+        syscall_name username""",
+    "time": "elapsed nsecs timestamp vtimestamp walltimestamp",
+    "free": """assert assert_str basename bswap cgroup cgroupid container_of cpid cpu ctx curtask exit fail find getopt
+        gid has_cpid has_key htonl htonll htons is_array is_err is_integer is_literal is_ptr is_str is_unsigned_integer
+        jiffies kaddr kfunc_allowed kfunc_exist kptr ksym leader_tid len mutex_owned ncpus ntohl ntohll ntohs numaid
+        percpu_kaddr pid ppid progenyof pton rand reg retval signal_name socket_cookie static_assert strcontains
+        strerror strlen strncmp strstr sym tid uaddr uid usermode usym func_name mod umod ufunc uaddr default_str_length
+        config""",
+    # Evaluated where the script is compiled; what stands within is never carried out.
+    "type": "offsetof sizeof typeof typeinfo",
+    "loop": "for unroll while",
+    "keyword": "else if in let return struct union enum",
+}
+"""What a function or a built-in word does, and which do it."""
+
+EFFECTS = {word: effect for effect, words in _EFFECTS.items() for word in words.split()}
+"""Word to its effect. A function that is not here is unknown, and named so."""
+
+TOOLS = {"bpftrace": "bpftrace", "dtrace": "d", "perf": "perf", "strace": "strace", "trace-cmd": "ftrace"}
+"""Commands to the language of what follows them."""
+
+BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
+"""Words that may stand before a command, as do assignments of variables."""
+
+WITH_VALUE = {
+    "bpftrace": "B c e f I o p d",
+    "dtrace": "b c D f I i L m n o P p s U x",
+    "perf": """C c D e F G I j k M m o p r t u x call-graph cgroup count cpu delay event filter freq mmap-pages output
+        pid tid uid""",
+    "perf probe": "a d k m s x add del exec module source vmlinux",
+    "strace": """a b e E I o O p P s S u U X abbrev attach columns const-print-style decode-pids detach-on env fault
+        inject interruptible kvm output raw read signal status string-limit summary-columns summary-sort-by trace
+        trace-path user verbose write""",
+    "trace-cmd": "A b B C D e f g h k l M m n o O p P R r s t v max-graph-depth module",
+}
+"""Options that take a value: of perf 6.12 (perf-record(1), perf-stat(1), perf-trace(1)), strace 6.13, trace-cmd 3.3."""
+
+SOFTWARE = tuple(
+    """alignment-faults bpf-output cgroup-switches context-switches cpu-clock cpu-migrations cs dummy emulation-faults
+    faults major-faults migrations minor-faults page-faults task-clock""".split()
+)
+"""Software events (perf_event_open(2), PERF_TYPE_SOFTWARE)."""
+
+PERF_KINDS = (
+    (r"^mem:", "watchpoint"),
+    (r"^sdt_", "usdt"),
+    (r"^probe:[^:]*__return$", "kretprobe"),
+    (r"^probe:", "kprobe"),
+    (r"^probe_[^:]*:[^:]*__return$", "uretprobe"),
+    (r"^probe_", "uprobe"),
+    (r"^probes:", "unknown"),
+)
+"""Groups of events that `perf probe` makes (its manual page, PROBE SYNTAX) to kinds; `probes` are somebody's own."""
+
+CLOCKS = ("cpu-clock", "task-clock")
+"""Software events that are samples of time."""
+
+SYSTEM_CALL_WRAPPERS = tuple(
+    """accept accept4 bind chdir chmod close connect dup dup2 epoll_wait execve fchmod fdatasync fstat fsync ftruncate
+    getdents64 getpid ioctl kill lseek madvise mkdir mmap mprotect munmap open openat poll pread64 pwrite64 read readv
+    recvfrom recvmsg rename rmdir sendmsg sendto socket unlink write writev""".split()
+)
+"""Functions of the C library that do little but make the system call of the same name (man-pages, section 2)."""
+
+
+def tables() -> dict[str, Any]:
+    """Everything here that the site's reader needs, of lists, dictionaries and strings only."""
+    return {
+        "max_depth": MAX_DEPTH,
+        "tokens": [list(one) for one in TOKENS],
+        "attach_point": ATTACH_POINT,
+        "shell": [list(one) for one in SHELL],
+        "kinds": KINDS,
+        "aliases": ALIASES,
+        "paths": list(PATHS),
+        "tracepoints": [list(one) for one in TRACEPOINTS],
+        "d_kinds": [list(one) for one in D_KINDS],
+        "d_only": D_ONLY,
+        "effects": EFFECTS,
+        "tools": TOOLS,
+        "before_tools": list(BEFORE_TOOLS),
+        "with_value": {tool: options.split() for tool, options in WITH_VALUE.items()},
+        "software": list(SOFTWARE),
+        "clocks": list(CLOCKS),
+        "perf_kinds": [list(one) for one in PERF_KINDS],
+    }
