@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "exports": GROUND | NUMBERS | {"checks", "charts", "pages"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
-    "live": GROUND | HOST | {"store", "tracers"},
+    "live": GROUND | HOST | {"store", "tracers", "scripts"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
+from probe_effect.live.attach_points import parts
 from probe_effect.live.static_probes import static_probes
 from probe_effect.tracers.kernel import missing, tracefs_folder, tracefs_missing
 from probe_effect.tracers.symbols import find_function, library_of, matching_functions
@@ -75,7 +76,7 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
     """Every place that an attach point matches, by name.
 
     Args:
-        attach: as `ScriptProbe.attach` has it, such as `tracepoint:syscalls:sys_enter_*`.
+        attach: in bpftrace's words (`attach_points.as_bpftrace`), such as `tracepoint:syscalls:sys_enter_*`.
         kind: as `ScriptProbe.kind` has it.
         root: root of the file system, where tracefs is looked for.
         pid: the process in which libraries named without a path are looked for; else the system's own.
@@ -86,7 +87,7 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
     if need is not None and (why := missing(need, root)):
         msg = f"{attach}: {why}"
         raise NotHere(msg)
-    words = attach.split(":")[1:]
+    words = parts(attach)[1:]
     if kind in KERNEL_FUNCTIONS:
         found = [Place(kind=kind, name=name) for name in _kernel_functions(words[-1].partition("+")[0], root)]
     elif kind in ("uprobe", "uretprobe"):
