@@ -32,11 +32,19 @@ LEAST_BUSY_RATIO = 1e-4
 """A thread that used less of the time that it was watched did nothing that a slowdown could be told of."""
 
 
+FILTER = "filter"
+FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
+
+OWN_ACTIONS = {"perf": frozenset({"record", "count", "print"}), "trace": frozenset({"record"}), "strace": frozenset()}
+"""First word of a tracer to what it does with each event anyway, so that the cost of its plain probe has it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Probes of one attach point that fire in one way and do the same at each event.
 
-    `matched`: how many there are. `rates_hz`: events per second of elapsed time in each thread; None where nobody
+    `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
+    script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where nobody
     counted. `rate_hz`: those of all threads together. `why`: what keeps them from being attached or counted.
     """
 
@@ -46,6 +54,8 @@ class Group:
     matched: int
     first_bytes: str | None
     actions: tuple[str, ...]
+    has_filter: bool = False
+    unknown: tuple[str, ...] = ()
     rates_hz: Mapping[int, float] | None = None
     rate_hz: float | None = None
     why: str | None = None
@@ -175,16 +185,30 @@ def advise(
 
 
 def _costed(found: Evidence, machine: str, tracer: str, group: Group) -> Advised:
-    part = cost_of(
+    """A group with its cost; behind a filter every event is taken to come to the actions, and at the low end none."""
+    own = OWN_ACTIONS.get(tracer.split("-", maxsplit=1)[0], frozenset())
+    actions = [action for action in group.actions if action not in own]
+    filtered = [FILTER] if group.has_filter and FILTER not in actions else []
+    part = _cost(found, machine, tracer, group, [*filtered, *actions, *group.unknown])
+    if part is None or not group.has_filter or set(actions) <= {FILTER}:
+        return Advised(group, part)
+    least = _cost(found, machine, tracer, group, [FILTER])
+    if least is None or least.cost.low is None or part.cost.low is None:
+        return Advised(group, part)
+    cost = part.cost._replace(low=min(part.cost.low, least.cost.low))
+    return Advised(group, replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED]))))
+
+
+def _cost(found: Evidence, machine: str, tracer: str, group: Group, actions: Sequence[str]) -> Part | None:
+    return cost_of(
         found,
         machine,
         tracer,
         kind=group.kind,
         mechanism=group.mechanism,
-        actions=group.actions,
+        actions=actions,
         rate_hz=group.rate_hz or 0.0,
     )
-    return Advised(group, part)
 
 
 def _paying(advised: Sequence[Advised], thread: Thread, calls_hz: float | None) -> list[Part]:

@@ -1,0 +1,174 @@
+"""The probes of a script on this system: where each is set, what is to be counted, and what fires in one way."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.advice import Group
+from probe_effect.answer.first_instruction import mechanism
+from probe_effect.errors import UsageError
+from probe_effect.host import ROOT
+from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace, parts
+from probe_effect.live.count import Countable
+from probe_effect.live.places import NotHere, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.live.count import Counted, Kind, Rate
+    from probe_effect.live.places import Place
+    from probe_effect.numbers.likeness import Facts
+    from probe_effect.scripts.script import Script, ScriptProbe
+
+NO_EVENTS = {"begin", "end", "interval"}
+"""Kinds that fire when the script starts and stops, or on a clock of its own, and in no thread that is watched."""
+
+COUNTED_AS: dict[str, Kind] = {
+    "kprobe": "kprobe",
+    "kretprobe": "kretprobe",
+    "fentry": "kprobe",
+    "fexit": "kretprobe",
+    "uprobe": "uprobe",
+    "uretprobe": "uretprobe",
+    "usdt": "usdt",
+    "profile": "profile",
+}
+"""Kind of probe to that which counts where it fires; every other is counted as a static probe of the kernel."""
+
+ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-call"}
+CALLS = "system calls"
+"""What all system calls are counted as, for probes on some of them make all of them slower."""
+
+UNITS_HZ = {"hz": 1.0, "s": 1.0, "ms": 1e3, "us": 1e6}
+PERF_HZ = 4000.0
+"""How often `perf record` samples when nobody says (perf-record(1), -F)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A probe of the script, and its places here; none of them with the reason why."""
+
+    place: int
+    """Which of the script's probes it is, from 0: two may be written alike."""
+    probe: ScriptProbe
+    places: tuple[Place, ...] = ()
+    hz: float | None = None
+    why: str | None = None
+
+    def counted_name(self, at: Place | None) -> str:
+        """What one of its places is called while it is counted."""
+        return f"{self.place} {self.probe.attach}" + (f" {at.name} {at.path or ''} {at.offset}" if at else "")
+
+
+def wanted(script: Script, pid: int | None) -> list[Wanted]:
+    """The probes of a script that events fire, each with its places on this system."""
+    events = [(place, one) for place, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
+    return [_wanted(script, place, one, pid) for place, one in events]
+
+
+def _wanted(script: Script, place: int, probe: ScriptProbe, pid: int | None) -> Wanted:
+    attach = as_bpftrace(probe.attach, probe.kind, script.language)
+    if attach is None:
+        why = f"{probe.attach}: nothing here that could be counted answers to it; say how often it fires with --rate"
+        return Wanted(place=place, probe=probe, why=why)
+    if probe.kind == "profile":
+        return Wanted(place=place, probe=probe, hz=_hz(attach, script.options))
+    try:
+        return Wanted(place=place, probe=probe, places=tuple(places(attach, probe.kind, ROOT, pid)))
+    except NotHere as error:
+        return Wanted(place=place, probe=probe, why=str(error))
+
+
+def _hz(attach: str, options: Sequence[str]) -> float:
+    """How often a CPU is looked at: `profile:hz:99`, `profile:ms:10`, or the option `-F 99` of perf."""
+    words = parts(attach)
+    if len(words) == 3 and words[1] in UNITS_HZ and words[2].isdecimal() and int(words[2]):
+        number = float(words[2])
+        return number if words[1] == "hz" else UNITS_HZ[words[1]] / number
+    named = (re.fullmatch(r"(?:-F|--freq) ?=?(\d+)", option) for option in options)
+    return next((float(found[1]) for found in named if found), PERF_HZ)
+
+
+def countables(probes: Iterable[Wanted]) -> list[Countable]:
+    """What is to be counted: each place once, and all system calls where the script has probes on some."""
+    found = [one for probe in probes for one in _countables(probe)]
+    if any(probe.probe.kind in ON_CALLS and probe.places for probe in probes):
+        name = EVERY_CALL.partition(":")[2]
+        found.append(Countable(probe=CALLS, kind="tracepoint", name=name))
+    return found
+
+
+def _countables(one: Wanted) -> Iterator[Countable]:
+    kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
+    if one.hz is not None:
+        yield Countable(probe=one.counted_name(None), kind=kind, hz=one.hz)
+    for place in one.places:
+        yield Countable(
+            probe=one.counted_name(place),
+            kind=kind,
+            name=place.name,
+            path=place.path,
+            offsets=() if place.offset is None else (place.offset,),
+            semaphore=place.semaphore_offset or 0,
+        )
+
+
+def groups(
+    probes: Iterable[Wanted], counted: Counted | None, given_hz: Mapping[str, float], here: Facts
+) -> list[Group]:
+    """The probes of each attach point by how they fire, with their rates.
+
+    Args:
+        probes: those of the script.
+        counted: what was counted; None where nothing was.
+        given_hz: attach point to the rate that somebody gave, events/s in one thread.
+        here: this machine, whose kernel decides how a user probe fires.
+    Raises: UsageError for a rate of a probe that the script has not.
+    """
+    known = list(probes)
+    if unknown := given_hz.keys() - {one.probe.attach for one in known}:
+        has = ", ".join(dict.fromkeys(one.probe.attach for one in known))
+        msg = f"--rate {unknown.pop()}: the script has no such probe; it has {has}"
+        raise UsageError(msg)
+    rates = {} if counted is None else {one.probe: one for one in counted.rates}
+    return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
+
+
+def _groups(one: Wanted, rates: Mapping[str, Rate], given_hz: float | None, here: Facts) -> Iterator[Group]:
+    by_mechanism: dict[str | None, list[Place]] = {}
+    for place in one.places:
+        by_mechanism.setdefault(_mechanism(place, here), []).append(place)
+    for how, its in by_mechanism.items() or [(None, [])]:
+        names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
+        seen = [rates[name] for name in names if name in rates]
+        first = its[0].first_bytes if len(its) == 1 else None
+        threads = _sum(rate.thread_hz for rate in seen)
+        yield Group(
+            attach=one.probe.attach,
+            kind=one.probe.kind,
+            mechanism=how,
+            matched=max(1, len(its)),
+            first_bytes=first.hex(" ") if first else None,
+            actions=one.probe.actions,
+            has_filter=one.probe.has_filter,
+            unknown=one.probe.unknown,
+            rates_hz=threads if seen else None,
+            rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
+            why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
+        )
+
+
+def _mechanism(place: Place, here: Facts) -> str | None:
+    if place.first_bytes is None:
+        return None
+    return mechanism(place.first_bytes.hex(" "), here.architecture, here.kernel_release)
+
+
+def _sum(rates: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for one in rates:
+        for tid, hz in one.items():
+            found[tid] = found.get(tid, 0.0) + hz
+    return found
