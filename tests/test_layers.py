@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "workloads": GROUND | HOST | {"store"},
+    "live": GROUND | HOST | {"store", "tracers"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},
 }
