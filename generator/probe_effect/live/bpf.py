@@ -1,0 +1,209 @@
+"""The bpf(2) system call: maps, programs, links, statistics and what is loaded, with nothing but the standard library.
+
+Everything made here belongs to a file descriptor and goes with it, at `kill -9` too. Why no library and no bpftool: a
+library brings LLVM or headers and 0.3 s of start; a few instructions of our own need neither.
+
+Source of all constants and layouts: include/uapi/linux/bpf.h, Linux 6.18; older kernels accept shorter structures, as
+long as what they do not know is zero (bpf_check_uarg_tail_zero in kernel/bpf/syscall.c). Byte code and layouts are the
+same on all little-endian architectures with 64 bits; only the numbers of the system calls differ.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady
+from probe_effect.host import ROOT, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CALL_NUMBERS = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
+"""bpf(2) by architecture: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h."""
+
+# enum bpf_cmd
+MAP_CREATE, MAP_UPDATE_ELEM, PROG_LOAD = 0, 2, 5
+PROG_TEST_RUN = 10
+MAP_LOOKUP_BATCH, LINK_CREATE, ENABLE_STATS = 24, 28, 32
+
+# enum bpf_map_type
+HASH, ARRAY, PERCPU_HASH = 1, 2, 5
+NO_PREALLOC = 1
+"""BPF_F_NO_PREALLOC: elements take memory when they are made; in tracing programs safe since Linux 6.1."""
+
+# enum bpf_prog_type
+SOCKET_FILTER, KPROBE, TRACEPOINT = 1, 2, 5
+
+# enum bpf_attach_type
+PERF_EVENT, KPROBE_MULTI, UPROBE_MULTI = 41, 42, 48
+
+MULTI_RETURN = 1
+"""BPF_F_KPROBE_MULTI_RETURN and BPF_F_UPROBE_MULTI_RETURN."""
+
+STATS_RUN_TIME = 0
+"""The one member of enum bpf_stats_type, since Linux 5.8."""
+
+LOG_BYTES = 1 << 16
+NAME_BYTES = 16
+BATCH = 4096
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def system_call(number: int, *arguments: object) -> int:
+    """A system call that Python has no function for. Raises: OSError."""
+    result: int = _libc.syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+def call_number(numbers: dict[str, int]) -> int:
+    """The number of a system call on this machine. Raises: HostNotReady for an architecture that `numbers` lacks."""
+    machine = platform.machine()
+    if machine not in numbers:
+        msg = f"counting on {machine}: expected one of {', '.join(numbers)}, whose system calls are known here"
+        raise HostNotReady(msg)
+    return numbers[machine]
+
+
+def command(number: int, attributes: bytearray) -> int:
+    """One command of bpf(2); the kernel may write into `attributes`. Raises: OSError, HostNotReady."""
+    memory = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+    size = ctypes.c_uint(len(attributes))
+    return system_call(call_number(CALL_NUMBERS), ctypes.c_int(number), ctypes.byref(memory), size)
+
+
+def address(memory: bytearray) -> int:
+    """Where a buffer lies; it must stay alive and keep its length while the kernel uses it."""
+    return ctypes.addressof((ctypes.c_char * len(memory)).from_buffer(memory))
+
+
+def create_map(kind: int, key_bytes: int, value_bytes: int, entries: int, *, flags: int = 0) -> int:
+    """The descriptor of a new map. Raises: OSError, HostNotReady."""
+    return command(MAP_CREATE, bytearray(struct.pack("=5I52x", kind, key_bytes, value_bytes, entries, flags)))
+
+
+def update(map_fd: int, key: bytes, value: bytes) -> None:
+    """Set an element, made where it was not there. `value` of a per-CPU map has one for each CPU. Raises: OSError."""
+    held = bytearray(key), bytearray(value)
+    command(MAP_UPDATE_ELEM, bytearray(struct.pack("=I4x3Q", map_fd, address(held[0]), address(held[1]), 0)))
+
+
+def read_per_cpu(map_fd: int, key_bytes: int, cpus: int) -> Iterator[tuple[bytes, tuple[int, ...]]]:
+    """Each key of a per-CPU hash of 64-bit values, with its value on each possible CPU.
+
+    Read in batches (Linux 5.6), one system call for thousands of keys. Raises: OSError.
+    """
+    batch, cursor = BATCH, None
+    is_last = False
+    while not is_last:
+        keys, values, place = bytearray(batch * key_bytes), bytearray(batch * cpus * 8), bytearray(8)
+        before = bytearray(cursor or bytes(8))
+        fields = (address(before) if cursor else 0, address(place), address(keys), address(values))
+        attributes = bytearray(struct.pack("=4Q2I2Q", *fields, batch, map_fd, 0, 0))
+        try:
+            command(MAP_LOOKUP_BATCH, attributes)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:  # more in one bucket of the hash than the buffer holds
+                batch *= 2
+                continue
+            if error.errno != errno.ENOENT:
+                raise
+            is_last = True
+        cursor = bytes(place)
+        (count,) = struct.unpack_from("=I", attributes, 32)
+        counts = struct.iter_unpack(f"={cpus}Q", values[: count * cpus * 8])
+        for at, one in zip(range(0, count * key_bytes, key_bytes), counts, strict=True):
+            yield bytes(keys[at : at + key_bytes]), one
+
+
+def load(kind: int, instructions: bytes, name: str, *, attach_type: int = 0) -> int:
+    """The descriptor of a loaded program. Raises: OSError, with the verifier's words where it has any."""
+    code, licence = bytearray(instructions), bytearray(b"Apache-2.0\0")
+    shown = name.encode()[: NAME_BYTES - 1]
+
+    def attempt(log: bytearray | None) -> int:
+        logged = (1, len(log), address(log)) if log else (0, 0, 0)
+        fields = (kind, len(code) // 8, address(code), address(licence), *logged, 0, 0, shown, 0, attach_type)
+        return command(PROG_LOAD, bytearray(struct.pack("=2I2Q2IQ2I16s2I", *fields)))
+
+    try:
+        return attempt(None)
+    except OSError as error:
+        if error.errno == errno.EPERM:
+            raise
+        log = bytearray(LOG_BYTES)
+        try:
+            return attempt(log)
+        except OSError as again:
+            words = bytes(log).split(b"\0", 1)[0].decode(errors="replace").strip().splitlines()
+            raise OSError(
+                again.errno, f"{again.strerror}: {'; '.join(words[-3:])}" if words else again.strerror
+            ) from error
+
+
+def link_perf_event(program_fd: int, event_fd: int, cookie: int) -> int:
+    """The descriptor of a link from a perf event to a program, which is told `cookie` (Linux 5.15). Raises: OSError."""
+    fields = (program_fd, event_fd, PERF_EVENT, 0, cookie)
+    return command(LINK_CREATE, bytearray(struct.pack("=4IQ", *fields)))
+
+
+def link_uprobes(
+    program_fd: int,
+    path: bytes,
+    places: Sequence[tuple[int, int, int]],
+    *,
+    pid: int = 0,
+    is_return: bool = False,
+) -> int:
+    """The descriptor of one link to many places of a file (Linux 6.6), which goes off at all of them as it is closed.
+
+    Args:
+        places: (offset in the file, offset of its USDT semaphore or 0, cookie).
+        pid: the only process in which breakpoints are set; 0 for every one that maps the file.
+    Raises: OSError; EINVAL where the kernel has no such links.
+    """
+    name = bytearray(path + b"\0")
+    offsets, semaphores, cookies = (
+        bytearray(struct.pack(f"={len(places)}Q", *each)) for each in zip(*places, strict=True)
+    )
+    counters = address(semaphores) if any(one[1] for one in places) else 0
+    pointers = (address(name), address(offsets), counters, address(cookies))
+    numbers = (len(places), MULTI_RETURN if is_return else 0, pid)
+    fields = (program_fd, 0, UPROBE_MULTI, 0, *pointers, *numbers)
+    return command(LINK_CREATE, bytearray(struct.pack("=4I4Q3I4x", *fields)))
+
+
+def link_kprobes(program_fd: int, places: Sequence[tuple[str, int]], *, is_return: bool = False) -> int:
+    """The descriptor of one link to many kernel functions (Linux 5.18, CONFIG_FPROBE). `places`: (name, cookie).
+
+    Raises: OSError; EOPNOTSUPP or EINVAL where the kernel has no such links.
+    """
+    names = [bytearray(function.encode() + b"\0") for function, _ in places]
+    pointers = bytearray(struct.pack(f"={len(names)}Q", *map(address, names)))
+    cookies = bytearray(struct.pack(f"={len(names)}Q", *(cookie for _, cookie in places)))
+    flags = MULTI_RETURN if is_return else 0
+    fields = (program_fd, 0, KPROBE_MULTI, 0, flags, len(names), address(pointers), 0, address(cookies))
+    return command(LINK_CREATE, bytearray(struct.pack("=4I2I3Q", *fields)))
+
+
+def enable_statistics() -> int:
+    """A descriptor while which the kernel counts and times the runs of all programs (Linux 5.8). Raises: OSError."""
+    return command(ENABLE_STATS, bytearray(struct.pack("=I4x", STATS_RUN_TIME)))
+
+
+def possible_cpus() -> int:
+    """How many values an element of a per-CPU map has.
+
+    Source: num_possible_cpus in kernel/bpf/hashtab.c; /sys/devices/system/cpu/possible lists the same ("0-3,8").
+    """
+    listed = read_text(ROOT, "sys/devices/system/cpu/possible") or "0"
+    ends = [part.split("-") for part in listed.split(",")]
+    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)

@@ -1,0 +1,104 @@
+"""What is loaded into the kernel, by id or by descriptor: programs with what they ran, and links with their targets.
+
+Source of the layouts: struct bpf_prog_info and struct bpf_link_info in include/uapi/linux/bpf.h, Linux 6.18. An older
+kernel fills the beginning that it knows and leaves the rest zero.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from probe_effect.live import bpf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Found = TypeVar("Found")
+
+PROGRAM_NEXT, PROGRAM_BY_ID, GET_INFO, LINK_BY_ID, LINK_NEXT = 11, 13, 15, 30, 31
+"""enum bpf_cmd: BPF_PROG_GET_NEXT_ID, _GET_FD_BY_ID, BPF_OBJ_GET_INFO_BY_FD, BPF_LINK_GET_FD_BY_ID, _GET_NEXT_ID."""
+
+PROGRAM_INFO_BYTES = 232
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A loaded program. `runs` and `run_ns` grow only while statistics are switched on."""
+
+    id: int
+    kind: int
+    name: str
+    tag: str
+    uid: int
+    loaded_ns: int
+    """On the clock since boot, CLOCK_BOOTTIME."""
+    runs: int
+    run_ns: int
+    missed: int
+    """Runs that the kernel left out because a program ran already on that CPU."""
+    attached_btf: tuple[int, int]
+    """The BTF object and the type in it of the kernel function that a tracing program is for; zeros where none is."""
+
+
+def programs() -> list[Program]:
+    """All loaded programs, by id. Raises: OSError."""
+    return [found for number in ids(PROGRAM_NEXT) if (found := _of(PROGRAM_BY_ID, number, program)) is not None]
+
+
+def program(fd: int) -> Program:
+    """A program by its descriptor. Raises: OSError."""
+    info = information(fd, PROGRAM_INFO_BYTES)
+    kind, number = struct.unpack_from("=2I", info)
+    run_ns, runs, missed = struct.unpack_from("=3Q", info, 192)
+    return Program(
+        id=number,
+        kind=kind,
+        name=text(info[64:80]),
+        tag=info[8:16].hex(),
+        uid=struct.unpack_from("=I", info, 48)[0],
+        loaded_ns=struct.unpack_from("=Q", info, 40)[0],
+        runs=runs,
+        run_ns=run_ns,
+        missed=missed,
+        attached_btf=struct.unpack_from("=2I", info, 220),
+    )
+
+
+def ids(command: int) -> Iterator[int]:
+    """The ids of all objects of a sort, by the command that names the next one. Raises: OSError."""
+    number = 0
+    while True:
+        attributes = bytearray(struct.pack("=3I", number, 0, 0))
+        try:
+            bpf.command(command, attributes)
+        except FileNotFoundError:
+            return
+        number = struct.unpack_from("=I", attributes, 4)[0]
+        yield number
+
+
+def _of(command: int, number: int, read: Callable[[int], Found]) -> Found | None:
+    """What `read` says of the object of that id; None when it has gone meanwhile. Raises: OSError."""
+    try:
+        fd = bpf.command(command, bytearray(struct.pack("=3I", number, 0, 0)))
+    except FileNotFoundError:
+        return None
+    try:
+        return read(fd)
+    finally:
+        os.close(fd)
+
+
+def information(fd: int, size: int, filled: bytes = b"") -> bytearray:
+    """The first `size` bytes that the kernel tells of an object; `filled` is what it is asked with. Raises: OSError."""
+    info = bytearray(filled.ljust(size, b"\0"))
+    bpf.command(GET_INFO, bytearray(struct.pack("=2IQ", fd, size, bpf.address(info))))
+    return info
+
+
+def text(field: bytes | bytearray) -> str:
+    """A string that ends at its first zero; whatever another program named itself, so it is foreign."""
+    return bytes(field).split(b"\0", 1)[0].decode(errors="replace")

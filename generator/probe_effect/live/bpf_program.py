@@ -1,0 +1,212 @@
+"""Our own BPF programs: one that counts, by probe and thread, and one that follows the children of whom we count.
+
+Source: Documentation/bpf/standardization/instruction-set.rst of the Linux kernel for the encoding, and for the numbers
+of helpers `___BPF_FUNC_MAPPER` in include/uapi/linux/bpf.h. Written for little-endian machines.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, ATTACH_COOKIE = 14, 1, 2, 174
+"""Helpers: thread id in the low, process id in the high 32 bits; elements of maps; the cookie of the probe's link."""
+
+R0, R1, R2, R3, R4, R6, R7, STACK = 0, 1, 2, 3, 4, 6, 7, 10
+"""Registers: result, arguments, two that calls keep, and the end of the stack."""
+
+WORD, DOUBLE = 0x00, 0x18
+MAP_FD, MAP_VALUE = 1, 2
+"""BPF_PSEUDO_MAP_FD and BPF_PSEUDO_MAP_VALUE: what the kernel puts in place of a descriptor."""
+
+REST, ELSEWHERE = 0xFFFF_FFFF, 0xFFFF_FFFE
+"""In the place of a thread's id: threads for which the map had no room, and all that are not watched.
+
+No thread has such an id (PID_MAX_LIMIT, include/linux/threads.h).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """Eight bytes; a jump names the label that it goes to."""
+
+    code: int
+    to: int = 0
+    source: int = 0
+    offset: int | str = 0
+    value: int = 0
+
+
+def assembled(lines: list[Instruction | str]) -> bytes:
+    """The bytes of a program; a string is a label for what follows. Raises: KeyError for an unknown one."""
+    labels: dict[str, int] = {}
+    places: list[tuple[int, Instruction]] = []
+    for line in lines:
+        if isinstance(line, str):
+            labels[line] = len(places)
+        else:
+            places.append((len(places), line))
+    return b"".join(
+        struct.pack(
+            "<BBhi",
+            one.code,
+            one.to | one.source << 4,
+            labels[one.offset] - at - 1 if isinstance(one.offset, str) else one.offset,
+            one.value,
+        )
+        for at, one in places
+    )
+
+
+def counting(counts: int, switch: int, watched: int | None) -> bytes:
+    """A program that adds one to the element (cookie, thread id) of `counts`, on the CPU that it runs on.
+
+    Args:
+        counts: descriptor of a per-CPU hash, 32-bit cookie and 32-bit thread id to 64 bits, which has the elements
+            (cookie, `REST`) and (cookie, `ELSEWHERE`) already.
+        switch: descriptor of an array whose one value, 64 bits, is 0 as long as nothing is to be counted.
+        watched: descriptor of a hash of the process ids whose events count; None for everybody's.
+    """
+    probe, thread = -16, -12
+    return assembled(
+        [
+            _copy(R6, R1),
+            *_constant(R1, switch, MAP_VALUE),
+            _load(DOUBLE, R1, R1, 0),
+            _if_zero(R1, "end"),
+            _call(GET_CURRENT_PID_TGID),
+            _copy(R7, R0),
+            *([] if watched is None else [*_unless_watched(watched, "elsewhere"), _jump("key")]),
+            "elsewhere",
+            *([] if watched is None else [_set(R7, ELSEWHERE - (1 << 32))]),
+            "key",
+            _copy(R1, R6),
+            _call(ATTACH_COOKIE),
+            _store(WORD, STACK, R0, probe),
+            _store(WORD, STACK, R7, thread),
+            *_look_up(counts, probe),
+            _if_not_zero(R0, "add"),
+            # The first event of this thread. A thread runs on one CPU at a time, so nobody else makes its element;
+            # no lock is held while it is made, but an interrupt of the same thread may come first: add then too.
+            _store_value(DOUBLE, STACK, -8, 0),
+            *_constant(R1, counts, MAP_FD),
+            *_address(R2, probe),
+            *_address(R3, -8),
+            _set(R4, 1),  # BPF_NOEXIST
+            _call(MAP_UPDATE),
+            *_look_up(counts, probe),
+            _if_not_zero(R0, "add"),
+            _store_value(WORD, STACK, thread, -1),  # no room: `REST`
+            *_look_up(counts, probe),
+            _if_zero(R0, "end"),
+            "add",
+            _set(R1, 1),
+            _atomic_add(R0, R1),
+            "end",
+            _set(R0, 0),
+            _exit(),
+        ]
+    )
+
+
+def following(watched: int, child_offset: int) -> bytes:
+    """A program for sched:sched_process_fork that adds the child of a watched process to `watched`.
+
+    For a new thread it adds an id that belongs to no process: harmless, for only process ids are looked up.
+
+    Args:
+        watched: as `counting` has it.
+        child_offset: where the event's record has `child_pid`, by the event's format file.
+    """
+    return assembled(
+        [
+            _copy(R6, R1),
+            _call(GET_CURRENT_PID_TGID),
+            _copy(R7, R0),
+            *_unless_watched(watched, "end"),
+            _load(WORD, R1, R6, child_offset),
+            _store(WORD, STACK, R1, -4),
+            _store_value(WORD, STACK, -8, 1),
+            *_constant(R1, watched, MAP_FD),
+            *_address(R2, -4),
+            *_address(R3, -8),
+            _set(R4, 0),  # BPF_ANY
+            _call(MAP_UPDATE),
+            "end",
+            _set(R0, 0),
+            _exit(),
+        ]
+    )
+
+
+def empty() -> bytes:
+    """A program that does nothing."""
+    return assembled([_set(R0, 0), _exit()])
+
+
+def _unless_watched(watched: int, label: str) -> list[Instruction]:
+    """Jump unless the process whose id and thread R7 has is in the hash."""
+    shift_right = Instruction(0x77, R1, value=32)
+    return [
+        _copy(R1, R7),
+        shift_right,
+        _store(WORD, STACK, R1, -4),
+        *_look_up(watched, -4),
+        _if_zero(R0, label),
+    ]
+
+
+def _look_up(map_fd: int, key: int) -> list[Instruction]:
+    return [*_constant(R1, map_fd, MAP_FD), *_address(R2, key), _call(MAP_LOOKUP)]
+
+
+def _constant(register: int, fd: int, kind: int) -> list[Instruction]:
+    return [Instruction(0x18, register, kind, value=fd), Instruction(0)]
+
+
+def _address(register: int, offset: int) -> list[Instruction]:
+    return [_copy(register, STACK), Instruction(0x07, register, value=offset)]
+
+
+def _copy(to: int, source: int) -> Instruction:
+    return Instruction(0xBF, to, source)
+
+
+def _set(to: int, value: int) -> Instruction:
+    return Instruction(0xB7, to, value=value)
+
+
+def _load(size: int, to: int, source: int, offset: int) -> Instruction:
+    return Instruction(0x61 | size, to, source, offset)
+
+
+def _store(size: int, to: int, source: int, offset: int) -> Instruction:
+    return Instruction(0x63 | size, to, source, offset)
+
+
+def _store_value(size: int, to: int, offset: int, value: int) -> Instruction:
+    return Instruction(0x62 | size, to, 0, offset, value)
+
+
+def _atomic_add(to: int, source: int) -> Instruction:
+    return Instruction(0xDB, to, source)
+
+
+def _if_zero(register: int, label: str) -> Instruction:
+    return Instruction(0x15, register, offset=label)
+
+
+def _if_not_zero(register: int, label: str) -> Instruction:
+    return Instruction(0x55, register, offset=label)
+
+
+def _jump(label: str) -> Instruction:
+    return Instruction(0x05, offset=label)
+
+
+def _call(helper: int) -> Instruction:
+    return Instruction(0x85, value=helper)
+
+
+def _exit() -> Instruction:
+    return Instruction(0x95)

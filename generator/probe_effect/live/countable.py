@@ -1,0 +1,38 @@
+"""What can be counted: one probe of any kind, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Kind = Literal["tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe", "usdt", "profile"]
+
+IN_FILES: tuple[Kind, ...] = ("uprobe", "uretprobe", "usdt")
+RETURNS: tuple[Kind, ...] = ("kretprobe", "uretprobe")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Countable:
+    """One probe whose events are to be counted.
+
+    `probe`: what the caller calls it; each its own. `name`: `category:name` of a tracepoint, the function of a kprobe.
+    `path`, `offsets`: of a probe in a file, where in the file it stands, in bytes; several places count as one probe.
+    `semaphore`: where the file has the count of those who watch a USDT probe, 0 where it has none. `hz`: of a profile,
+    whose events are computed and not counted.
+    """
+
+    probe: str
+    kind: Kind
+    name: str = ""
+    path: Path | None = None
+    offsets: tuple[int, ...] = ()
+    semaphore: int = 0
+    hz: float = 0.0
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Probes of one group can share a link."""
+        return (self.kind, self.name if self.kind == "tracepoint" else str(self.path))

@@ -1,0 +1,88 @@
+"""perf_event_open(2) for one tracepoint or one dynamic probe, on which a BPF program is put.
+
+Source: include/uapi/linux/perf_event.h, struct perf_event_attr up to PERF_ATTR_SIZE_VER1; perf_event_open(2).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady
+from probe_effect.host import ROOT, read_text
+from probe_effect.live import bpf
+from probe_effect.tracers.kernel import NOT_MOUNTED, tracefs_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL_NUMBERS = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
+TRACEPOINT = 2
+"""PERF_TYPE_TRACEPOINT."""
+CLOSE_ON_EXEC = 8
+"""PERF_FLAG_FD_CLOEXEC."""
+
+
+def open_event(kind: int, config: int, *, extension: tuple[int, int] = (0, 0), pid: int = -1) -> int:
+    """The descriptor of an event. Raises: OSError, HostNotReady.
+
+    Args:
+        kind: `TRACEPOINT`, or the number of a device under /sys/bus/event_source/devices.
+        config: for a tracepoint its id.
+        extension: config1 and config2 of the structure.
+        pid: the only thread whose events count, -1 for the whole machine; a program on a tracepoint ignores it.
+    """
+    size = 72
+    fields = (kind, size, config, 1, 0, 0, 0, 1, 0, *extension)
+    attributes = bytearray(struct.pack("=2I5Q2I2Q", *fields))
+    memory = (ctypes.c_char * size).from_buffer(attributes)
+    where = (ctypes.c_int(pid), ctypes.c_int(0 if pid == -1 else -1), ctypes.c_int(-1))
+    flags = ctypes.c_ulong(CLOSE_ON_EXEC)
+    return bpf.system_call(bpf.call_number(CALL_NUMBERS), ctypes.byref(memory), *where, flags)
+
+
+def open_tracepoint(category: str, name: str) -> int:
+    """The descriptor of a tracepoint's event. Raises: OSError; FileNotFoundError where the kernel has none such."""
+    found = read_text(tracefs(), f"events/{category}/{name}/id")
+    if found is None:
+        msg = f"no tracepoint {category}:{name}"
+        raise FileNotFoundError(msg)
+    return open_event(TRACEPOINT, int(found))
+
+
+def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, semaphore: int = 0, pid: int = -1) -> int:
+    """The descriptor of a probe that the kernel makes for this event alone (Linux 4.17). Raises: OSError.
+
+    Args:
+        device: `kprobe` or `uprobe`. `name`: a kernel function, or the path of a file, with an offset of bytes in it.
+        semaphore: where the file has the count of those who watch a USDT probe; 0 where it has none.
+    """
+    place = f"sys/bus/event_source/devices/{device}"
+    number = read_text(ROOT, f"{place}/type")
+    if number is None:
+        msg = f"no perf device {device}"
+        raise FileNotFoundError(msg)
+    bit = re.search(r"config:(\d+)", read_text(ROOT, f"{place}/format/retprobe") or "config:0")
+    config = (int(is_return) << int(bit[1] if bit else 0)) | semaphore << 32
+    held = bytearray(name + b"\0")
+    return open_event(int(number), config, extension=(bpf.address(held), offset), pid=pid)
+
+
+def field_offset(category: str, name: str, field: str) -> int:
+    """Where a tracepoint's record has a field, in bytes. Raises: FileNotFoundError, HostNotReady."""
+    text = read_text(tracefs(), f"events/{category}/{name}/format") or ""
+    found = re.search(rf"\b{field};\s*offset:(\d+);", text)
+    if found is None:
+        msg = f"no field {field} in tracepoint {category}:{name}"
+        raise FileNotFoundError(msg)
+    return int(found[1])
+
+
+def tracefs() -> Path:
+    """Where tracefs is mounted. Raises: HostNotReady where it is not."""
+    folder = tracefs_folder(ROOT)
+    if folder is None:
+        raise HostNotReady(NOT_MOUNTED)
+    return folder

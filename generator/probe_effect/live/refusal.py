@@ -1,0 +1,53 @@
+"""What the kernel's refusals mean, and what to do about each."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady
+from probe_effect.host import ROOT, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOCKDOWN = "sys/kernel/security/lockdown"
+PARANOID = "proc/sys/kernel/perf_event_paranoid"
+
+OLDEST = "5.15"
+"""Linux that has all we stand on: cookies of perf links; statistics by descriptor came with 5.8, batches with 5.6."""
+
+
+@contextlib.contextmanager
+def explained(doing: str) -> Iterator[None]:
+    """Turn what the kernel refuses inside into HostNotReady with the reason; `doing` begins the sentence."""
+    try:
+        yield
+    except OSError as error:
+        msg = f"{doing}: the kernel refuses ({error.strerror or error}): {reason(error)}"
+        raise HostNotReady(msg) from error
+
+
+def reason(error: OSError) -> str:
+    """Why the kernel refused, as far as it can be told, with what to do."""
+    if error.errno in {errno.EPERM, errno.EACCES}:
+        return _not_permitted()
+    if error.errno == errno.ENOSYS:
+        return "it was built without BPF (CONFIG_BPF_SYSCALL)"
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return "too many files are open: raise `ulimit -n`"
+    release = os.uname().release
+    return f"this is Linux {release}; expected {OLDEST} or newer, with CONFIG_BPF_EVENTS"
+
+
+def _not_permitted() -> str:
+    if os.geteuid() != 0:
+        paranoid = read_text(ROOT, PARANOID)
+        level = f", and kernel.perf_event_paranoid is {paranoid}" if paranoid else ""
+        return f"user {os.geteuid()} is not root{level}; run it with sudo"
+    lockdown = read_text(ROOT, LOCKDOWN) or ""
+    if "[none]" not in lockdown and "[" in lockdown:
+        return f"the kernel is locked down (/{LOCKDOWN}: {lockdown}), which forbids BPF that reads the kernel"
+    return "root lacks CAP_SYS_ADMIN, as in a container: start it with `--privileged`, or run it on the host"

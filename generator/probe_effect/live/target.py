@@ -1,0 +1,198 @@
+"""Whose events are counted: a process, the processes of a cgroup, a command that we start, or the whole machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.host import ROOT, read_text
+from probe_effect.processes import Child, end_descriptor, is_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+INITIAL_PID_NAMESPACE = "pid:[4026531836]"
+"""PROC_PID_INIT_INO, include/linux/proc_ns.h. Programs in the kernel see the process ids of this namespace."""
+
+WAIT_STOPPED = 'kill -STOP "$$"; exec "$@"'
+"""Have the shell stop itself before it becomes the command: what is counted begins when we let it go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Whose events count: exactly one of these, or none for the whole machine.
+
+    `pid`: that process with all its threads, and not its children, as `bpftrace -p` has it. `cgroup`: a folder of
+    cgroupfs; the processes in it and below it, and their children. `command`: a program that we start, and its
+    children; it is ended when the counting is over.
+    """
+
+    pid: int | None = None
+    cgroup: Path | None = None
+    command: tuple[str, ...] = ()
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether everybody's events count."""
+        return self.pid is None and self.cgroup is None and not self.command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadUse:
+    """A thread of the target, the CPU time that it used while it was counted, and how long it waited for a CPU."""
+
+    tid: int
+    pid: int
+    comm: str
+    cpu_s: float
+    waited_s: float
+
+
+class Followed:
+    """The processes of a target while they are counted. Always `end` it: use `contextlib.closing` or `finally`."""
+
+    def __init__(self, target: Target) -> None:
+        """Start the command, stopped before its first instruction; or look whether the process or the cgroup is there.
+
+        Raises: UsageError for a process, a cgroup or a command that is not there; HostNotReady inside a container.
+        """
+        _check_namespace()
+        self.target = target
+        self._child = _stopped(target.command) if target.command else None
+        self.pid = self._child.pid if self._child else target.pid
+        self._ends = _end_of(self.pid) if self.pid is not None else -1
+        if target.cgroup is not None and not (target.cgroup / "cgroup.procs").is_file():
+            msg = f"cgroup {target.cgroup}: expected a folder with the file cgroup.procs, such as below /sys/fs/cgroup"
+            raise UsageError(msg)
+
+    def pids(self) -> list[int]:
+        """The processes of the target that there are now; of a command only the first, of the machine all."""
+        if self.pid is not None:
+            return [self.pid]
+        if self.target.cgroup is not None:
+            return sorted(set(_in_cgroup(self.target.cgroup)))
+        return [int(folder.name) for folder in ROOT.glob("proc/[0-9]*")]
+
+    def go_on(self) -> None:
+        """Let a command begin."""
+        if self._child is not None:
+            self._child.send(signal.SIGCONT)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether the process or the command has ended within that time; a cgroup and a machine never end."""
+        if self._ends >= 0:
+            return is_readable(self._ends, timeout_s)
+        time.sleep(timeout_s)
+        return False
+
+    def end(self) -> None:
+        """End a command, and let go of what was followed."""
+        if self._child is not None:
+            self._child.send(signal.SIGCONT)  # a stopped program would not hear that it is to end
+            self._child.end()
+            self._child = None
+        if self._ends >= 0:
+            os.close(self._ends)
+            self._ends = -1
+
+    close = end
+
+
+def threads_of(pids: Iterable[int]) -> dict[int, ThreadUse]:
+    """Thread id to the thread of these processes, with the CPU time that it used since its start.
+
+    Source: Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: ns on a CPU, then ns of waiting for one. The
+    kernel brings them up to date at each tick, so that they are behind by some ms for a thread that runs. Threads that
+    end while we look are left out, and all where the kernel was built without CONFIG_SCHED_INFO.
+    """
+    return {one.tid: one for pid in pids for one in _threads(pid)}
+
+
+def used_between(before: dict[int, ThreadUse], after: dict[int, ThreadUse]) -> list[ThreadUse]:
+    """What each thread used between two looks, the busiest first; one that was not there before began at zero."""
+    used = [
+        replace(one, cpu_s=one.cpu_s - before[tid].cpu_s, waited_s=one.waited_s - before[tid].waited_s)
+        if tid in before
+        else one
+        for tid, one in after.items()
+    ]
+    return sorted(used, key=lambda one: (-one.cpu_s, one.tid))
+
+
+def _threads(pid: int) -> Iterator[ThreadUse]:
+    try:
+        folders = list((ROOT / f"proc/{pid}/task").iterdir())
+    except OSError:
+        return
+    for folder in folders:
+        stat = read_text(folder, "schedstat")
+        if stat is not None:
+            cpu_s, waited_s = (int(word) / 1e9 for word in stat.split()[:2])
+            comm = read_text(folder, "comm") or ""
+            yield ThreadUse(tid=int(folder.name), pid=pid, comm=comm, cpu_s=cpu_s, waited_s=waited_s)
+
+
+def _check_namespace() -> None:
+    """Raise HostNotReady where the kernel's process ids are not ours."""
+    try:
+        here = (ROOT / "proc/self/ns/pid").readlink().name
+    except OSError:
+        return
+    if here != INITIAL_PID_NAMESPACE:
+        msg = (
+            f"this program is in a process namespace of its own ({here}), and the kernel counts by the ids of the "
+            "first one: run it on the host, or in a container that shares them (docker run --pid=host)"
+        )
+        raise HostNotReady(msg)
+
+
+def _stopped(command: tuple[str, ...]) -> Child:
+    """The command, stopped before it is executed. Its output goes to our standard error, and it is told nothing.
+
+    Raises: UsageError where it cannot be started.
+    """
+    words = ("/bin/sh", "-c", WAIT_STOPPED, "sh", *command)
+    child = Child(words, stdin=subprocess.DEVNULL, stdout=2, stderr=2)
+    ended = os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    if ended is None or ended.si_code != os.CLD_STOPPED:
+        child.end()
+        msg = f"{command[0]}: the shell that was to start it ended at once; expected a command that /bin/sh can execute"
+        raise UsageError(msg)
+    return child
+
+
+def _end_of(pid: int) -> int:
+    """A descriptor that tells of the end of a process. Raises: UsageError where there is none such."""
+    try:
+        return end_descriptor(pid)
+    except (OSError, OverflowError) as error:
+        raise UsageError(_no_process(pid)) from error
+
+
+def _no_process(pid: int) -> str:
+    """That there is no such process, and which one a container calls so."""
+    others = sorted(outer for outer, inner in _inner_pids() if inner == pid)
+    where = f"; inside a container process {others[0]} is called so: give that one" if others else ""
+    return f"process {pid}: found none, expected the id of a process that runs here, as `ps -e` lists them{where}"
+
+
+def _inner_pids() -> Iterator[tuple[int, int]]:
+    """(id here, id in its own namespace) of each process that lives in another one: proc_pid_status(5), NSpid."""
+    for folder in ROOT.glob("proc/[0-9]*"):
+        for line in (read_text(folder, "status") or "").splitlines():
+            if line.startswith("NSpid:") and len(ids := line.split()[1:]) > 1:
+                yield int(ids[0]), int(ids[-1])
+
+
+def _in_cgroup(folder: Path) -> Iterator[int]:
+    """Process ids of a cgroup and of those below it; the kernel refuses the list of a threaded one."""
+    for place in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+        with contextlib.suppress(OSError):
+            yield from map(int, (place / "cgroup.procs").read_text().split())

@@ -1,0 +1,73 @@
+"""A program that makes known numbers of events, and what tests of the running system need of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from probe_effect.live import bpf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FUNCTIONS = 500
+
+SOURCE = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int x;
+%s
+__attribute__((noinline)) void often(void) { x++; }
+/* counted READS CALLS CHILDREN [endless]: each child does the same as its parent, before it. */
+int main(int count, char **words)
+{
+    char byte;
+    int zero = open("/dev/zero", O_RDONLY);
+    long reads = atol(words[1]), calls = atol(words[2]), children = atol(words[3]);
+    for (long i = 0; i < children; i++)
+        if (fork() == 0)
+            break;
+        else
+            wait(0);
+    do
+        for (long i = 0; i < reads; i++)
+            if (read(zero, &byte, 1) != 1)
+                return 1;
+    while (count > 4);
+    for (long i = 0; i < calls; i++) {
+        often();
+        %s
+    }
+    return 0;
+}
+"""
+
+
+def _reason() -> str | None:
+    if os.geteuid() != 0 or shutil.which("cc") is None:
+        return "needs root and a C compiler"
+    try:
+        os.close(bpf.enable_statistics())
+    except OSError as error:
+        return f"BPF is refused here: {error.strerror}"
+    return None
+
+
+needs_bpf = pytest.mark.skipif(_reason() is not None, reason=str(_reason()))
+
+
+def compiled(folder: Path) -> Path:
+    """The program of `SOURCE`, with `FUNCTIONS` functions `one_N` beside `often`."""
+    functions = "\n".join(f"__attribute__((noinline)) void one_{i}(void) {{ x += {i}; }}" for i in range(FUNCTIONS))
+    calls = "".join(f"one_{i}();" for i in range(FUNCTIONS))
+    source = folder / "counted.c"
+    source.write_text(SOURCE % (functions, calls), encoding="utf-8")
+    program = folder / "counted"
+    subprocess.run(["cc", "-O1", "-o", program, source], check=True)  # noqa: S607
+    return program

@@ -1,0 +1,332 @@
+"""How often probes fire is counted exactly, for whom it is asked, and within the budget."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import struct
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from live_programs import FUNCTIONS, compiled, needs_bpf
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.live import bpf, bpf_objects, refusal
+from probe_effect.live import count as counting
+from probe_effect.live import target as targets
+from probe_effect.live.attachment import Counts
+from probe_effect.live.count import Countable, Target, count
+from probe_effect.live.target import Followed, ThreadUse
+from probe_effect.live.window import Snapshot
+from probe_effect.tracers.symbols import matching_functions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from probe_effect.live.count import Counted, Kind, Rate
+
+COSTS_NS: dict[Kind, float] = {
+    "tracepoint": 50.0,
+    "uprobe": 1_000.0,
+    "uretprobe": 1_500.0,
+    "usdt": 1_000.0,
+    "kprobe": 200.0,
+}
+READ = Countable(probe="read", kind="tracepoint", name="syscalls:sys_enter_read")
+PLENTY_RATIO = 10.0
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("counted"))
+
+
+def counted(probes: list[Countable], target: Target, *, seconds: float = 20.0, budget: float = PLENTY_RATIO) -> Counted:
+    return count(probes, target, seconds=seconds, budget_ratio=budget, probe_cost_ns=COSTS_NS)
+
+
+def rates(found: Counted) -> dict[str, Rate]:
+    return {one.probe: one for one in found.rates}
+
+
+def command(program: Path, *words: object) -> Target:
+    return Target(command=(str(program), *map(str, words)))
+
+
+def functions(program: Path, pattern: str, kind: Kind = "uprobe") -> list[Countable]:
+    found = matching_functions(program, pattern)
+    return [Countable(probe=name, kind=kind, path=program, offsets=(offset,)) for name, offset in found.items()]
+
+
+@pytest.fixture
+def endless(program: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that reads without end."""
+    with subprocess.Popen([program, "1000", "0", "0", "endless"]) as process:
+        yield process
+        process.kill()
+
+
+# For real
+
+
+@needs_bpf
+def test_each_read_of_a_command_is_counted_once_and_told_by_thread_and_cpu(program: Path) -> None:
+    none, many = (rates(counted([READ], command(program, reads, 0, 0)))["read"] for reads in (0, 1234))
+    assert many.events - none.events == 1234  # the rest are the loader's
+    assert sum(many.by_thread.values()) == sum(many.by_cpu.values()) == many.events
+    assert len(many.by_thread) == 1
+
+
+@needs_bpf
+def test_the_children_of_a_command_count_too_each_as_a_thread_of_its_own(program: Path) -> None:
+    alone = rates(counted([READ], command(program, 0, 0, 0)))["read"].events
+    found = rates(counted([READ], command(program, 100, 0, 3)))["read"]
+    assert found.events - alone == 100 * 4
+    assert len(found.by_thread) == 4
+
+
+@needs_bpf
+def test_five_hundred_functions_are_counted_at_once_and_quickly_attached_and_detached(program: Path) -> None:
+    found = counted(functions(program, "one_*"), command(program, 0, 7, 0))
+    assert [one.events for one in found.rates] == [7] * FUNCTIONS
+    assert found.attach_s + found.detach_s < 10
+
+
+@needs_bpf
+def test_returns_are_counted_as_entries_are_and_both_beside_tracepoints(program: Path) -> None:
+    entry, back = functions(program, "often"), functions(program, "often", "uretprobe")
+    back = [Countable(probe="back", kind="uretprobe", path=program, offsets=one.offsets) for one in back]
+    found = rates(counted([*entry, *back, READ], command(program, 10, 42, 0)))
+    assert (found["often"].events, found["back"].events) == (42, 42)
+    assert found["read"].events >= 10
+
+
+@needs_bpf
+def test_where_the_kernel_has_no_links_to_many_each_function_gets_a_perf_event(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(bpf, "link_uprobes", refuse)
+    found = rates(counted(functions(program, "one_1?"), command(program, 0, 5, 0)))
+    assert {name: one.events for name, one in found.items()} == {f"one_{i}": 5 for i in range(10, 20)}
+
+
+@needs_bpf
+def test_a_probe_that_cannot_be_attached_is_named_and_spoils_no_other(program: Path) -> None:
+    good = functions(program, "one_*")
+    bad = Countable(probe="bad", kind="uprobe", path=program, offsets=(1 << 40,))
+    none = Countable(probe="none", kind="tracepoint", name="syscalls:none")
+    found = counted([*good, bad, none], command(program, 0, 2, 0))
+    assert [one.events for one in found.rates] == [2] * FUNCTIONS
+    assert set(found.not_counted) == {"bad", "none"}
+    assert found.not_counted["none"] == "no tracepoint syscalls:none"
+
+
+@needs_bpf
+def test_a_hot_probe_is_taken_off_at_once_and_others_are_counted_on(endless: subprocess.Popen[bytes]) -> None:
+    calm = Countable(probe="calm", kind="tracepoint", name="syscalls:sys_enter_getppid")
+    found = counted([READ, calm], Target(pid=endless.pid), seconds=1.0, budget=0.01)
+    read, rare = rates(found)["read"], rates(found)["calm"]
+    assert (read.complete, rare.complete) == (False, True)
+    assert read.events > 100
+    assert read.seconds < rare.seconds
+    assert "more would have cost more than the budget" in str(read.note)
+    assert not found.stopped_early
+
+
+@needs_bpf
+def test_counting_ends_when_nothing_is_left_within_the_budget(endless: subprocess.Popen[bytes]) -> None:
+    found = counted([READ], Target(pid=endless.pid), seconds=5.0, budget=0.001)
+    assert found.stopped_early
+    assert found.elapsed_s < 5.0
+    assert found.threads[0].pid == endless.pid
+    assert found.counting_cpu_s > 0
+
+
+@needs_bpf
+def test_events_of_others_are_told_apart_from_those_of_the_target(endless: subprocess.Popen[bytes]) -> None:
+    with subprocess.Popen(["/bin/sleep", "60"]) as idle:
+        read = rates(counted([READ], Target(pid=idle.pid), seconds=0.2))["read"]
+        idle.kill()
+    assert read.events == 0
+    assert read.elsewhere_events > 0
+    assert endless.poll() is None
+
+
+@needs_bpf
+def test_the_whole_machine_and_a_cgroup_count_everybody_in_them(endless: subprocess.Popen[bytes]) -> None:
+    everywhere = rates(counted([READ], Target(), seconds=0.2))["read"]
+    assert everywhere.by_thread[endless.pid] > 0
+    assert everywhere.elsewhere_events == 0
+
+
+@needs_bpf
+def test_a_process_that_ends_while_it_is_counted_ends_the_counting_and_it_says_so(program: Path) -> None:
+    found = counted([READ], command(program, 10, 0, 0))
+    assert found.stopped_early
+    assert "the process ended" in str(found.rates[0].note)
+
+
+@needs_bpf
+def test_nothing_remains_in_the_kernel_after_the_counting_or_after_kill_9(endless: subprocess.Popen[bytes]) -> None:
+    def ours() -> list[str]:
+        return [one.name for one in bpf_objects.programs() if one.name.startswith("pe_")]
+
+    counted([READ], Target(pid=endless.pid), seconds=0.1)
+    assert ours() == []
+    script = (
+        "from probe_effect.live.count import *\n"
+        f"probe = Countable(probe='r', kind='tracepoint', name='{READ.name}')\n"
+        f"count([probe], Target(pid={endless.pid}), seconds=60, budget_ratio=10, probe_cost_ns={{'tracepoint': 50.0}},"
+        " on_progress=lambda *_: print('counting', flush=True))"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"counting\n"
+        assert ours() != []
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    deadline = 1000
+    while ours() and (deadline := deadline - 1):  # the kernel frees programs after a grace period
+        os.sched_yield()
+    assert ours() == []
+
+
+# Whom to count
+
+
+def test_a_process_that_is_not_there_is_named_with_what_was_expected() -> None:
+    with pytest.raises(UsageError, match="process 4194304: found none, expected the id of a process that runs here"):
+        Followed(Target(pid=1 << 22))
+
+
+def test_an_id_that_a_container_gave_is_told_by_the_id_that_it_has_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "_inner_pids", lambda: iter([(5123, 1 << 22), (77, 3)]))
+    with pytest.raises(UsageError, match="inside a container process 5123 is called so: give that one"):
+        Followed(Target(pid=1 << 22))
+
+
+def test_a_folder_that_is_no_cgroup_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"expected a folder with the file cgroup\.procs"):
+        Followed(Target(cgroup=tmp_path))
+
+
+def test_processes_of_a_cgroup_are_those_in_it_and_below_it(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "cgroup.procs").write_text("7\n8\n")
+    (tmp_path / "below" / "cgroup.procs").write_text("9\n")
+    assert Followed(Target(cgroup=tmp_path)).pids() == [7, 8, 9]
+
+
+def test_in_a_container_with_its_own_process_ids_it_says_where_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "proc/self/ns").mkdir(parents=True)
+    (tmp_path / "proc/self/ns/pid").symlink_to("pid:[4026532198]")
+    monkeypatch.setattr(targets, "ROOT", tmp_path)
+    with pytest.raises(HostNotReady, match="docker run --pid=host"):
+        Followed(Target(pid=1))
+
+
+def test_a_command_that_a_shell_cannot_run_ends_at_once_and_nothing_is_left() -> None:
+    followed = Followed(Target(command=("/nowhere/at/all",)))
+    followed.go_on()
+    assert followed.wait(10)
+    followed.end()
+
+
+# What the kernel refuses
+
+
+@pytest.mark.parametrize(
+    ("number", "at", "words"),
+    [
+        pytest.param(
+            errno.EPERM, (1000, ""), "user 1000 is not root, and kernel.perf_event_paranoid is 3", id="not root"
+        ),
+        pytest.param(errno.EPERM, (0, "none integrity [confidentiality]"), "the kernel is locked down", id="lockdown"),
+        pytest.param(errno.EPERM, (0, "[none] integrity"), "root lacks CAP_SYS_ADMIN", id="container"),
+        pytest.param(errno.ENOSYS, (0, ""), "built without BPF", id="no BPF"),
+        pytest.param(errno.EINVAL, (0, ""), "expected 5.15 or newer", id="old kernel"),
+        pytest.param(errno.EMFILE, (0, ""), "raise `ulimit -n`", id="many files"),
+    ],
+)
+def test_each_refusal_of_the_kernel_is_explained(
+    number: int, at: tuple[int, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, lockdown = at
+    for path, text in ((refusal.LOCKDOWN, lockdown), (refusal.PARANOID, "3")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    monkeypatch.setattr(refusal, "ROOT", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    with pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"), refusal.explained("counting"):
+        raise OSError(number, os.strerror(number))
+
+
+def test_kprobes_go_by_one_link_with_their_names_and_cookies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No kernel here has kprobes, so the system call is a fake that reads what it is given."""
+    seen = []
+
+    def fake(number: int, attributes: bytearray) -> int:
+        program, _, kind, _, flags, many, names, _, cookies = struct.unpack("=4I2I3Q", attributes)
+        pointers = struct.unpack(f"={many}Q", _memory(names, 8 * many))
+        texts = [_memory(one, 16).split(b"\0")[0] for one in pointers]
+        seen.append((number, program, kind, flags, texts, struct.unpack(f"={many}Q", _memory(cookies, 8 * many))))
+        return 42
+
+    monkeypatch.setattr(bpf, "command", fake)
+    assert bpf.link_kprobes(5, [("vfs_read", 0), ("vfs_write", 1)], is_return=True) == 42
+    assert seen == [(bpf.LINK_CREATE, 5, bpf.KPROBE_MULTI, bpf.MULTI_RETURN, [b"vfs_read", b"vfs_write"], (0, 1))]
+
+
+def _memory(address: int, size: int) -> bytes:
+    return ctypes.string_at(address, size)
+
+
+# What follows from the counts
+
+
+def thread(tid: int, *, cpu_s: float, waited_s: float = 0.0) -> ThreadUse:
+    return ThreadUse(tid=tid, pid=tid, comm="x", cpu_s=cpu_s, waited_s=waited_s)
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "waited_s", "taken"),
+    [
+        pytest.param(1.0, 0.0, 0.2, id="it has a CPU of its own"),
+        pytest.param(0.5, 0.5, 0.4, id="it shares a CPU"),
+        pytest.param(0.4, 0.0, 0.0, id="it waits for other things, and waits less instead"),
+    ],
+)
+def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(
+    cpu_s: float, waited_s: float, taken: float
+) -> None:
+    shares = counting._Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
+    seen = Snapshot([Counts(by_thread={7: 1_000_000})], 1.0, {"tracepoint": 200.0}, {7: cpu_s})
+    assert shares.taken_ratio(7, seen) == pytest.approx(taken)
+    assert shares.taken_ratio(8, seen) == 0
+
+
+def test_of_too_many_probes_a_random_sample_is_counted_and_the_others_are_named() -> None:
+    many = [Countable(probe=str(i), kind="uprobe", offsets=(i,)) for i in range(counting.MOST_PROBES + 5)]
+    chosen, left_out = counting._sampled(many)
+    assert len(chosen) == counting.MOST_PROBES
+    assert len(left_out) == 5
+    assert {one.probe for one in chosen} | set(left_out) == {one.probe for one in many}
+    assert "random sample of 10000 of 10005 probes" in next(iter(left_out.values()))
+
+
+@needs_bpf
+def test_a_profile_is_computed_from_its_frequency(endless: subprocess.Popen[bytes]) -> None:
+    profile = Countable(probe="profile", kind="profile", hz=99)
+    found = counted([profile], Target(pid=endless.pid), seconds=0.3).rates[0]
+    assert 0 < found.hz <= 99 * 1.2
+    assert "not counted" in str(found.note)
