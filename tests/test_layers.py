@@ -48,7 +48,6 @@ MAY_IMPORT = {
     "tracers": GROUND | HOST | {"store"},
     "live": GROUND | HOST | {"store", "tracers", "scripts"},
     "workloads": GROUND | HOST | {"store"},
-    "live": GROUND | HOST | {"store", "tracers"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},
 }

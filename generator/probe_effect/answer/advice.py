@@ -44,8 +44,8 @@ class Group:
     """Probes of one attach point that fire in one way and do the same at each event.
 
     `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
-    script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where nobody
-    counted. `rate_hz`: those of all threads together. `why`: what keeps them from being attached or counted.
+    script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where
+    nobody counted. `rate_hz`: those of all threads together. `why`: what keeps them from being attached or counted.
     """
 
     attach: str

@@ -41,6 +41,9 @@ ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-c
 CALLS = "system calls"
 """What all system calls are counted as, for probes on some of them make all of them slower."""
 
+ANY = 0
+"""The id of a thread that stands for any: no thread has it."""
+
 UNITS_HZ = {"hz": 1.0, "s": 1.0, "ms": 1e3, "us": 1e6}
 PERF_HZ = 4000.0
 """How often `perf record` samples when nobody says (perf-record(1), -F)."""
@@ -144,7 +147,7 @@ def _groups(one: Wanted, rates: Mapping[str, Rate], given_hz: float | None, here
         names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
-        threads = _sum(rate.thread_hz for rate in seen)
+        threads = {ANY: given_hz} if given_hz is not None else _sum(rate.thread_hz for rate in seen) if seen else None
         yield Group(
             attach=one.probe.attach,
             kind=one.probe.kind,
@@ -154,7 +157,7 @@ def _groups(one: Wanted, rates: Mapping[str, Rate], given_hz: float | None, here
             actions=one.probe.actions,
             has_filter=one.probe.has_filter,
             unknown=one.probe.unknown,
-            rates_hz=threads if seen else None,
+            rates_hz=threads,
             rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
             why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
         )

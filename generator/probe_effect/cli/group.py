@@ -11,6 +11,7 @@ from probe_effect.cli.output import say, show_problems
 from probe_effect.errors import BadData, ProbeEffectError
 
 COMMANDS = (
+    Unread("advise", "Say whether a tracing script may run here: how often its probes fire, and what that does."),
     UnreadOfSite("build", "Build the site from data; the previous one stays whole until the new one is."),
     Unread("check", "Check submissions, published sources and suites in DIR; without DIR, the whole data folder."),
     Unread("cite", "Say how to cite ID, as text and as BibTeX; without ID, the whole data set."),

@@ -1,0 +1,109 @@
+"""`probe-effect advise`: may this script run here?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from probe_effect.answer.question import rate_from, share_from
+from probe_effect.cli import output
+from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST_S = 3600.0
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[SCRIPT] [-- COMMAND...]")
+@click.option("-e", "program", metavar="PROGRAM", help="The script itself, or a command line of perf or strace.")
+@click.option("--pid", type=click.IntRange(min=1), help="Count the events of this process.")
+@click.option("--cgroup", type=click.Path(path_type=Path), help="Count those of the processes in this cgroup.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.01, max=LONGEST_S),
+    default=2.0,
+    show_default=True,
+    help="For how long at most.",
+)
+@click.option("--budget", default="1%", show_default=True, help="How much slower a thread may get, by counting too.")
+@click.option(
+    "--rate",
+    "rates",
+    multiple=True,
+    metavar="PROBE=N",
+    help="How often a probe fires per second in one thread; nothing is counted then. Repeat for several.",
+)
+@click.option("--tracer", help="The tracer that runs it. [default: the one that the script is for]")
+@click.option("--machine", help="A measured machine. [default: this one, or the nearest to it]")
+@data_option
+@output.format_option
+@click.pass_context
+def advise(
+    context: click.Context,
+    /,
+    words: Sequence[str],
+    data_path: Path | None,
+    output_format: str,
+    **wishes: Any,  # noqa: ANN401 (click's)
+) -> None:
+    """Say whether a tracing script may run here: how often its probes fire, and what that does to the busiest thread.
+
+    SCRIPT is a file of bpftrace or D. What is counted are the events of a process, of a cgroup or of COMMAND, which
+    is run for that; else those of the whole machine.
+
+    \b
+    Examples: probe-effect advise -e 'uprobe:libc:malloc { @[ustack] = count(); }' --pid 4711
+              probe-effect advise opensnoop.bt --budget 5% -- make -j2
+              probe-effect advise -e 'strace -f -p 4711' --rate all=20k
+
+    Exit status 1 above the budget, 3 where it cannot be told.
+    """  # noqa: D301 (click reads the \b)
+    text, command = _script(words, wishes["program"])
+    if sum(given is not None for given in (wishes["pid"], wishes["cgroup"])) + bool(command) > 1:
+        msg = "--pid, --cgroup and a command: expected one of them, or none for the whole machine"
+        raise UsageError(msg)
+    data = data_folder(data_path)
+
+    from probe_effect.cli.advise_run import Wish, run
+    from probe_effect.live.count import Target
+
+    wish = Wish(
+        text=text,
+        target=Target(pid=wishes["pid"], cgroup=wishes["cgroup"], command=command),
+        seconds=wishes["seconds"],
+        budget_ratio=share_from(wishes["budget"]),
+        rates_hz=dict(map(_rate, wishes["rates"])),
+        tracer=wishes["tracer"],
+        machine=wishes["machine"],
+    )
+    within = run(wish, data, output_format)
+    context.exit(3 if within is None else 0 if within else 1)
+
+
+def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, ...]]:
+    """The script's text, and the command behind it. Raises: UsageError."""
+    if program is not None:
+        return program, tuple(words)
+    if not words:
+        msg = "no script: give a file of bpftrace or D, or the script itself with -e"
+        raise UsageError(msg)
+    try:
+        return Path(words[0]).read_text(encoding="utf-8"), tuple(words[1:])
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        msg = f"{words[0]}: cannot be read as a script: {why}; a script itself is given with -e"
+        raise UsageError(msg) from error
+
+
+def _rate(text: str) -> tuple[str, float]:
+    """A probe with its rate: names of probes may have `=` in them, rates have none."""
+    probe, sign, rate = text.rpartition("=")
+    if not sign:
+        msg = f"--rate {text}: expected PROBE=N, such as uprobe:libc:malloc=20k"
+        raise UsageError(msg)
+    return probe, rate_from(rate)

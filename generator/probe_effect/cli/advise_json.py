@@ -1,0 +1,96 @@
+"""The JSON of `probe-effect advise`, which other programs rely on.
+
+It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
+`_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
+`probes`, that which takes most CPU time first: `probe` (as the script has it), `kind`, `matched` (how many there are),
+`first_bytes` (of a single function, in hexadecimal digits), `mechanism`, `action` (all of them, joined by `+`), `case`
+(null where no single case was measured), `basis` (`measured`, `composed`, `estimated`, `published`, or null), `rate_hz`
+(of all threads that were watched), `cost_ns`, `cpu_s_per_s`, `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`
+(rates at which it alone slows a busy thread by so many per cent), `unknown` (parts of the script that were not
+understood), `note`; `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`; `threads`: the same of
+those that pay most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events;
+`counting_cost_ratio` (CPU time that counting took, over the time that was asked for); `counted_s`; `not_counted` (why
+nothing was); `attach_s`, `stop_s`; `machine`, `tracer`, `language`; `cheaper`: `what`, `script`; `assumptions`;
+`budget_ratio`; `within_budget` (null where a rate or a cost is not known).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.cli import advise_words
+from probe_effect.cli.output import interval_json
+from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.units import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from probe_effect.answer.advice import Advised, Slowed
+    from probe_effect.cli.advise_run import Answered
+    from probe_effect.model import Estimate
+
+MOST_THREADS = 5
+
+
+def advice_json(said: Answered) -> dict[str, Any]:
+    """An answer as JSON values."""
+    advice, counted, starting = said.advice, said.counted, said.starting
+    busiest = advice.busiest
+    return {
+        "probes": [_probe_json(one) for one in advice.probes],
+        "busiest_thread": {
+            **interval_json(advice.slowdown, "slowdown", "ratio"),
+            **(_thread_json(busiest) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
+        },
+        "threads": [
+            {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
+            for one in advice.threads[:MOST_THREADS]
+        ],
+        **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
+        "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
+        "counting_cost_ratio": counted.counting_cpu_s / said.wish.seconds if counted else None,
+        "counted_s": counted.elapsed_s if counted else None,
+        "not_counted": said.not_counted,
+        **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),
+        **interval_json(_seconds(starting.stop) if starting else None, "stop", "s"),
+        "machine": advice.facts.machine,
+        "tracer": advice.tracer,
+        "language": said.script.language,
+        "cheaper": [{"what": what, "script": script} for what, script in said.cheaper],
+        "assumptions": advise_words.assumptions(said),
+        "budget_ratio": advice.budget_ratio,
+        "within_budget": advice.within_budget,
+    }
+
+
+def _probe_json(one: Advised) -> dict[str, Any]:
+    group, part = one.group, one.part
+    rates = {
+        key: value
+        for percent in THRESHOLDS
+        for key, value in interval_json(one.threshold(percent), f"threshold_{percent}", "hz").items()
+    }
+    return {
+        "probe": group.attach,
+        "kind": group.kind,
+        "matched": group.matched,
+        "first_bytes": group.first_bytes,
+        "mechanism": group.mechanism,
+        "action": "+".join(group.actions),
+        "case": part.name if part and part.basis == "measured" else None,
+        "basis": part.basis if part else None,
+        "rate_hz": group.rate_hz,
+        **interval_json(part.cost if part else None, "cost", "ns"),
+        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
+        **rates,
+        "unknown": list(group.unknown),
+        "note": " ".join(filter(None, [group.why, part.note if part else None])) or None,
+    }
+
+
+def _thread_json(one: Slowed) -> dict[str, Any]:
+    thread = one.thread
+    return {"tid": thread.tid, "pid": thread.pid, "name": thread.name, "busy_ratio": thread.busy_ratio}
+
+
+def _seconds(time: Estimate) -> Estimate:
+    return time.mapped(lambda ns: ns / NS_PER_SECOND)

@@ -1,0 +1,231 @@
+"""What `probe-effect advise` does: read the script, find its probes, count how often they fire, and answer."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.advice import Advice, Thread, advise
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.starting import Starting, starting
+from probe_effect.cli import output
+from probe_effect.cli.advise_json import advice_json
+from probe_effect.cli.advise_output import show
+from probe_effect.cli.advise_probes import ANY, CALLS, countables, groups, wanted
+from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
+from probe_effect.host import ROOT
+from probe_effect.live.count import count
+from probe_effect.machine.collect import collect_machine
+from probe_effect.machine.kernel import kernel_release
+from probe_effect.measure.request import unknown
+from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
+from probe_effect.scripts.script import read_script
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.cli.advise_probes import Wanted
+    from probe_effect.live.count import Counted, Kind, Target
+    from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.scripts.script import Script
+    from probe_effect.store.places import DataFolder
+
+TRACERS = {"bpftrace": "bpftrace", "d": "dtrace", "ftrace": "trace-cmd", "strace": "strace"}
+"""A script's language to the tracer whose costs are taken; of perf it is the subcommand that decides."""
+
+PERF = {"record": "perf-record", "top": "perf-record", "stat": "perf-stat", "trace": "perf-trace"}
+
+COUNTING_TRACERS = ("libbpf", "bpftrace")
+"""Whose plain probes stand for those that count: they run a BPF program of a few instructions."""
+
+PLAIN: dict[Kind, str] = {"tracepoint": "tracepoint-entry"}
+"""What is counted to the kind of probe whose cost it has; every other kind has its own."""
+
+UNKNOWN_NS = 10_000.0
+"""What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
+
+COMPILE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What was asked: a script, whose events are counted and for how long, and what may be lost to it."""
+
+    text: str
+    target: Target
+    seconds: float
+    budget_ratio: float
+    rates_hz: Mapping[str, float] = field(default_factory=dict)
+    tracer: str | None = None
+    machine: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """All that is shown: the advice, the script, what was counted, and where and how long it would take to attach."""
+
+    wish: Wish
+    script: Script
+    advice: Advice
+    chosen: Likeness
+    counted: Counted | None
+    not_counted: str | None
+    starting: Starting | None
+    probes: int
+    cheaper: tuple[tuple[str, str | None], ...] = ()
+
+
+def run(wish: Wish, data: DataFolder, output_format: str) -> bool | None:
+    """Print the answer; whether the script stays within the budget, None where that cannot be told.
+
+    Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have;
+        HostNotReady where counting is not possible here, and nothing else is known.
+    """
+    said = answered(wish, data)
+    if output_format == "json":
+        output.product_json(advice_json(said))
+    else:
+        show(said)
+    return said.advice.within_budget
+
+
+def answered(wish: Wish, data: DataFolder) -> Answered:
+    """The whole answer."""
+    script = read_script(wish.text)
+    catalogue = read_numbers(data)
+    found = evidence(catalogue)
+    here = facts_of(collect_machine(), kernel_release(ROOT))
+    tracer = _tracer(found, script, wish.tracer)
+    chosen = _machine(found, tracer, here, wish.machine)
+    probes = wanted(script, wish.target.pid)
+    _compiled(script, probes)
+    counted, refused = (None, None) if wish.rates_hz else _counted(found, chosen.machine, wish, probes)
+    facts = _facts(found, chosen.machine, tracer)
+    advice = advise(
+        found,
+        facts,
+        tracer,
+        groups(probes, counted, wish.rates_hz, here),
+        _threads(counted, wish.rates_hz),
+        calls_hz=_calls(counted),
+        budget_ratio=wish.budget_ratio,
+    )
+    number = sum(max(1, len(one.places)) for one in probes)
+    machines = [chosen.machine, *(one for one in found.machines if one != chosen.machine)]
+    kind = probes[0].probe.kind if probes else "tracepoint"
+    return Answered(
+        wish=wish,
+        script=script,
+        advice=advice,
+        chosen=chosen,
+        counted=counted,
+        not_counted=refused,
+        starting=starting(catalogue, machines, tracer, kind, number),
+        probes=number,
+    )
+
+
+def _tracer(found: Evidence, script: Script, named: str | None) -> str:
+    """The tracer that runs the script, of those that were measured. Raises: UsageError, ProbeEffectError."""
+    if named is not None:
+        unknown([named], found.tracers, "tracer")
+        return named
+    usual = TRACERS.get(script.language) or _of_perf(script.text)
+    usual = "strace-seccomp" if usual == "strace" and "--seccomp-bpf" in script.options else usual
+    fitting = [one for one in found.tracers if one == usual or one.startswith(f"{usual}-")]
+    if not fitting:
+        msg = f"nobody measured {usual}, which the script is for; measured: {', '.join(found.tracers)}"
+        raise ProbeEffectError(msg)
+    return usual if usual in fitting else fitting[0]
+
+
+def _of_perf(text: str) -> str:
+    return next((tracer for word, tracer in PERF.items() if word in text.split()), "perf-record")
+
+
+def _machine(found: Evidence, tracer: str, here: Facts, named: str | None) -> Likeness:
+    """The machine whose costs are taken. Raises: UsageError for one without any; ProbeEffectError: none is alike."""
+    measured = [machine for machine in found.machines if tracer in found.by_tracer(machine)]
+    unknown(filter(None, [named]), measured, f"machine with {tracer}")
+    ordered = by_likeness(here, [_facts(found, machine, tracer) for machine in measured])
+    if named is not None:
+        return next(one for one in ordered if one.machine == named)
+    if not ordered or not ordered[0].comparable:
+        kind = f"{here.tier}, {here.architecture}"
+        msg = f"no machine like this one ({kind}) was measured with {tracer}; name one with --machine: {measured}"
+        raise ProbeEffectError(msg)
+    return ordered[0]
+
+
+def _facts(found: Evidence, machine: str, tracer: str) -> Facts:
+    return facts_of_submission(next(iter(found.by_tracer(machine)[tracer].values())).submission)
+
+
+def _compiled(script: Script, probes: Sequence[Wanted]) -> None:
+    """Raise UsageError, with bpftrace's words, for a script that it does not compile.
+
+    It is asked for the compiled program alone, which attaches nothing. It refuses a script with a probe that is not
+    here too, and that is told apart.
+    """
+    program = shutil.which("bpftrace")
+    if script.language != "bpftrace" or program is None or any(one.why for one in probes):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script.text]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return
+    if ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr:
+        msg = f"the script does not compile; bpftrace says:\n{ended.stderr.strip()}"
+        raise UsageError(msg)
+
+
+def _counted(found: Evidence, machine: str, wish: Wish, probes: Sequence[Wanted]) -> tuple[Counted | None, str | None]:
+    """What was counted, or why nothing could be."""
+    asked = countables(probes)
+    if not asked:
+        return None, None
+    costs = {kind: _plain_ns(found, machine, kind) for kind in {one.kind for one in asked}}
+    output.say(f"counting how often {len(asked)} probes would fire, for {wish.seconds:g} s at most")
+    try:
+        return count(
+            asked,
+            wish.target,
+            seconds=wish.seconds,
+            budget_ratio=wish.budget_ratio,
+            probe_cost_ns=costs,
+        ), None
+    except HostNotReady as error:
+        return None, str(error)
+
+
+def _plain_ns(found: Evidence, machine: str, kind: Kind) -> float:
+    """What a probe costs that runs a program of a few instructions, at the dearest mechanism."""
+    parts = (cost_of(found, machine, tracer, kind=PLAIN.get(kind, kind)) for tracer in COUNTING_TRACERS)
+    return next((part.cost.value for part in parts if part is not None), UNKNOWN_NS)
+
+
+def _threads(counted: Counted | None, given_hz: Mapping[str, float]) -> list[Thread]:
+    """The threads that were watched; where rates are given, one that is busy all the time stands for any."""
+    if given_hz:
+        return [Thread(tid=ANY, pid=ANY, name="a busy thread", busy_ratio=1.0)]
+    if counted is None:
+        return []
+    return [
+        Thread(tid=one.tid, pid=one.pid, name=one.comm, busy_ratio=one.cpu_s / counted.threads_s)
+        for one in counted.threads
+    ]
+
+
+def _calls(counted: Counted | None) -> dict[int, float]:
+    """Thread to its system calls per second."""
+    rates = () if counted is None else counted.rates
+    return next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {})
