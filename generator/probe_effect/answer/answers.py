@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import agreement, checked
+from probe_effect.answer.from_counts import counted_as
 from probe_effect.answer.levels import line
 from probe_effect.answer.parts import parts
 from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.from_counts import Account
     from probe_effect.answer.levels import Point
     from probe_effect.answer.part import Part
     from probe_effect.answer.prediction import Prediction
@@ -86,7 +88,14 @@ class Forecast:
         whole_hz = self.prediction.event_hz.value
         return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether times of its probes were measured, whole or in parts; no such forecast is ranked with others."""
+        return all(part.is_measured for part in self.parts)
+
     def _loss(self, part: Part) -> float | None:
+        if part.highest_hz is None:
+            return None
         found = [
             expected_loss(self.event_hz(part), one.rate_hz, one.loss_ratio)
             for one in part.sources
@@ -108,7 +117,8 @@ class Neighbour:
 class Answer:
     """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first.
 
-    `headline`: the nearest one that is comparable, which is the asker's own where that was measured; None without any.
+    `headline`: the nearest one that is comparable and was measured, or else the nearest that is estimated; None without
+    any.
     """
 
     asker: Facts
@@ -121,8 +131,9 @@ class Answer:
 
     @property
     def comparable(self) -> list[Neighbour]:
-        """Those of the asker's tier and instruction set."""
-        return [one for one in self.neighbours if one.likeness.comparable]
+        """Those of the asker's tier and instruction set; where some were measured, none that are estimated."""
+        alike = [one for one in self.neighbours if one.likeness.comparable]
+        return [one for one in alike if one.forecast.is_measured] or alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +142,12 @@ class Tried:
 
     `line`: the slowdown of its only probe at other rates; empty where nobody measured it. `combinations`: for each way
     in which its costs were put together, how well that agrees with measured combinations; None where nobody did.
+    `accounts`: of each part that is estimated from its instructions, how.
     """
 
     line: tuple[Point, ...]
     combinations: tuple[tuple[Kind, Agreement | None], ...]
+    accounts: tuple[tuple[Part, Account], ...] = ()
 
 
 def answer(found: Evidence, question: Question, here: Facts) -> Answer:
@@ -179,7 +192,17 @@ def tried(found: Evidence, one: Forecast) -> Tried:
     return Tried(
         line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),
         combinations=tuple((kind, agreement(known, kind)) for kind in done),
+        accounts=tuple(accounts(found, one.facts.machine, one.parts)),
     )
+
+
+def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[tuple[Part, Account]]:
+    """The parts that are estimated from their instructions on a machine, each with how."""
+    for part in known:
+        if part.counted is not None:
+            one = counted_as(found.case_of[part.counted.case], part.counted)
+            if (account := found.models.account(machine, one)) is not None:
+                yield part, account
 
 
 def _usual_tracer(found: Evidence, question: Question) -> str:
@@ -189,8 +212,9 @@ def _usual_tracer(found: Evidence, question: Question) -> str:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
     machines = found.machines if question.machine is None else [question.machine]
-    has_some = (one for one in tracers if any(parts(found, question, machine, one) for machine in machines))
-    return next(has_some, tracers[0])
+    made = [(one, known) for one in tracers for machine in machines if (known := parts(found, question, machine, one))]
+    has_times = (one for one, known in made if all(part.is_measured for part in known))
+    return next(has_times, None) or next((one for one, _ in made), tracers[0])
 
 
 def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.from_counts import models
+
 if TYPE_CHECKING:
+    from probe_effect.answer.from_counts import Models
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
@@ -25,12 +28,21 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Every usable cost; those measured at levels apart, by level; and why others are not usable."""
+    """Every usable cost; those measured at levels apart, by level; and why others are not usable.
+
+    `counts`: case to its sound counts of instructions, by whichever tracer and kernel.
+    """
 
     suites: tuple[Suite, ...]
     costs: dict[Key, Number] = field(default_factory=dict)
     by_level: dict[Key, dict[str, Number]] = field(default_factory=dict)
     refused: dict[Key, str] = field(default_factory=dict)
+    counts: dict[str, list[Number]] = field(default_factory=dict)
+
+    @cached_property
+    def models(self) -> Models:
+        """How counts become times, machine by machine."""
+        return models(self)
 
     @cached_property
     def cases(self) -> list[tuple[Suite, Case]]:
@@ -92,6 +104,8 @@ def evidence(catalogue: Catalogue) -> Evidence:
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             _add(found, number, refused=NO_COSTS.get(suite.measures))
+        counted = catalogue.numbers.of_case(case.id, "instructions")
+        found.counts[case.id] = [one for one in counted if one.is_sound and one.level is None]
     return found
 
 

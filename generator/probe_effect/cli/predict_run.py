@@ -90,7 +90,7 @@ def _origin(one: Forecast, reasons: tuple[str, ...]) -> list[tuple[str, str]]:
     return [
         ("machine", sentences.where(one)),
         *chosen,
-        ("measured on", sentences.dates(one)),
+        ("measured on" if one.is_measured else "calibrated on", sentences.dates(one)),
         ("cost of an event", ", ".join(_cost(one))),
         ("grade", sentences.grade(one)),
     ]
