@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.part import Part
     from probe_effect.answer.prediction import Prediction
     from probe_effect.answer.proof import Spread
+    from probe_effect.answer.published import Printed
     from probe_effect.answer.question import Question
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts, Likeness
@@ -53,9 +54,14 @@ class Forecast:
     spread: Spread | None
 
     @property
-    def document(self) -> MachineFile:
-        """What its machine was, at the first part's measurement."""
-        return self.parts[0].sources[0].submission.document
+    def printed(self) -> Printed | None:
+        """What others printed, where it is of that."""
+        return self.parts[0].printed
+
+    @property
+    def document(self) -> MachineFile | None:
+        """What its machine was, at the first part's measurement; None of a machine of others."""
+        return None if self.printed else self.parts[0].sources[0].submission.document
 
     @property
     def sources(self) -> list[Number]:
@@ -70,7 +76,9 @@ class Forecast:
 
     @property
     def grade(self) -> tuple[str, tuple[str, ...]]:
-        """The worst grade among its measurements, and every reason once."""
+        """The worst grade among its measurements, and every reason once; of others' figures none."""
+        if self.printed is not None:
+            return "", ()
         grades = [source.trust for source in self.sources]
         return max(letter for letter, _ in grades), tuple(dict.fromkeys(why for _, whys in grades for why in whys))
 
@@ -207,8 +215,8 @@ def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[t
 
 def _usual_tracer(found: Evidence, question: Question) -> str:
     """Of the tracers that have guidance for the question, the one with most cases; without any, simply that one."""
-    tracers = found.tracers
-    if not tracers:
+    tracers = list(dict.fromkeys((*found.tracers, *(tracer for _, tracer, _ in found.printed))))
+    if not found.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
     machines = found.machines if question.machine is None else [question.machine]
@@ -218,9 +226,13 @@ def _usual_tracer(found: Evidence, question: Question) -> str:
 
 
 def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
-    """One for each machine that has every part."""
+    """One for each machine that has every part, and one for the machine of others that the question names."""
     apart = spread(pairs(found))
     for machine in found.machines:
         known = parts(found, question, machine, tracer)
         if known:
             yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question, apart)
+    if question.machine in found.others:
+        known = parts(found, question, question.machine, tracer)
+        if known and known[0].printed is not None:
+            yield forecast(known, known[0].printed.facts, tracer, question)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.levels import Contention
+    from probe_effect.answer.published import Printed
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
 
@@ -26,7 +27,8 @@ class Part:
     system calls pay that one event comes with; `path` tells how many those are, where it is known. It is that of the
     measurements `added`, less those of `less`: of one measurement alone where `basis` is `measured`. Where it is
     `estimated`, there comes to these what was made of the instructions of `counted`, as `calibrated` have it, which are
-    cases with a count and a time. `note`: what was assumed to get there, in sentences.
+    cases with a count and a time; where it is `published`, it is what others `printed`. `note`: what was assumed to get
+    there, in sentences.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Part:
     less: tuple[Number, ...] = ()
     counted: Number | None = None
     calibrated: tuple[Number, ...] = ()
+    printed: Printed | None = None
     cost: Estimate
     is_clear: bool
     contention: Contention | None = None
@@ -50,6 +53,8 @@ class Part:
     @property
     def cases(self) -> list[str]:
         """The cases that its cost is from; of an estimate the counted one first, without those that calibrate."""
+        if self.printed is not None:
+            return [self.name]
         counted = [] if self.counted is None else [self.counted]
         return [one.case for one in (*counted, *self.added, *self.less)]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.levels import Point
     from probe_effect.answer.part import Part
     from probe_effect.answer.proof import Spread
+    from probe_effect.answer.published import Printed
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.machine_file import MachineFile
@@ -72,12 +73,16 @@ def whom(found: Forecast) -> str:
 
 
 def tool(found: Forecast) -> str:
-    """The tracer with its version."""
+    """The tracer with its version, which a machine of others has in its own name."""
+    if found.printed is not None:
+        return found.tracer
     return names.tool(found.tracer, found.parts[0].sources[0].tool_version)
 
 
 def where(found: Forecast) -> str:
-    """The machine by its id, with what it is and its tier."""
+    """The machine by its id, with what it is and its tier; one of others with a dagger."""
+    if found.document is None:
+        return WORDS["published-where"].format(machine=found.facts.machine, hardware=found.facts.cpu_model)
     return place(found.facts, found.document)
 
 
@@ -143,11 +148,15 @@ def grade(found: Forecast) -> str:
 
 def graded(letter: str, reasons: Sequence[str]) -> str:
     """A grade with what kept it from a better one."""
+    if not letter:
+        return WORDS["published-grade"]
     return f"{letter}: {'; '.join(reasons)}" if reasons else letter
 
 
 def dates(found: Forecast) -> str:
-    """The days of the runs."""
+    """The days of the runs, or of what was printed."""
+    if found.printed is not None:
+        return names.date_words(found.printed.source.document.date)
     return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in found.sources}))
 
 
@@ -168,7 +177,7 @@ def span(found: Answer) -> str | None:
 
 def assumptions(found: Forecast, known: Tried) -> list[str]:
     """What the answer takes for granted, and what measurements say of that, one sentence or more each."""
-    few = [WORDS["no-interval"]] if found.cost.low is None else []
+    few = [WORDS["no-interval"]] if found.cost.low is None and found.printed is None else []
     return [
         *few,
         *dict.fromkeys(contending(found, part) for part in found.parts),
@@ -180,9 +189,15 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
         line_words(known.line),
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
+        *(published(part.name, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),
         *dict.fromkeys(part.note for part in found.parts if part.note),
     ]
+
+
+def published(name: str, found: Printed) -> str:
+    """Whose figure the cost of the part of that name is, and what it can be taken for."""
+    return WORDS["published"].format(what=name, label=found.label, figure=found.figure.what)
 
 
 def estimated(part: Part, found: Account) -> str:

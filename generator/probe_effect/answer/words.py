@@ -53,6 +53,10 @@ WORDS = {
     "is-composed": "{what} (composed)",
     "is-estimated": "{what} (estimated)",
     "is-published": "{what} (published†)",
+    "published": "The cost of {what} is what others printed, {label}: {figure}. It has no interval, and neither their "
+    "machine nor their method was ours: take it as an order of magnitude.",
+    "published-where": "{machine}† ({hardware})",
+    "published-grade": "none: printed by others",
     "estimated": "No time of {what} was measured on this machine: it is estimated from {instructions} instructions, "
     "which {case} adds with {tool} on Linux {kernel}, at {each}{exceptions}.",
     "exceptions": ", {breakpoints} for a breakpoint and {steps} for a single step",
