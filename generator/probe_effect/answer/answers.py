@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import agreement, checked
+from probe_effect.answer.from_counts import counted_as
 from probe_effect.answer.levels import line
 from probe_effect.answer.parts import parts
 from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.from_counts import Account
     from probe_effect.answer.levels import Point
     from probe_effect.answer.part import Part
     from probe_effect.answer.prediction import Prediction
     from probe_effect.answer.proof import Spread
+    from probe_effect.answer.published import Printed
     from probe_effect.answer.question import Question
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts, Likeness
@@ -51,9 +54,14 @@ class Forecast:
     spread: Spread | None
 
     @property
-    def document(self) -> MachineFile:
-        """What its machine was, at the first part's measurement."""
-        return self.parts[0].sources[0].submission.document
+    def printed(self) -> Printed | None:
+        """What others printed, where it is of that."""
+        return self.parts[0].printed
+
+    @property
+    def document(self) -> MachineFile | None:
+        """What its machine was, at the first part's measurement; None of a machine of others."""
+        return None if self.printed else self.parts[0].sources[0].submission.document
 
     @property
     def sources(self) -> list[Number]:
@@ -68,7 +76,9 @@ class Forecast:
 
     @property
     def grade(self) -> tuple[str, tuple[str, ...]]:
-        """The worst grade among its measurements, and every reason once."""
+        """The worst grade among its measurements, and every reason once; of others' figures none."""
+        if self.printed is not None:
+            return "", ()
         grades = [source.trust for source in self.sources]
         return max(letter for letter, _ in grades), tuple(dict.fromkeys(why for _, whys in grades for why in whys))
 
@@ -86,7 +96,14 @@ class Forecast:
         whole_hz = self.prediction.event_hz.value
         return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether times of its probes were measured, whole or in parts; no such forecast is ranked with others."""
+        return all(part.is_measured for part in self.parts)
+
     def _loss(self, part: Part) -> float | None:
+        if part.highest_hz is None:
+            return None
         found = [
             expected_loss(self.event_hz(part), one.rate_hz, one.loss_ratio)
             for one in part.sources
@@ -108,7 +125,8 @@ class Neighbour:
 class Answer:
     """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first.
 
-    `headline`: the nearest one that is comparable, which is the asker's own where that was measured; None without any.
+    `headline`: the nearest one that is comparable and was measured, or else the nearest that is estimated; None without
+    any.
     """
 
     asker: Facts
@@ -121,8 +139,9 @@ class Answer:
 
     @property
     def comparable(self) -> list[Neighbour]:
-        """Those of the asker's tier and instruction set."""
-        return [one for one in self.neighbours if one.likeness.comparable]
+        """Those of the asker's tier and instruction set; where some were measured, none that are estimated."""
+        alike = [one for one in self.neighbours if one.likeness.comparable]
+        return [one for one in alike if one.forecast.is_measured] or alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +150,12 @@ class Tried:
 
     `line`: the slowdown of its only probe at other rates; empty where nobody measured it. `combinations`: for each way
     in which its costs were put together, how well that agrees with measured combinations; None where nobody did.
+    `accounts`: of each part that is estimated from its instructions, how.
     """
 
     line: tuple[Point, ...]
     combinations: tuple[tuple[Kind, Agreement | None], ...]
+    accounts: tuple[tuple[Part, Account], ...] = ()
 
 
 def answer(found: Evidence, question: Question, here: Facts) -> Answer:
@@ -179,24 +200,39 @@ def tried(found: Evidence, one: Forecast) -> Tried:
     return Tried(
         line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),
         combinations=tuple((kind, agreement(known, kind)) for kind in done),
+        accounts=tuple(accounts(found, one.facts.machine, one.parts)),
     )
+
+
+def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[tuple[Part, Account]]:
+    """The parts that are estimated from their instructions on a machine, each with how."""
+    for part in known:
+        if part.counted is not None:
+            one = counted_as(found.case_of[part.counted.case], part.counted)
+            if (account := found.models.account(machine, one)) is not None:
+                yield part, account
 
 
 def _usual_tracer(found: Evidence, question: Question) -> str:
     """Of the tracers that have guidance for the question, the one with most cases; without any, simply that one."""
-    tracers = found.tracers
-    if not tracers:
+    tracers = list(dict.fromkeys((*found.tracers, *(tracer for _, tracer, _ in found.printed))))
+    if not found.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
     machines = found.machines if question.machine is None else [question.machine]
-    has_some = (one for one in tracers if any(parts(found, question, machine, one) for machine in machines))
-    return next(has_some, tracers[0])
+    made = [(one, known) for one in tracers for machine in machines if (known := parts(found, question, machine, one))]
+    has_times = (one for one, known in made if all(part.is_measured for part in known))
+    return next(has_times, None) or next((one for one, _ in made), tracers[0])
 
 
 def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
-    """One for each machine that has every part."""
+    """One for each machine that has every part, and one for the machine of others that the question names."""
     apart = spread(pairs(found))
     for machine in found.machines:
         known = parts(found, question, machine, tracer)
         if known:
             yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question, apart)
+    if question.machine in found.others:
+        known = parts(found, question, question.machine, tracer)
+        if known and known[0].printed is not None:
+            yield forecast(known, known[0].printed.facts, tracer, question)

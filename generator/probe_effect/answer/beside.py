@@ -23,7 +23,7 @@ def alike(found: Sequence[Forecast]) -> str:
     first = found[0]
     return WORDS["alike"].format(
         rate=sentences.rate(first),
-        what=WORDS["with"].join(part.name for part in first.parts),
+        what=WORDS["with"].join(map(sentences.named, first.parts)),
         tool=first.tracer,
         whom=sentences.whom(first),
         slowdown=sentences.while_running(first, _range(found)),

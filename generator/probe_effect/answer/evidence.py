@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.from_counts import models
+from probe_effect.answer.published import printed_costs
+
 if TYPE_CHECKING:
+    from probe_effect.answer.from_counts import Models
+    from probe_effect.answer.published import Printed
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
@@ -25,12 +30,23 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Every usable cost; those measured at levels apart, by level; and why others are not usable."""
+    """Every usable cost; those measured at levels apart, by level; and why others are not usable.
+
+    `counts`: case to its sound counts of instructions, by whichever tracer and kernel. `printed`: what others printed,
+    on machines of theirs.
+    """
 
     suites: tuple[Suite, ...]
     costs: dict[Key, Number] = field(default_factory=dict)
     by_level: dict[Key, dict[str, Number]] = field(default_factory=dict)
     refused: dict[Key, str] = field(default_factory=dict)
+    counts: dict[str, list[Number]] = field(default_factory=dict)
+    printed: dict[Key, Printed] = field(default_factory=dict)
+
+    @cached_property
+    def models(self) -> Models:
+        """How counts become times, machine by machine."""
+        return models(self)
 
     @cached_property
     def cases(self) -> list[tuple[Suite, Case]]:
@@ -54,6 +70,11 @@ class Evidence:
     def machines(self) -> list[str]:
         """Machines with a usable cost, those of the newest submissions first."""
         return list(self._by_machine)
+
+    @cached_property
+    def others(self) -> list[str]:
+        """Machines of others, of which there are printed costs."""
+        return list(dict.fromkeys(machine for machine, _, _ in self.printed))
 
     @cached_property
     def tracers(self) -> list[str]:
@@ -88,10 +109,13 @@ class Evidence:
 
 def evidence(catalogue: Catalogue) -> Evidence:
     """What the catalogue's numbers offer to guidance."""
-    found = Evidence(tuple(folder.suite for folder in catalogue.suites))
+    suites = tuple(folder.suite for folder in catalogue.suites)
+    found = Evidence(suites, printed=printed_costs(catalogue))
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             _add(found, number, refused=NO_COSTS.get(suite.measures))
+        counted = catalogue.numbers.of_case(case.id, "instructions")
+        found.counts[case.id] = [one for one in counted if one.is_sound and one.level is None]
     return found
 
 

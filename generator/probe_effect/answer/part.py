@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.levels import Contention
+    from probe_effect.answer.published import Printed
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
 
@@ -24,8 +25,10 @@ class Part:
 
     `name`: its case, or its probe and action in words. `cost`: ns an event, with contention in it and with what the
     system calls pay that one event comes with; `path` tells how many those are, where it is known. It is that of the
-    measurements `added`, less those of `less`: of one measurement alone where `basis` is `measured`. `note`: what was
-    assumed to get there, in sentences.
+    measurements `added`, less those of `less`: of one measurement alone where `basis` is `measured`. Where it is
+    `estimated`, there comes to these what was made of the instructions of `counted`, as `calibrated` have it, which are
+    cases with a count and a time; where it is `published`, it is what others `printed`. `note`: what was assumed to get
+    there, in sentences.
     """
 
     name: str
@@ -33,6 +36,9 @@ class Part:
     basis: Basis
     added: tuple[Number, ...]
     less: tuple[Number, ...] = ()
+    counted: Number | None = None
+    calibrated: tuple[Number, ...] = ()
+    printed: Printed | None = None
     cost: Estimate
     is_clear: bool
     contention: Contention | None = None
@@ -41,11 +47,26 @@ class Part:
 
     @property
     def sources(self) -> tuple[Number, ...]:
-        """Every measurement that its cost is from."""
-        return self.added + self.less
+        """Every measurement of time that its cost is from."""
+        return self.added + self.less + self.calibrated
+
+    @property
+    def cases(self) -> list[str]:
+        """The cases that its cost is from; of an estimate the counted one first, without those that calibrate."""
+        if self.printed is not None:
+            return [self.name]
+        counted = [] if self.counted is None else [self.counted]
+        return [one.case for one in (*counted, *self.added, *self.less)]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is of times that were measured on the machine, and of nothing else."""
+        return self.basis in ("measured", "composed")
 
     @property
     def highest_hz(self) -> float | None:
-        """The highest rate of events at which all that it consists of was measured."""
+        """The highest rate of events at which all that it consists of was measured; None of an estimate."""
+        if not self.is_measured:
+            return None
         rates = [one.rate_hz for one in self.sources if one.rate_hz is not None]
         return min(rates) if len(rates) == len(self.sources) else None

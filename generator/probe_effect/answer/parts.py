@@ -1,4 +1,4 @@
-"""The probes that a question asks about, each with its cost on one machine: measured, or composed of measured ones."""
+"""The probes that a question asks about, each with its cost on one machine, whatever that rests on."""
 
 from __future__ import annotations
 
@@ -57,8 +57,10 @@ def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
 
 def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads: int) -> Part | None:
     one = found.costs.get((machine, tracer, asked.case))
+    if (printed := found.printed.get((machine, tracer, asked.case))) is not None:
+        return printed.part(asked.case, asked.rate_hz)
     if one is None:
-        return None
+        return _estimated(found, asked, machine, tracer)
     several = nearest(contention(found, machine, tracer, asked.case), threads)
     return Part(
         name=asked.case,
@@ -72,10 +74,24 @@ def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads:
     )
 
 
+def _estimated(found: Evidence, asked: Asked, machine: str, tracer: str) -> Part | None:
+    """The cost of a case that the machine could not time, from its instructions; None where something else is lacking.
+
+    One of several probes, or of a factor's levels, is no kind of probe that a count could be found for.
+    """
+    suite, case = found.of(asked.case)
+    if suite.factor is not None or case.parts:
+        return None
+    made = cost_of(found, machine, tracer, kind=case.probe, actions=(case.action,), rate_hz=asked.rate_hz)
+    return None if made is None or made.basis != "estimated" else replace(made, name=asked.case)
+
+
 def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, threads: int) -> Part | None:
     """The one case that has the probe with the action, or else what `cost_of` makes of others."""
     cases = [case for _, case in found.cases if (case.probe, case.action) == (wanted.probe, wanted.action)]
-    whole = [case.id for case in cases if not case.parts and (machine, tracer, case.id) in found.costs]
+    whole = [
+        case.id for case in cases if not case.parts and not case.like and (machine, tracer, case.id) in found.costs
+    ]
     if len(whole) > 1 and wanted.mechanism is None:
         msg = f"{wanted.probe} with {wanted.action}: measured by several cases; name one: --case {' or '.join(whole)}"
         raise UsageError(msg)

@@ -35,7 +35,14 @@ def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> st
     place = f" on {machine}" if machine else ""
     others = "; ".join(f"{used} on {', '.join(owners)}" for used, owners in _owners(found, case).items())
     why = _why(found, case, tracer, machine)
-    return f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
+    said = f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
+    return " ".join([said, *_printed(found, case)])
+
+
+def _printed(found: Evidence, case: str) -> list[str]:
+    """Where others printed its cost; nothing where nobody did."""
+    machines = [f"--machine {machine} --tracer {used}" for machine, used, one in found.printed if one == case]
+    return [f"Others printed its cost: {', '.join(machines)}."] if machines else []
 
 
 def _why(found: Evidence, case: str, tracer: str, machine: str | None) -> str:

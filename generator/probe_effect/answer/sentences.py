@@ -9,15 +9,20 @@ from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
 from probe_effect.reduce.thresholds import THRESHOLDS
 
+WIDE_RATIO = 2.0
+"""An estimate that may be wrong by more than this factor is given as an interval rather than a value."""
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.answers import Answer, Forecast, Tried
     from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.entry_path import EntryPath
+    from probe_effect.answer.from_counts import Account
     from probe_effect.answer.levels import Point
     from probe_effect.answer.part import Part
     from probe_effect.answer.proof import Spread
+    from probe_effect.answer.published import Printed
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.machine_file import MachineFile
@@ -27,7 +32,7 @@ def headline(found: Forecast) -> str:
     """The sentence that matters: what the probes do to a thread at this rate, on a machine that has a name."""
     values = {
         "rate": rate(found),
-        "what": WORDS["with"].join(part.name for part in found.parts),
+        "what": WORDS["with"].join(map(named, found.parts)),
         "tool": tool(found),
         "whom": whom(found),
         "where": where(found),
@@ -37,6 +42,11 @@ def headline(found: Forecast) -> str:
     if found.is_clear:
         return WORDS["slows"].format(**values)
     return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
+
+
+def named(part: Part) -> str:
+    """A part by its name, with what its cost rests on where nobody measured it whole."""
+    return WORDS[f"is-{part.basis}"].format(what=part.name)
 
 
 def while_running(found: Forecast, written: str) -> str:
@@ -63,12 +73,16 @@ def whom(found: Forecast) -> str:
 
 
 def tool(found: Forecast) -> str:
-    """The tracer with its version."""
+    """The tracer with its version, which a machine of others has in its own name."""
+    if found.printed is not None:
+        return found.tracer
     return names.tool(found.tracer, found.parts[0].sources[0].tool_version)
 
 
 def where(found: Forecast) -> str:
-    """The machine by its id, with what it is and its tier."""
+    """The machine by its id, with what it is and its tier; one of others with a dagger."""
+    if found.document is None:
+        return WORDS["published-where"].format(machine=found.facts.machine, hardware=found.facts.cpu_model)
     return place(found.facts, found.document)
 
 
@@ -122,7 +136,7 @@ def _at(rate_hz: Estimate | None) -> str:
 def loss(found: Forecast) -> str:
     """The share of events that the tracer will not report."""
     if found.loss_ratio is None:
-        is_counted = all(source.loss_ratio is not None for source in found.sources)
+        is_counted = found.is_measured and all(source.loss_ratio is not None for source in found.sources)
         return WORDS["unknown-loss" if is_counted else "uncounted-loss"]
     return WORDS["some-loss"].format(loss=units.percent(found.loss_ratio)) if found.loss_ratio else WORDS["no-loss"]
 
@@ -134,11 +148,15 @@ def grade(found: Forecast) -> str:
 
 def graded(letter: str, reasons: Sequence[str]) -> str:
     """A grade with what kept it from a better one."""
+    if not letter:
+        return WORDS["published-grade"]
     return f"{letter}: {'; '.join(reasons)}" if reasons else letter
 
 
 def dates(found: Forecast) -> str:
-    """The days of the runs."""
+    """The days of the runs, or of what was printed."""
+    if found.printed is not None:
+        return names.date_words(found.printed.source.document.date)
     return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in found.sources}))
 
 
@@ -159,7 +177,7 @@ def span(found: Answer) -> str | None:
 
 def assumptions(found: Forecast, known: Tried) -> list[str]:
     """What the answer takes for granted, and what measurements say of that, one sentence or more each."""
-    few = [WORDS["no-interval"]] if found.cost.low is None else []
+    few = [WORDS["no-interval"]] if found.cost.low is None and found.printed is None else []
     return [
         *few,
         *dict.fromkeys(contending(found, part) for part in found.parts),
@@ -171,7 +189,40 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
         line_words(known.line),
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
+        *(published(part.name, part.printed) for part in found.parts if part.printed is not None),
+        *(estimated(part, account) for part, account in known.accounts),
+        *dict.fromkeys(part.note for part in found.parts if part.note),
     ]
+
+
+def published(name: str, found: Printed) -> str:
+    """Whose figure the cost of the part of that name is, and what it can be taken for."""
+    return WORDS["published"].format(what=name, label=found.label, figure=found.figure.what)
+
+
+def estimated(part: Part, found: Account) -> str:
+    """How the cost of a part came from its instructions, and how well that does for what was measured."""
+    number, model, ratio = found.counted.number, found.model, found.ratio
+    low, high = ratio.low or 0.0, ratio.high or 0.0
+    ends = (units.quantity(end, units.TIMES) for end in (low, high))
+    exceptions = WORDS["exceptions"].format(
+        breakpoints=units.quantity(model.breakpoint_ns, units.DURATION),
+        steps=units.quantity(model.step_ns, units.DURATION),
+    )
+    said = WORDS["estimated"].format(
+        what=part.name,
+        instructions=units.count(round(number.known_cost.value)),
+        case=number.case,
+        tool=number.tracer,
+        kernel=number.submission.document.system.kernel_release,
+        each=units.quantity(model.instruction_ns, units.DURATION),
+        exceptions=exceptions if found.counted.has_exceptions else "",
+    )
+    held = WORDS["estimated-ratio"].format(
+        count=units.count(found.cases), gap=units.GAP, **dict(zip(("low", "high"), ends, strict=True))
+    )
+    wide = [WORDS["estimated-wide"]] if max(high, 1 / low if low else 0.0) > WIDE_RATIO else []
+    return " ".join([said, held, *wide])
 
 
 def calls(name: str, path: EntryPath) -> str:

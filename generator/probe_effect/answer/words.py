@@ -49,6 +49,20 @@ WORDS = {
     "departs": "Measured at {rate}: {measured}, where rate × cost is {predicted}.",
     "add": "The costs of several probes add.",
     "composed": "Nobody measured {what}: its cost is composed, {sum}.",
+    "is-measured": "{what}",
+    "is-composed": "{what} (composed)",
+    "is-estimated": "{what} (estimated)",
+    "is-published": "{what} (published†)",
+    "published": "The cost of {what} is what others printed, {label}: {figure}. It has no interval, and neither their "
+    "machine nor their method was ours: take it as an order of magnitude.",
+    "published-where": "{machine}† ({hardware})",
+    "published-grade": "none: printed by others",
+    "estimated": "No time of {what} was measured on this machine: it is estimated from {instructions} instructions, "
+    "which {case} adds with {tool} on Linux {kernel}, at {each}{exceptions}.",
+    "exceptions": ", {breakpoints} for a breakpoint and {steps} for a single step",
+    "estimated-ratio": "Of {count} cases with a count and a time, each kind of probe left out in turn, 95{gap}% and "
+    "more took {low} to {high} what was estimated of them; the interval holds that.",
+    "estimated-wide": "That is wider than a factor of two, so take the interval and not the value.",
     "checked": "Where such combinations were measured on this machine, they cost {median} what was predicted "
     "({least} to {greatest}), and {holding} of {count} agree within the intervals.",
     "unchecked": "That was not checked on this machine.",

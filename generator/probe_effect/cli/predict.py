@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 @click.option("--probe", help="A kind of probe, with --action; composed of measured costs where nobody measured it.")
 @click.option("--action", help="What that probe does when it fires.")
 @click.option(
+    "--mechanism",
+    type=click.Choice(["emulated", "stepped", "called", "ftrace", "jump", "trap"]),
+    help="What the kernel does at --probe: with the first instruction of a user function, or to make a kprobe.",
+)
+@click.option(
     "--calls", help="System calls per second in that thread, traced or not. [default: as in the measured loop]"
 )
 @click.option("--tracer", help="The tracer. [default: of those that have the case, the one with most cases]")
@@ -43,6 +48,7 @@ def predict(
     Examples: probe-effect predict --rate 50k --case 06-uprobe --tracer bpftrace
               probe-effect predict --rate 50k --case 06-uprobe --case 04-tracepoint-entry@20k
               probe-effect predict --rate 2k --probe uprobe --action count-by-user-stack
+              probe-effect predict --rate 2k --probe uprobe --mechanism emulated --action count
               probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
 
     Exit status 1 when nothing was measured that could guide.
@@ -67,9 +73,14 @@ def _question(words: dict[str, Any]) -> Question:
     if probe is not None and rate_hz is None:
         msg = f"{probe} with {action}: expected a rate, found none; give --rate 50k"
         raise UsageError(msg)
+    if words["mechanism"] is not None and probe is None:
+        msg = "--mechanism says how --probe is made: give --probe and --action with it; a case has its own"
+        raise UsageError(msg)
     return Question(
         probes=tuple(asked_from(case, rate_hz) for case in cases),
-        combination=Combination(probe, action, rate_hz) if probe is not None and rate_hz is not None else None,
+        combination=None
+        if probe is None or rate_hz is None
+        else Combination(probe, action, rate_hz, words["mechanism"]),
         tracer=words["tracer"],
         machine=words["machine"],
         threads=words["threads"],

@@ -2,18 +2,18 @@
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
-`rate_hz` (of all probes together, in each thread); `case` (null for a combination); `tracer`; `threads`;
-`busy_ratio`; `machine` (null where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`;
-`delay_ratio`; `event_hz`; `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only
-high ends have values); `loss_ratio`; `grade`; `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
-`basis` (`measured` or `composed`), `composed`, `calls_per_event` (system calls that come with an event, where the
-probe is on system calls) and `call_cost_ns` (what each of them pays, a part of `cost_ns`), `cases`; `programs_ratio`
-(measured over foretold slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`;
-`assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`,
-`holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`,
-`cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked about), `paired` (whether
-in the same blocks), `loss_ratio`, `but`; `comparable` and `others`: `machine`, `tier`, `slowdown_ratio`,
-`distinguishable`, `reasons`.
+`rate_hz` (of all probes together, in each thread); `case` (null for a combination); `tracer`; `threads`; `busy_ratio`;
+`machine` (null where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `delay_ratio`; `event_hz`;
+`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only high ends have values);
+`loss_ratio`; `grade` (null of others' figures); `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
+`basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`,
+`calls_per_event` (system calls that come with an event, where the probe is on system calls) and `call_cost_ns` (what
+each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `programs_ratio` (measured over foretold
+slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`; `assumptions`; `line`: `rate_hz`,
+`measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`,
+`greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`,
+`difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks), `loss_ratio`, `but`;
+`comparable` and `others`: `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
     values = _forecast_json(found, forecast)
     if nearest is None:
         values = {key: [] if isinstance(value, list) else None for key, value in values.items()}
-    is_composed = any(part.basis != "measured" for part in forecast.parts)
+    is_composed = any(part.basis == "composed" for part in forecast.parts)
+    are_cases = all(part.name in found.case_of for part in forecast.parts)
     return {
         "rate_hz": forecast.load.rate_hz,
-        "case": None if is_composed else "+".join(part.name for part in forecast.parts),
+        "case": "+".join(part.name for part in forecast.parts) if are_cases else None,
         "tracer": forecast.tracer,
         "threads": forecast.load.threads,
         "busy_ratio": forecast.load.busy_ratio,
@@ -63,11 +64,13 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
-        "dates": sorted({source.submission.date for source in one.sources}),
+        "dates": [one.printed.source.document.date]
+        if one.printed
+        else sorted({source.submission.date for source in one.sources}),
         **_prediction_json(one),
         "distinguishable": _distinguishable(one),
         "loss_ratio": one.loss_ratio,
-        "grade": letter,
+        "grade": letter or None,
         "grade_reasons": list(reasons),
         "probes": [_part_json(part) for part in one.parts],
         "sentence": sentences.headline(one),
@@ -132,7 +135,8 @@ def _part_json(part: Part) -> dict[str, Any]:
         "composed": part.basis == "composed",
         "calls_per_event": part.path.calls_per_event if part.path else None,
         **interval_json(part.path.cost if part.path else None, "call_cost", "ns"),
-        "cases": [source.case for source in part.sources],
+        "cases": part.cases,
+        "note": part.note,
     }
 
 

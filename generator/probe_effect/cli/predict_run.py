@@ -16,7 +16,7 @@ from probe_effect.host import ROOT
 from probe_effect.machine.collect import collect_machine
 from probe_effect.machine.kernel import kernel_release
 from probe_effect.measure.request import unknown
-from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.numbers.catalogue import read_guidance
 from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
@@ -26,9 +26,18 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 
+ORIGIN = {
+    "measured": "measured on",
+    "composed": "measured on",
+    "estimated": "calibrated on",
+    "published": "printed on",
+}
+"""What a cost rests on, to how the day of that is called."""
+
+
 def run(question: Question, data: DataFolder, output_format: str) -> bool:
     """Print the answer; whether there is guidance. Raises: UsageError for a name that the data does not have."""
-    found = evidence(read_numbers(data))
+    found = evidence(read_guidance(data))
     _check_names(found, question)
     here = facts_of(collect_machine(), kernel_release(ROOT))
     said = answer(found, question, here)
@@ -42,7 +51,7 @@ def run(question: Question, data: DataFolder, output_format: str) -> bool:
 def _check_names(found: Evidence, question: Question) -> None:
     """Raise UsageError, with the nearest names, for the first that the data does not have."""
     cases = [case for _, case in found.cases]
-    keys = [*found.costs, *found.by_level, *found.refused]
+    keys = [*found.costs, *found.by_level, *found.refused, *found.printed]
     unknown([one.case for one in question.probes], [case.id for case in cases], "case")
     unknown(filter(None, [question.tracer]), dict.fromkeys(tracer for _, tracer, _ in keys), "tracer")
     unknown(filter(None, [question.machine]), dict.fromkeys(machine for machine, _, _ in keys), "machine")
@@ -70,7 +79,8 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     show_section("Where this is from", _origin(one, () if is_named else nearest.likeness.reasons))
     title = "Comparable machines"
     span = sentences.span(said)
-    show_section(f"{title}: {span}" if span else title, map(_neighbour, said.comparable))
+    alike = [] if one.printed else said.comparable
+    show_section(f"{title}: {span}" if span else title, map(_neighbour, alike))
     assumed = sentences.assumptions(one, tried(found, one))
     show_section("Assumed", [("-", text) for text in assumed])
 
@@ -90,7 +100,7 @@ def _origin(one: Forecast, reasons: tuple[str, ...]) -> list[tuple[str, str]]:
     return [
         ("machine", sentences.where(one)),
         *chosen,
-        ("measured on", sentences.dates(one)),
+        (ORIGIN[one.parts[0].basis], sentences.dates(one)),
         ("cost of an event", ", ".join(_cost(one))),
         ("grade", sentences.grade(one)),
     ]

@@ -155,18 +155,25 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         site: where this data is published, for citations; `/` where that is not known.
     """
     problems: list[Problem] = []
-    found = _read_numbers(data, problems)
-    sources = [read_published(folder, data, problems) for folder in data.sources()]
+    found = _read_guidance(data, problems)
     releases, more = read_releases(data)
     problems += more
     if problems:
         raise BadData(problems)
     return replace(
         found,
-        sources=tuple(filter(None, sources)),
         edition=Edition(data_version(data).text, site),
         releases=tuple(releases),
     )
+
+
+def read_guidance(data: DataFolder) -> Catalogue:
+    """Suites, submissions and published sources: all that guidance rests on. Raises: BadData."""
+    problems: list[Problem] = []
+    found = _read_guidance(data, problems)
+    if problems:
+        raise BadData(problems)
+    return found
 
 
 def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
@@ -180,6 +187,12 @@ def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = 
     if problems:
         raise BadData(problems)
     return found
+
+
+def _read_guidance(data: DataFolder, problems: list[Problem]) -> Catalogue:
+    found = _read_numbers(data, problems)
+    sources = [read_published(folder, data, problems) for folder in data.sources()]
+    return replace(found, sources=tuple(filter(None, sources)))
 
 
 def _read_numbers(

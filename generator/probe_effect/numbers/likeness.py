@@ -111,12 +111,12 @@ def _distance(given: Facts, other: Facts) -> tuple[object, ...]:
         bool(_apart(given, other)),
         other.cpu_model != given.cpu_model,
         family != own_family,
-        _release_distance(given.kernel_release, other.kernel_release),
+        release_distance(given.kernel_release, other.kernel_release),
         other.machine,
     )
 
 
-def _release_distance(given: str, other: str) -> tuple[bool, int, int]:
+def release_distance(given: str, other: str) -> tuple[bool, int, int]:
     """Another release, then how far apart the first two numbers of two kernel releases are."""
     (own_major, own_minor), (major, minor) = _numbers(given), _numbers(other)
     return given != other, abs(major - own_major), abs(minor - own_minor)

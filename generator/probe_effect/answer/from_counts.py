@@ -1,0 +1,228 @@
+"""From counted instructions to time: what a probe costs on a machine that could not time it.
+
+An emulated machine counts what the kernel executes for an event, and knows no time; a CPU spends it on instructions
+and, far more for each, on exceptions. So a cost is taken as instructions, breakpoints and single steps, each at a time
+of its own on each machine, fitted to the cases that have both a count and a time (least squares of the logarithms, so
+that an error of a tenth weighs as much for a cheap probe as for a dear one; Gauss and Newton's steps in the logarithms
+of the terms, which keeps them above 0). How good that is, is seen by leaving out each kind of probe in turn: the time
+of its cases is estimated from all others. The ratios of measured over estimated time give estimates their interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.likeness import release_distance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case
+
+    Array = NDArray[np.float64]
+
+FEWEST_POINTS = 10
+"""Of fewer cases three terms would be a drawing of them."""
+
+HELD_RATIO = 0.95
+"""The share of cases left out that the interval of an estimate holds, at least."""
+
+STEPS = 50
+LONGEST_STEP = 1.0
+LEAST_TERM_NS = 1e-6
+
+EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (0, 0), "ftrace": (0, 0), "jump": (0, 0)}
+"""What the kernel does at a probe, to the breakpoints and the single steps of an event; no probe but these has any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one event adds: instructions, counted by `number`, and exceptions."""
+
+    number: Number
+    breakpoints: int
+    steps: int
+
+    @property
+    def terms(self) -> tuple[float, float, float]:
+        """As often as each time of a model is spent."""
+        return self.number.known_cost.value, self.breakpoints, self.steps
+
+    @property
+    def has_exceptions(self) -> bool:
+        """Whether an event interrupts the program."""
+        return self.breakpoints + self.steps > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A case that has a count and a time; `ratio`: its time over what the model without its kind of probe estimates."""
+
+    kind: str
+    counted: Counted
+    timed: Number
+    ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What instructions and exceptions cost on one machine, ns, and the cases that say so."""
+
+    instruction_ns: float
+    breakpoint_ns: float
+    step_ns: float
+    calibrations: tuple[Calibration, ...]
+
+    def cost_ns(self, counted: Counted) -> float:
+        """The time of one event."""
+        return float(np.dot(counted.terms, (self.instruction_ns, self.breakpoint_ns, self.step_ns)))
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How a count became a time: by which times of the machine, and how far cases left out lie from that.
+
+    `ratio`: their measured over their estimated time, with the ends that an estimate takes; of so many `cases`.
+    """
+
+    counted: Counted
+    model: Model
+    ratio: Estimate
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The model of each machine that has one, and how far those left out lie from it over all machines.
+
+    `ratios`: measured over estimated time of cases left out, by whether they have exceptions.
+    """
+
+    by_machine: dict[str, Model]
+    ratios: dict[bool, Estimate]
+
+    def account(self, machine: str, counted: Counted) -> Account | None:
+        """How a count becomes a time on a machine; None where it has no model."""
+        model, ratio = self.by_machine.get(machine), self.ratios.get(counted.has_exceptions)
+        if model is None or ratio is None:
+            return None
+        return Account(counted, model, ratio, len(self.left_out(has_exceptions=counted.has_exceptions)))
+
+    def cost(self, machine: str, counted: Counted) -> Estimate | None:
+        """What an event costs on a machine, ns, with the interval that held those left out; None without a model."""
+        found = self.account(machine, counted)
+        if found is None:
+            return None
+        cost_ns = found.model.cost_ns(counted)
+        return found.ratio._replace(value=1.0).mapped(lambda times: times * cost_ns)
+
+    def left_out(self, *, has_exceptions: bool) -> list[float]:
+        """Measured over estimated time of every case that was left out, over all machines."""
+        return _left_out(self.by_machine, has_exceptions=has_exceptions)
+
+    def calibrated(self, machine: str, tracer: str) -> tuple[Number, ...]:
+        """The times that say how long instructions take on a machine: those of a tracer, or else all."""
+        model = self.by_machine.get(machine)
+        every = tuple(one.timed for one in model.calibrations) if model else ()
+        return tuple(one for one in every if one.tracer == tracer) or every
+
+
+def models(found: Evidence) -> Models:
+    """What the evidence says: of each machine with enough cases that have a count and a time."""
+    every = {machine: list(_calibrations(found, machine)) for machine in found.machines}
+    made = {machine: _model(points) for machine, points in every.items() if len(points) >= FEWEST_POINTS}
+    ratios = {kind: _held(_left_out(made, has_exceptions=kind)) for kind in (False, True)}
+    return Models(made, {kind: one for kind, one in ratios.items() if one is not None})
+
+
+def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
+    """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's."""
+    known = [one for one in found.counts.get(case.id, ()) if names.tool_of(one.tracer) == names.tool_of(tracer)]
+    release = _kernel(found, machine) or ""
+    return min(
+        known, key=lambda one: (one.tracer != tracer, release_distance(release, _release(one)), one.id), default=None
+    )
+
+
+def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Counted:
+    """A count with the exceptions of its probe, or of one that is made by another mechanism."""
+    made = mechanism_of(case, number)
+    return Counted(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
+
+
+def _calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
+    """Each clear cost that was counted too, where the probe was made the same way."""
+    for tracer, costs in found.by_tracer(machine).items():
+        for case_id, timed in costs.items():
+            case = found.case_of[case_id]
+            if case.parts or case.counted_by == "nothing" or not timed.is_clear:
+                continue
+            one = counted(found, machine, tracer, case)
+            if one is not None and one.known_cost.value > 0 and mechanism_of(case, one) == mechanism_of(case, timed):
+                yield Calibration(case.probe, counted_as(case, one), timed)
+
+
+def _model(points: Sequence[Calibration]) -> Model:
+    """Fitted to all points, each with its ratio where it was left out with its kind."""
+    kinds = sorted({one.kind for one in points})
+    without = {kind: _fitted([one for one in points if one.kind != kind]) for kind in kinds}
+    judged = (replace(one, ratio=_ratio(one, without[one.kind])) for one in points)
+    instruction_ns, breakpoint_ns, step_ns = map(float, _fitted(points))
+    return Model(instruction_ns, breakpoint_ns, step_ns, tuple(judged))
+
+
+def _left_out(made: dict[str, Model], *, has_exceptions: bool) -> list[float]:
+    every = (one for model in made.values() for one in model.calibrations if one.ratio is not None)
+    return [one.ratio or 0.0 for one in every if one.counted.has_exceptions is has_exceptions]
+
+
+def _ratio(left_out: Calibration, times: Array) -> float | None:
+    """None where the others tell nothing of an exception that this one has."""
+    terms = np.array(left_out.counted.terms)
+    if np.any((terms > 0) & (times <= LEAST_TERM_NS)):
+        return None
+    return left_out.timed.known_cost.value / float(terms @ times)
+
+
+def _fitted(points: Sequence[Calibration]) -> Array:
+    """ns for an instruction, a breakpoint and a step; the least where no point has one."""
+    terms = np.array([one.counted.terms for one in points], dtype=float)
+    measured = np.array([one.timed.known_cost.value for one in points])
+    # The start: least squares of relative errors, which is linear in the terms.
+    times = np.linalg.lstsq(terms / measured[:, None], np.ones(len(points)), rcond=None)[0]
+    for _ in range(STEPS):
+        times = np.maximum(times, LEAST_TERM_NS)
+        estimated = terms @ times
+        slopes = terms * times / estimated[:, None]
+        step = np.linalg.lstsq(slopes, np.log(measured / estimated), rcond=None)[0]
+        times = times * np.exp(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+    return np.where(terms.any(axis=0), np.maximum(times, LEAST_TERM_NS), LEAST_TERM_NS)
+
+
+def _held(ratios: Sequence[float]) -> Estimate | None:
+    """The middle of the ratios, and ends that hold the share of them that an interval is to hold; None of too few."""
+    if len(ratios) < FEWEST_POINTS:
+        return None
+    tail = (1 - HELD_RATIO) / 2
+    low, high = np.quantile(ratios, tail, method="lower"), np.quantile(ratios, 1 - tail, method="higher")
+    return Estimate(float(np.median(ratios)), float(low), float(high))
+
+
+def _kernel(found: Evidence, machine: str) -> str | None:
+    """The kernel of a machine's newest costs."""
+    one = next((one for costs in found.by_tracer(machine).values() for one in costs.values()), None)
+    return None if one is None else _release(one)
+
+
+def _release(one: Number) -> str:
+    return one.submission.document.system.kernel_release

@@ -1,0 +1,84 @@
+"""Costs that others printed, each on a machine of theirs: what is left where nobody here measured or counted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.part import Part
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.likeness import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.answer.evidence import Key
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.store.source_file import Figure
+
+TIER = "published"
+"""What stands for the tier of a machine of others, so that it is comparable with none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A cost of a case as a source printed it, or as it follows from what it printed."""
+
+    source: PublishedSource
+    figure: Figure
+
+    @property
+    def cost(self) -> Estimate:
+        """ns an event, without an interval: no source has one."""
+        assert self.figure.cost_ns is not None
+        return Estimate(float(self.figure.cost_ns))
+
+    @property
+    def machine(self) -> str:
+        """The source, and after a full stop the platform where it has several."""
+        platform = re.sub(r"[^a-z0-9]+", "-", (self.figure.platform or "").lower()).strip("-")
+        return f"{self.source.id}.{platform}" if platform else self.source.id
+
+    @property
+    def hardware(self) -> str:
+        """The platform as the figure names it, or else the hardware as the source describes it."""
+        return self.figure.platform or self.source.document.hardware
+
+    @property
+    def label(self) -> str:
+        """Whose it is and of when."""
+        document = self.source.document
+        return f"{document.author}, {names.date_words(document.date)}"
+
+    @property
+    def facts(self) -> Facts:
+        """Its machine as far as likeness looks at it: like no other."""
+        return Facts(
+            machine=self.machine, tier=TIER, architecture="not stated", cpu_model=self.hardware, kernel_release=""
+        )
+
+    def part(self, name: str, rate_hz: float) -> Part:
+        """It as the probe of an answer."""
+        return Part(
+            name=name, rate_hz=rate_hz, basis="published", added=(), printed=self, cost=self.cost, is_clear=True
+        )
+
+
+def printed_costs(catalogue: Catalogue) -> dict[Key, Printed]:
+    """Machine, tracer and case to the cost that was printed; left out where a source has several for the three.
+
+    Several are of variants that the case does not tell apart, such as the first instruction of a function.
+    """
+    found: dict[Key, list[Printed]] = {}
+    for one in _printed(catalogue):
+        found.setdefault((one.machine, one.figure.tracer or "", one.figure.case or ""), []).append(one)
+    return {key: some[0] for key, some in found.items() if len(some) == 1}
+
+
+def _printed(catalogue: Catalogue) -> Iterator[Printed]:
+    for source in catalogue.sources:
+        for figure in source.figures:
+            if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0:
+                yield Printed(source, figure)

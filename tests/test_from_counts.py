@@ -1,0 +1,176 @@
+"""From counted instructions to time: the model of a machine, and how far what it was not told lies from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import machine_document
+from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
+from number_builder import number, submission
+from probe_effect import units
+from probe_effect.answer.answers import answer, tried
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.from_counts import counted, counted_as
+from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.sentences import assumptions, headline
+from probe_effect.errors import ProbeEffectError
+from probe_effect.model import Estimate
+from probe_effect.numbers.likeness import facts_of
+
+if TYPE_CHECKING:
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.reduce.submission import Number
+
+BYTES = {"loop:push": "55 48 89 e5", "loop:load": "48 8b 05 71 2b 00 00"}
+USER = [
+    (f"{name}-{kind}-{place}", kind)
+    for kind in ("uprobe", "uretprobe")
+    for name in ("push", "load")
+    for place in (1, 2, 3)
+]
+KERNEL = [(f"{kind}-{number}", kind) for kind in ("entry", "return", "raw") for number in (1, 2, 3, 4)]
+SUITE = suite(
+    "loops",
+    *(case(name, kind, needs=["uprobe"], functions=[f"loop:{name.partition('-')[0]}"]) for name, kind in USER),
+    *(case(name, kind) for name, kind in KERNEL),
+    case("kprobe", "kprobe", needs=["kprobe"]),
+    case("kprobe-count", "kprobe", "count", needs=["kprobe"]),
+    case("both", "kprobe", parts=["kprobe", "entry-1"]),
+)
+INSTRUCTION_NS, BREAKPOINT_NS, STEP_NS = 0.4, 300.0, 10_000.0
+DOCUMENT = {"run__functions": BYTES, "system__kernel_release": "6.18.1"}
+
+
+def instructions(name: str) -> float:
+    """A count for each case, no two of them alike."""
+    return 200.0 + 70.0 * sum(map(ord, name)) % 1900
+
+
+def true_ns(name: str) -> float:
+    exceptions = {"push": BREAKPOINT_NS, "load": BREAKPOINT_NS + STEP_NS}
+    return INSTRUCTION_NS * instructions(name) + exceptions.get(name.partition("-")[0], 0.0)
+
+
+def count_of(name: str, kernel: str = "6.12.1", tracer: str = TRACER) -> Number:
+    document = DOCUMENT | {"system__kernel_release": kernel}
+    own = submission(f"emulated-{kernel.replace('.', '-')}", metric="instructions", document=document)
+    return number(own, Estimate(instructions(name)), name, tracer)
+
+
+def time_of(name: str, times: float = 1.0) -> Number:
+    ns = true_ns(name) * times
+    return measured(name, Estimate(ns, ns * 0.99, ns * 1.01), document=DOCUMENT)
+
+
+def known(times: dict[str, float] | None = None) -> Evidence:
+    """Every case but those of kprobes timed, each so many `times` what the model would have; all of them counted."""
+    timed = [name for name, _ in (*USER, *KERNEL)]
+    found = evidence((SUITE,), *(time_of(name, (times or {}).get(name, 1.0)) for name in timed))
+    found.counts.update({name: [count_of(name)] for name in (*timed, "kprobe", "kprobe-count")})
+    return found
+
+
+def test_what_instructions_and_exceptions_cost_is_found_again() -> None:
+    model = known().models.by_machine[MACHINE]
+    assert (model.instruction_ns, model.breakpoint_ns, model.step_ns) == pytest.approx(
+        (INSTRUCTION_NS, BREAKPOINT_NS, STEP_NS), rel=1e-6
+    )
+
+
+@given(st.lists(st.floats(0.5, 2.0), min_size=len(KERNEL), max_size=len(KERNEL)))
+def test_an_estimates_interval_holds_what_was_left_out(times: list[float]) -> None:
+    models = known(dict(zip((name for name, _ in KERNEL), times, strict=True))).models
+    left_out = models.left_out(has_exceptions=False)
+    ratio = models.ratios[False]
+    assert len(left_out) == len(KERNEL)
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert sum(ratio.low <= one <= ratio.high for one in left_out) >= 0.95 * len(left_out)
+    assert min(left_out) > 0
+
+
+def test_a_kind_that_is_far_off_is_judged_by_what_the_others_say_of_it() -> None:
+    models = known({name: 3.0 for name, kind in KERNEL if kind == "raw"}).models
+    ratios = {one.kind: one.ratio for one in models.by_machine[MACHINE].calibrations}
+    assert ratios["raw"] == pytest.approx(3.0, rel=1e-3)
+
+
+def test_a_probe_that_could_not_be_timed_costs_what_its_instructions_do() -> None:
+    part = cost_of(known(), MACHINE, TRACER, kind="kprobe", actions=["nothing"], rate_hz=1.0)
+    assert part is not None
+    assert (part.basis, part.cases, part.highest_hz) == ("estimated", ["kprobe"], None)
+    assert part.cost.value == pytest.approx(INSTRUCTION_NS * instructions("kprobe"))
+    assert part.sources
+    assert all(one.submission.machine == MACHINE for one in part.sources)
+
+
+def test_a_kprobe_made_by_a_breakpoint_has_that_on_top_and_says_how_it_was_counted() -> None:
+    found = known()
+    own = submission("emulated", metric="instructions", document=DOCUMENT)
+    own.document = machine_document(**DOCUMENT, run__mechanisms={f"kprobe {TRACER}": "ftrace"})
+    found.counts["kprobe"] = [number(own, Estimate(300.0), "kprobe", TRACER, mechanism="ftrace")]
+    part = cost_of(found, MACHINE, TRACER, kind="kprobe", mechanism="trap")
+    assert part is not None
+    assert part.cost.value == pytest.approx(300 * INSTRUCTION_NS + BREAKPOINT_NS)
+    assert part.note == "kprobe was counted with probes made by ftrace, and not by trap."
+
+
+def test_the_nearest_kernel_counts_and_another_version_of_the_tool_only_where_there_is_no_other() -> None:
+    found = known()
+    kprobe = found.case_of["kprobe"]
+    found.counts["kprobe"] = [count_of("kprobe", "5.10.1"), count_of("kprobe", "6.17.2"), count_of("kprobe", "7.3.1")]
+    nearest = counted(found, MACHINE, TRACER, kprobe)
+    assert nearest is not None
+    assert nearest.submission.document.system.kernel_release == "6.17.2"
+    found.counts["kprobe"] = [count_of("kprobe", tracer="bpftrace-0-23-2"), count_of("kprobe", tracer="libbpf")]
+    other = counted(found, MACHINE, TRACER, kprobe)
+    assert other is not None
+    assert other.tracer == "bpftrace-0-23-2"
+    assert counted(found, MACHINE, "strace", kprobe) is None
+
+
+def test_too_few_cases_make_no_model() -> None:
+    found = known()
+    for name, _ in (*KERNEL, *USER[4:]):
+        del found.costs[MACHINE, TRACER, name]
+    assert found.models.by_machine == {}
+    assert found.models.cost(MACHINE, counted_as(found.case_of["kprobe"], count_of("kprobe"))) is None
+    assert cost_of(found, MACHINE, TRACER, kind="kprobe") is None
+
+
+def answered(found: Evidence, name: str, machine: str | None = None) -> Any:  # noqa: ANN401
+    here = facts_of(machine_document(machine__id="here").machine, "6.12.1-amd64")
+    return answer(found, Question(probes=(Asked(name, 50_000.0),), machine=machine), here)
+
+
+def test_the_answer_says_that_it_is_an_estimate_and_how_it_came_about() -> None:
+    found = known({name: 3.0 for name, kind in KERNEL if kind == "raw"})
+    one = answered(found, "kprobe").headline.forecast
+    assert "kprobe (estimated) with" in headline(one)
+    assert one.loss_ratio is None
+    (said,) = [text for text in assumptions(one, tried(found, one)) if "is estimated from" in text]
+    assert f"from {units.count(instructions('kprobe'))} instructions" in said
+    assert "wider than a factor of two" in said
+    assert "breakpoint" not in said
+
+
+def test_an_estimate_never_stands_before_a_measurement() -> None:
+    found = known()
+    for name, _ in (*USER, *KERNEL):
+        own = measured(name, found.costs[MACHINE, TRACER, name].known_cost, machine="here", document=DOCUMENT)
+        found.costs["here", TRACER, name] = own
+    far = measured("kprobe", Estimate(90.0, 80.0, 100.0), document={"machine__cpu_model": "Another CPU"}, machine="far")
+    found.costs["far", TRACER, "kprobe"] = far
+    said = answered(found, "kprobe")
+    assert said.headline.forecast.facts.machine == "far"
+    assert [one.forecast.facts.machine for one in said.comparable] == ["far"]
+    assert {one.forecast.facts.machine for one in said.neighbours} == {"far", "here", MACHINE}
+
+
+def test_several_probes_at_once_have_no_count_of_their_own() -> None:
+    with pytest.raises(ProbeEffectError, match="nobody measured it"):
+        answered(known(), "both")
