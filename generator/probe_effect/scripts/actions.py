@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect.scripts.form import shortened
@@ -175,6 +176,8 @@ class _Walk:
         """A word: a built-in value, or a call with what stands between its brackets ahead. Returns where to go on."""
         tokens, doing = self.tokens, self.doing
         word, is_call = tokens.word(at), tokens.word(at + 1) == "("
+        if word == "if" and is_call:
+            return self._branches(at)
         effect = None if self._is_field(at) else EFFECTS.get(word)
         if effect == "type" and is_call:
             return tokens.partner[at + 1] + 1
@@ -187,6 +190,32 @@ class _Walk:
         elif effect is None and not self._is_field(at):
             self._call(at, is_call=is_call)
         return at + 1
+
+    def _branches(self, at: int) -> int:
+        """Of branches one is taken: each action as often as that branch has it that has it most often."""
+        tokens, doing = self.tokens, self.doing
+        before, most = doing.actions, Counter[str]()
+        while tokens.word(at) == "if" and tokens.word(at + 1) == "(":
+            doing.actions = before
+            at = self._bracketed(at + 1)
+            before, doing.actions = doing.actions, []
+            at = self._bracketed(at)
+            most |= Counter(doing.actions)
+            doing.actions = []
+            if tokens.word(at) != "else":
+                break
+            at += 1
+        if tokens.word(at - 1) == "else":
+            at = self._bracketed(at)
+            most |= Counter(doing.actions)
+        doing.actions = [*before, *most.elements()]
+        return at
+
+    def _bracketed(self, at: int) -> int:
+        """What stands in brackets, if there are some. Returns where to go on."""
+        end = self.tokens.partner.get(at, at)
+        self.through(at + 1, end)
+        return end + 1 if end > at else at
 
     def _call(self, at: int, *, is_call: bool) -> None:
         """A function of the script, or one that nothing is known of."""

@@ -196,11 +196,10 @@ CLOCKS = ("cpu-clock", "task-clock")
 """Software events that are samples of time."""
 
 SYSTEM_CALL_WRAPPERS = tuple(
-    """accept accept4 bind chdir chmod close connect dup dup2 epoll_wait execve fchmod fdatasync fstat fsync ftruncate
-    getdents64 getpid ioctl kill lseek madvise mkdir mmap mprotect munmap open openat poll pread64 pwrite64 read readv
-    recvfrom recvmsg rename rmdir sendmsg sendto socket unlink write writev""".split()
+    """accept accept4 bind chdir close connect dup execve fchmod fdatasync fsync ftruncate ioctl kill listen lseek
+    madvise mprotect munmap openat pread64 pwrite64 read readv recvfrom recvmsg sendmsg sendto socket write writev""".split()
 )
-"""Functions of the C library that do little but make the system call of the same name (man-pages, section 2)."""
+"""Functions of the C library that make the system call of their own name, on every architecture (man-pages(7), section 2)."""
 
 
 def tables() -> dict[str, Any]:
