@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from probe_effect.scripts.tables import (
     HISTOGRAM,
     HISTOGRAM_BY_STACKS,
     HISTOGRAM_OF_TIME,
+    NAME_FIELD,
     PRINT,
 )
 
@@ -33,6 +35,7 @@ _ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "
 _KEYED = ("string", "kernel-stack", "user-stack")
 """Effects that the action of a map's key has in it already, where they make that key."""
 _TRAITS = {*_KEYED, "name", "time"}
+_NAME_FIELD = re.compile(NAME_FIELD)
 
 
 class Doing:
@@ -162,6 +165,8 @@ class _Walk:
         """What it costs to find a map's value by its key."""
         if keys[0] == keys[1]:
             return [COUNT]
+        if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
+            keys = keys[0] + 1, keys[1] - 1
         traits = self._traits(*keys)
         if stacks := [_ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
             return stacks
@@ -253,8 +258,8 @@ class _Walk:
         if sort in _STORES:
             return self.doing.held.get(word, set())
         effect = EFFECTS.get(word) if sort == "word" else None
-        if self._is_field(at):  # `args->comm` and the like are names of 16 bytes
-            return {"name"} if effect == "name" else set()
+        if self._is_field(at):
+            return {"name"} if _NAME_FIELD.search(word) else set()
         return {effect} & _TRAITS if effect else self.doing.held.get(word, set())
 
 

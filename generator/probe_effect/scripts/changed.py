@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A change that costs less: what it is, what it does not tell any more, and the changed script if that is certain."""
+    """A change that costs less: what it is and what it no longer tells, and the changed script if that is certain."""
 
     description: str
     text: str | None
@@ -138,11 +138,11 @@ _PERF_TRACE = (
     "Use perf trace, which writes the system calls to a buffer and stops nobody. It prints arguments in less detail."
 )
 _SYSTEM_CALL = (
-    "Probe the system call's tracepoint in place of the function that makes it or is behind it. It fires for every program "
-    "that makes the call, by whatever way."
+    "Probe the system call's tracepoint in place of the function that makes it or is behind it. It fires for every "
+    "program that makes the call, by whatever way."
 )
 _TRAMPOLINE = (
-    "Probe the kernel function by fentry and fexit, written kfunc and kretfunc as every version of bpftrace reads them, in "
+    "Probe the kernel function by fentry and fexit, written kfunc and kretfunc as every bpftrace reads them, in "
     "place of kprobe and kretprobe. The kernel has to have BTF."
 )
 _RENAMED = " Its arguments have other names there, so that the block has to be written anew."
