@@ -76,7 +76,7 @@ def _uses_arguments(clause: Clause) -> bool:
 def _count_for_lines(clause: Clause) -> _Edit | None:
     """A count by what the lines of a block say, where the block does nothing but print."""
     block = clause.block
-    if not block or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
+    if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
         return None
     keys: list[str] = []
     at = 1
