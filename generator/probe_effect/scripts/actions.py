@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect.scripts.form import shortened
@@ -17,6 +19,7 @@ from probe_effect.scripts.tables import (
     HISTOGRAM,
     HISTOGRAM_BY_STACKS,
     HISTOGRAM_OF_TIME,
+    NAME_FIELD,
     PRINT,
 )
 
@@ -32,6 +35,7 @@ _ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "
 _KEYED = ("string", "kernel-stack", "user-stack")
 """Effects that the action of a map's key has in it already, where they make that key."""
 _TRAITS = {*_KEYED, "name", "time"}
+_NAME_FIELD = re.compile(NAME_FIELD)
 
 
 class Doing:
@@ -161,6 +165,8 @@ class _Walk:
         """What it costs to find a map's value by its key."""
         if keys[0] == keys[1]:
             return [COUNT]
+        if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
+            keys = keys[0] + 1, keys[1] - 1
         traits = self._traits(*keys)
         if stacks := [_ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
             return stacks
@@ -175,6 +181,8 @@ class _Walk:
         """A word: a built-in value, or a call with what stands between its brackets ahead. Returns where to go on."""
         tokens, doing = self.tokens, self.doing
         word, is_call = tokens.word(at), tokens.word(at + 1) == "("
+        if word == "if" and is_call:
+            return self._branches(at)
         effect = None if self._is_field(at) else EFFECTS.get(word)
         if effect == "type" and is_call:
             return tokens.partner[at + 1] + 1
@@ -187,6 +195,32 @@ class _Walk:
         elif effect is None and not self._is_field(at):
             self._call(at, is_call=is_call)
         return at + 1
+
+    def _branches(self, at: int) -> int:
+        """Of branches one is taken: each action as often as that branch has it that has it most often."""
+        tokens, doing = self.tokens, self.doing
+        before, most = doing.actions, Counter[str]()
+        while tokens.word(at) == "if" and tokens.word(at + 1) == "(":
+            doing.actions = before
+            at = self._bracketed(at + 1)
+            before, doing.actions = doing.actions, []
+            at = self._bracketed(at)
+            most |= Counter(doing.actions)
+            doing.actions = []
+            if tokens.word(at) != "else":
+                break
+            at += 1
+        if tokens.word(at - 1) == "else":
+            at = self._bracketed(at)
+            most |= Counter(doing.actions)
+        doing.actions = [*before, *most.elements()]
+        return at
+
+    def _bracketed(self, at: int) -> int:
+        """What stands in brackets, if there are some. Returns where to go on."""
+        end = self.tokens.partner.get(at, at)
+        self.through(at + 1, end)
+        return end + 1 if end > at else at
 
     def _call(self, at: int, *, is_call: bool) -> None:
         """A function of the script, or one that nothing is known of."""
@@ -224,8 +258,8 @@ class _Walk:
         if sort in _STORES:
             return self.doing.held.get(word, set())
         effect = EFFECTS.get(word) if sort == "word" else None
-        if self._is_field(at):  # `args->comm` and the like are names of 16 bytes
-            return {"name"} if effect == "name" else set()
+        if self._is_field(at):
+            return {"name"} if _NAME_FIELD.search(word) else set()
         return {effect} & _TRAITS if effect else self.doing.held.get(word, set())
 
 

@@ -156,6 +156,9 @@ _EFFECTS = {
 EFFECTS = {word: effect for effect, words in _EFFECTS.items() for word in words.split()}
 """Word to its effect. A function that is not here is unknown, and named so."""
 
+NAME_FIELD = "(?:comm|name)$"
+"""Fields of structures, such as `args->comm`, that are likely to be texts; their types are not in the script."""
+
 TOOLS = {"bpftrace": "bpftrace", "dtrace": "d", "perf": "perf", "strace": "strace", "trace-cmd": "ftrace"}
 """Commands to the language of what follows them."""
 
@@ -196,11 +199,11 @@ CLOCKS = ("cpu-clock", "task-clock")
 """Software events that are samples of time."""
 
 SYSTEM_CALL_WRAPPERS = tuple(
-    """accept accept4 bind chdir chmod close connect dup dup2 epoll_wait execve fchmod fdatasync fstat fsync ftruncate
-    getdents64 getpid ioctl kill lseek madvise mkdir mmap mprotect munmap open openat poll pread64 pwrite64 read readv
-    recvfrom recvmsg rename rmdir sendmsg sendto socket unlink write writev""".split()
+    """accept accept4 bind chdir close connect dup execve fchmod fdatasync fsync ftruncate ioctl kill listen lseek
+    madvise mprotect munmap openat pread64 pwrite64 read readv recvfrom recvmsg sendmsg sendto socket write
+    writev""".split()
 )
-"""Functions of the C library that do little but make the system call of the same name (man-pages, section 2)."""
+"""Functions of the C library that make the system call of their own name, on every architecture (man-pages, 2)."""
 
 
 def tables() -> dict[str, Any]:
@@ -217,6 +220,7 @@ def tables() -> dict[str, Any]:
         "d_kinds": [list(one) for one in D_KINDS],
         "d_only": D_ONLY,
         "effects": EFFECTS,
+        "name_field": NAME_FIELD,
         "tools": TOOLS,
         "before_tools": list(BEFORE_TOOLS),
         "with_value": {tool: options.split() for tool, options in WITH_VALUE.items()},

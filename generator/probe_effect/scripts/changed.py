@@ -1,0 +1,183 @@
+"""What would answer nearly the same and cost less: the changed text where that is mechanical, else a sentence alone.
+
+A predicate in place of an `if` around a block is none of them: bpftrace makes one of the other (`Parser::parse_probe`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.scripts.clauses import program, resolved
+from probe_effect.scripts.kinds import kind_of
+from probe_effect.scripts.tables import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.scripts.clauses import Clause
+    from probe_effect.scripts.form import Script
+    from probe_effect.scripts.tokens import Tokens
+
+
+class Change(NamedTuple):
+    """A change that costs less: what it is and what it no longer tells, and the changed script if that is certain."""
+
+    description: str
+    text: str | None
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def cheaper(script: Script) -> list[Change]:
+    """Changes of a script that cost less, those with a changed text first.
+
+    Args:
+        script: as `read_script` returned it.
+    """
+    find = {"bpftrace": _of_program, "strace": _of_strace, "perf": _of_perf}.get(script.language)
+    found = list(find(script)) if find else []
+    return sorted(found, key=lambda one: one.text is None)
+
+
+def _of_program(script: Script) -> Iterator[Change]:
+    clauses = program(script.text).clauses
+    if edits := [edit for clause in clauses if (edit := _count_for_lines(clause))]:
+        yield Change(_COUNT, _applied(script.text, edits))
+    for sentence, places in _PLACES:
+        yield from _moved(script.text, clauses, sentence, places)
+    if any(_STACKS & set(one.actions) and one.kind in _FUNCTIONS for one in script.probes):
+        yield Change(_SAMPLE, None)
+
+
+def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence[_Place]) -> Iterator[Change]:
+    """Attach points at another place; only named where a clause uses what has another name there."""
+    edits, uses = [], False
+    for clause in clauses:
+        for point in clause.attach_points:
+            written = resolved(point.text)
+            for pattern, replacement in places:
+                if pattern.search(written):
+                    edits.append(_Edit(point.start, point.start + len(point.text), pattern.sub(replacement, written)))
+                    uses |= _uses_arguments(clause)
+    if edits:
+        yield Change(sentence + _RENAMED * uses, None if uses else _applied(text, edits))
+
+
+def _uses_arguments(clause: Clause) -> bool:
+    """Whether a clause reads what depends on the kind of its probe."""
+    return any(_ARGUMENT.search(one.text) for part in (clause.predicate, clause.block) for one in part.tokens)
+
+
+def _count_for_lines(clause: Clause) -> _Edit | None:
+    """A count by what the lines of a block say, where the block does nothing but print."""
+    block = clause.block
+    if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
+        return None
+    keys: list[str] = []
+    at = 1
+    while at < len(block) - 1:
+        if block.word(at) not in _LINES or block.word(at + 1) != "(":
+            return None
+        end = block.partner[at + 1]
+        parts = list(block.parts(at + 2, end))[0 if block.word(at) == "print" else 1 :]
+        if any(block.sort(first) == "map" for first, _ in parts):
+            return None
+        keys += (block.source(first, last - 1) for first, last in parts if not _is_time(block, first, last))
+        at = end + 1 + (block.word(end + 1) == ";")
+    key = ", ".join(dict.fromkeys(keys))
+    counted = f"@[{key}]" if key else "@"
+    return _Edit(block.tokens[0].start, block.tokens[-1].end, f"{{ {counted} = count(); }}")
+
+
+def _is_time(block: Tokens, first: int, last: int) -> bool:
+    return any(EFFECTS.get(block.word(at)) == "time" for at in range(first, last))
+
+
+def _applied(text: str, edits: Sequence[_Edit]) -> str:
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def _of_strace(script: Script) -> Iterator[Change]:
+    traced = [one.attach for one in script.probes]
+    if traced != ["all"] and not {"--seccomp-bpf"} & set(script.options):
+        is_certain = script.pid_filter is None and {"-f", "--follow-forks"} & set(script.options)
+        text = re.sub(r"\bstrace\b", "strace --seccomp-bpf", script.text, count=1) if is_certain else None
+        yield Change(_SECCOMP, text)
+    yield Change(_PERF_TRACE, None)
+
+
+def _of_perf(script: Script) -> Iterator[Change]:
+    if any("record-stack" in one.actions and one.kind in _FUNCTIONS for one in script.probes):
+        yield Change("Record without call chains (-g): each event writes less. It does not tell from where.", None)
+    if any(one.actions[0].startswith("record") and one.kind in _FUNCTIONS for one in script.probes):
+        yield Change(
+            "Count with perf stat: nothing is written at each event. It tells how many, and nothing else.", None
+        )
+
+
+_COUNT = (
+    "Count the events in a map with the same key in place of a line for each: nothing is handed to user space before "
+    "the end. It does not tell when each happened, nor in which order."
+)
+_SAMPLE = (
+    "Sample stacks 99 times a second with profile:hz:99: it costs the same however often the function is called. It "
+    "tells where time goes, not how often the function is called."
+)
+_SECCOMP = (
+    "Let a filter in the kernel choose the system calls (strace --seccomp-bpf, with -f and a command; not with -p): "
+    "calls that are not asked for do not stop the process."
+)
+_PERF_TRACE = (
+    "Use perf trace, which writes the system calls to a buffer and stops nobody. It prints arguments in less detail."
+)
+_SYSTEM_CALL = (
+    "Probe the system call's tracepoint in place of the function that makes it or is behind it. It fires for every "
+    "program that makes the call, by whatever way."
+)
+_TRAMPOLINE = (
+    "Probe the kernel function by fentry and fexit, written kfunc and kretfunc as every bpftrace reads them, in "
+    "place of kprobe and kretprobe. The kernel has to have BTF."
+)
+_RENAMED = " Its arguments have other names there, so that the block has to be written anew."
+
+_STACKS = {BY_KERNEL_STACK, BY_USER_STACK}
+_FUNCTIONS = {"kprobe", "kretprobe", "fentry", "fexit", "uprobe", "uretprobe", "tracepoint", "tracepoint-entry"}
+_TIMED = {"begin", "end", "interval", "profile"}
+_LINES = {"printf", "time", "print"}
+_ARGUMENT = re.compile(r"^(?:s?arg[0-9]+|args|retval|func|probe|ctx|reg)$")
+
+_NAMES = "|".join(SYSTEM_CALL_WRAPPERS)
+_LIBRARY = r"(?:[^:]*/)?(?:libc|libc\.so\.6|libc-[0-9.]+\.so)"
+_KERNEL = r"(?:[a-z0-9_]+:)?(?:__(?:x64|arm64|se)_sys|ksys|sys|SyS)"
+_FUNCTION = r"([A-Za-z_][A-Za-z0-9_:]*)"
+
+_Place = tuple[re.Pattern[str], str]
+_PLACES: tuple[tuple[str, tuple[_Place, ...]], ...] = (
+    (
+        _SYSTEM_CALL,
+        (
+            (re.compile(rf"^uprobe:{_LIBRARY}:(?:__)?({_NAMES})$"), r"tracepoint:syscalls:sys_enter_\1"),
+            (re.compile(rf"^uretprobe:{_LIBRARY}:(?:__)?({_NAMES})$"), r"tracepoint:syscalls:sys_exit_\1"),
+            (re.compile(rf"^kprobe:{_KERNEL}_({_NAMES})$"), r"tracepoint:syscalls:sys_enter_\1"),
+            (re.compile(rf"^kretprobe:{_KERNEL}_({_NAMES})$"), r"tracepoint:syscalls:sys_exit_\1"),
+        ),
+    ),
+    (
+        _TRAMPOLINE,
+        (
+            (re.compile(rf"^kprobe:{_FUNCTION}$"), r"kfunc:\1"),
+            (re.compile(rf"^kretprobe:{_FUNCTION}$"), r"kretfunc:\1"),
+        ),
+    ),
+    (
+        "Probe all system calls by the raw tracepoint, for which no record of arguments is made.",
+        ((re.compile(r"^tracepoint:raw_syscalls:(sys_enter|sys_exit)$"), r"rawtracepoint:\1"),),
+    ),
+)

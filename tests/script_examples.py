@@ -1,0 +1,186 @@
+"""Scripts that the Python reader and the site's must read alike: `tests/data/scripts.json`.
+
+To make them anew: `.venv/bin/python tests/script_examples.py`. What they should be is said by `tests/test_scripts.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from builders import PROJECT
+from probe_effect.scripts.script import ScriptError, read_script
+from shared_examples import DATA, _json
+
+FILE = DATA / "scripts.json"
+
+PROGRAMS = r"""
+tracepoint:syscalls:sys_enter_read { @ = count() }
+t:syscalls:sys_exit_read { @[pid] = count(); }
+t:syscalls:sys_* { @[tid]++ }
+t:raw_syscalls:sys_enter { ++@[cpu] }
+tracepoint:raw_syscalls:sys_exit { @[comm] = count(); }
+rawtracepoint:sys_enter { 1 }
+rt:vmlinux:kfree_skb { @[args.reason] += 1; }
+k:vfs_read { @[comm, pid] = sum(arg2); }
+kr:vfs_read { @ = hist(retval); }
+kprobe:kvm:x86_emulate_insn { }
+kprobe:vfs_read+4 /pid == 42/ { @[kstack] = count(); }
+kprobe:vfs_*,kprobe:tcp_reset/* no path */{ @[probe] = count(); }
+kfunc:vfs_read { @[ustack(5)] = count() } kretfunc:vfs_read { @ = avg(retval) }
+f:vfs_read,fr:vfs_read, { @[kstack, ustack] = hist(args.count); }
+fentry:bpf:123:* { @ = stats(1); }
+u:/bin/bash:readline /comm == "bash"/ { printf("%s\n", str(arg0)); }
+ur:libc:malloc { @[str(retval)] = count() }
+uprobe:/usr/lib/libfoo.so:"foo(int, char)" { @ = max(arg0) }
+uprobe:/path/to/app:cpp:"MyApp::Server::*" { print(ustack); }
+uprobe:"/system/app/Foo.apk!/lib/libfoo.so":func { @ = min(arg0) }
+uprobe:/bin/bash@readline.c:362 { @ = count() }
+U:/root/tick:ns:loop { @[arg1] = lhist(arg0, 0, 10, 1); }
+usdt:*:loop { printf("hi\n"); }
+p:hz:99 /pid == 42 && cpu == 1/ { @[ustack] = count() }
+i:s:1 { print(@); clear(@); }
+interval:1s { time("%H:%M:%S"); exit(); }
+s:faults:100 { @[comm] = count() }
+hardware:cache-misses:1e6 { @[pid] = count(); }
+watchpoint:0x10000000:8:rw { printf("hit!\n"); }
+w:0x1:8:w { @[kstack] = count() }
+it:task_file:/sys/fs/bpf/files { printf("%s\n", ctx.task.comm); }
+BEGIN { @start = nsecs; } END { printf("%d\n", nsecs - @start); clear(@start) }
+begin/1/{ print("a") } end { 1 }
+self:signal:SIGUSR1 { print("abc"); }
+k:vfs_read { @s[tid] = nsecs } kr:vfs_read /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }
+k:f { $t = nsecs; @s[tid] = $t; } kr:f { $d = nsecs - @s[tid]; @[comm] = hist($d / 1000); }
+k:f { @s[tid] = elapsed } kr:f { if (@s[tid]) { @m[pid] = sum(elapsed - @s[tid]); delete(@s, tid); } }
+t:syscalls:sys_enter_stat { @f[tid] = args->path } k:f /@f[tid]/ { printf("%s", str(@f[tid])); delete(@f[tid]) }
+k:f { if (pid == 1) { @ = count() } }
+k:f { if (pid == 1) { @ = count() } else { @[comm] = count() } }
+k:f { if (1) { time(); time() } else if (2) { time(); @ = count() } else { @[kstack] = count() } time(); }
+k:f { @a = count(); if (pid == 1) { @ = count() } }
+k:f { while ($i < 3) { $i++; @[$i] = 1; } }
+k:f { for ($i : 0..10) { @[$i] = 1; } }
+k:f { unroll(5) { @ = count() } }
+k:f { for ($kv : @m) { print($kv); } }
+k:f { foo(1, 2); signal("KILL"); }
+k:f { $s = str(arg0); @[$s] = count(); }
+k:f { @n[tid] = comm; @[@n[tid]] = count(); }
+k:f { @x[pid, comm, str(arg0)] = count(); }
+k:f { @x[(pid, comm)] = count(); @y = (1, "a"); @z[(pid, tid), comm] = 1 }
+k:f { @[args->comm] = hist(args->bytes); }
+k:f { printf("%s", kstack); cat("/proc/loadavg"); system("date"); }
+k:f { $x = (struct request *)arg0; @[$x->q->disk->disk_name] = count(); }
+k:f { $a = { let $b = 1; $b }; let $c : uint64 = (uint64)$a; @ = sum($c) }
+k:f { @[sizeof(struct foo), bswap(arg1)] = count(); }
+k:f { @ = $1 > 3 ? count() : count(); print($#); }
+k:f { join(args->argv); @[ntop(arg0)] = count(); }
+k:f { /* } */ @ = count(); // }
+}
+k:f /arg0 / 2 == 1/ { @ = arg0 / 2 / 3; }
+k:f /(arg0 / 2) == 1 || @x[1]/ // a remark
+{ @ = count() }
+k:f { printf("\"}{\\"); @ = count() }
+k:f /pid == 7/ { @ = count() } k:g /pid == 7/ { @ = count() } i:s:1 { print(@) }
+k:f /pid == 7/ { @ = count() } k:g { @ = count() }
+#!/usr/bin/env bpftrace
+config = { stack_mode=perf; max_map_keys=2 } k:f { @ = count() }
+macro add($a, @b) { @b[pid] += $a } k:f { add(1, @x); @ = count() }
+fn twice($a : int64) : int64 { printf("x"); return $a * 2; } k:f { @ = sum(twice(1)); }
+let @a = hash(2); import "x"; k:f { @a[1] = 2 }
+struct S { int x; char c[4]; }; union U { int a; } enum E { A = 1, B } k:f { @ = count() }
+struct P { int x; } __attribute__((packed)); k:f { @ = count() }
+name=kprobe:f { @ = count() }
+what:is:this { @ = count() }
+syscall::read:entry { @[execname] = count(); }
+syscall::read:return /pid == 12/ { @ = quantize(arg1); }
+syscall:::entry
+fbt::f:entry { self->s = timestamp } fbt::f:return /self->s/ { @ = quantize(timestamp - self->s); self->s = 0; }
+fbt::vfs_read:entry { @[stack(), ustack()] = quantize(arg2) }
+pid$target:libc:malloc:entry { @[ustack()] = count(); } pid12::free:return { trace(arg1) }
+profile:::profile-99 /arg0/ { @[stack()] = count() } tick-1s { printa(@); exit(0) }
+io:::start { @[args[1]->dev_statname] = sum(args[0]->b_bcount); }
+dtrace:::BEGIN { start[pid] = timestamp; } proc:::exec-success { this->x = copyinstr(arg0); trace(this->x); }
+#pragma D option quiet
+python12:::function-entry { @[copyinstr(arg1)] = count() }
+bpftrace -e 't:syscalls:sys_enter_read { @[comm] = count() }'
+# sudo bpftrace -p 42 -e "k:vfs_read /comm == \"dd\"/ { @ = count() }"
+dtrace -n 'syscall::read:entry { @ = count() }' -n 'BEGIN { trace("x") }' -p 12
+perf record -e syscalls:sys_enter_read -ag -p 12 sleep 1
+sudo perf record -F 99 -ag -- sleep 10
+perf record -m 4096 -e '{sched:sched_switch,cycles:u}' --filter 'x == 1'
+perf record -c 1000 -e page-faults,cache-misses -a
+perf record -e probe:vfs_read,probe:vfs_read__return,probe_libc:malloc,sdt_libc:setjmp,mem:0x1000,probes:mine
+perf stat -e raw_syscalls:sys_enter,cs -a sleep 1
+perf trace -s -p 1
+perf trace -e openat,read -e sched:sched_switch ls
+perf top -g
+perf probe -x /bin/bash 'line=readline%return $retval'
+strace ls
+strace -fc -p 12
+strace -f --seccomp-bpf -e trace=%file,read -o /dev/null ls
+strace -C -k -P /etc/passwd -e signal=none ls | less
+/usr/bin/strace --trace=open --summary-only --attach=7
+trace-cmd record -e sched:sched_switch -f 'next_pid == 1' -T -P 9
+trace-cmd record -p function -l vfs_read -e irq
+X=1 perf record -g ls > /dev/null
+"""
+"""One a line; a line that ends within a bracket or a remark goes on with the next."""
+
+WRONG = r"""
+foo
+hello world
+k:f
+k:f {
+k:f { @ = count( }
+k:f { @[pid } = count() }
+k:f { ) }
+k:f /x {
+k:f /x; y/ { 1 }
+k:f { /* }
+k:f { "x }
+k:f { ¬ }
+k:f, { 1 } }
+struct x
+macro f
+import "x"
+bpftrace x.bt
+bpftrace -e 'k:f {
+perf report
+strace -c
+trace-cmd list
+trace-cmd record ls
+perf probe
+"""
+
+
+def texts() -> list[str]:
+    """All of them, and the scripts of some suites."""
+    joined: list[str] = [""]
+    for line in PROGRAMS.strip().splitlines():
+        goes_on = joined[-1].startswith("#!") or joined[-1].startswith("#pragma") or line.startswith(("}", "{"))
+        if goes_on and "\n" not in joined[-1]:
+            joined[-1] += "\n" + line
+        else:
+            joined.append(line)
+    folder = PROJECT / "data/suites/programs"
+    suites = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.bt"))]
+    deep = "k:f " + "{ (" * 60
+    return [*joined[1:], *suites, *joined[:1], "// nothing", deep, *WRONG.strip().splitlines()]
+
+
+def reading(text: str) -> dict[str, Any]:
+    """What the Python reader makes of a text."""
+    try:
+        found = read_script(text)
+    except ScriptError as error:
+        place = {"line": error.line, "column": error.column}
+        return {"error": place | {"found": error.found, "expected": error.expected}}
+    return {"script": asdict(found)}
+
+
+def file() -> str:
+    """The text of the file."""
+    return _json({"scripts": [{"text": text} | reading(text) for text in texts()]})
+
+
+if __name__ == "__main__":
+    FILE.write_text(file(), encoding="utf-8")
