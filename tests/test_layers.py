@@ -21,7 +21,7 @@ GROUND = {"errors", "units", "model"}
 HOST = {"host", "processes", "compilers"}
 """The running system: files of the kernel, and programs that we start or compile."""
 
-NUMBERS = {"store", "stats", "reduce", "numbers", "compare", "answer"}
+NUMBERS = {"store", "stats", "reduce", "numbers", "compare", "scripts", "answer"}
 """From rows to answers, each on top of those before it."""
 
 MAY_IMPORT = {
@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "reduce": GROUND | {"store", "stats"},
     "numbers": GROUND | {"store", "stats", "reduce"},
     "compare": GROUND | {"store", "stats", "reduce", "numbers"},
-    "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare"},
+    "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts"},
     "checks": GROUND | {"store", "stats", "reduce", "numbers"},
     "submit": GROUND | {"host", "store"},
     "importers": GROUND | {"store", "stats"},

@@ -164,7 +164,7 @@ def advise(
         calls_hz: system calls of each thread per second, traced or not: probes on some make all of them slower.
         budget_ratio: how much slower a thread may get.
     """
-    advised = [_costed(found, facts.machine, tracer, group) for group in groups]
+    advised = [Advised(group, part_of(found, facts.machine, tracer, group)) for group in groups]
     apart = spread(pairs(found))
     paying = ((thread, _paying(advised, thread, calls_hz.get(thread.tid))) for thread in threads)
     slowed = [
@@ -184,19 +184,19 @@ def advise(
     )
 
 
-def _costed(found: Evidence, machine: str, tracer: str, group: Group) -> Advised:
-    """A group with its cost; behind a filter every event is taken to come to the actions, and at the low end none."""
-    own = OWN_ACTIONS.get(tracer.split("-", maxsplit=1)[0], frozenset())
+def part_of(found: Evidence, machine: str, tracer: str, group: Group) -> Part | None:
+    """A group's cost; behind a filter every event is taken to come to the actions, and at the low end none."""
+    own = OWN_ACTIONS.get(tracer.partition("-")[0], frozenset())
     actions = [action for action in group.actions if action not in own]
     filtered = [FILTER] if group.has_filter and FILTER not in actions else []
     part = _cost(found, machine, tracer, group, [*filtered, *actions, *group.unknown])
     if part is None or not group.has_filter or set(actions) <= {FILTER}:
-        return Advised(group, part)
+        return part
     least = _cost(found, machine, tracer, group, [FILTER])
     if least is None or least.cost.low is None or part.cost.low is None:
-        return Advised(group, part)
+        return part
     cost = part.cost._replace(low=min(part.cost.low, least.cost.low))
-    return Advised(group, replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED]))))
+    return replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED])))
 
 
 def _cost(found: Evidence, machine: str, tracer: str, group: Group, actions: Sequence[str]) -> Part | None:

@@ -11,6 +11,8 @@ from probe_effect.answer.from_counts import models
 from probe_effect.answer.published import printed_costs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from probe_effect.answer.from_counts import Models
     from probe_effect.answer.published import Printed
     from probe_effect.numbers.catalogue import Catalogue
@@ -33,7 +35,7 @@ class Evidence:
     """Every usable cost; those measured at levels apart, by level; and why others are not usable.
 
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel. `printed`: what others printed,
-    on machines of theirs.
+    on machines of theirs. `folders`: suite to where its scripts lie.
     """
 
     suites: tuple[Suite, ...]
@@ -42,6 +44,7 @@ class Evidence:
     refused: dict[Key, str] = field(default_factory=dict)
     counts: dict[str, list[Number]] = field(default_factory=dict)
     printed: dict[Key, Printed] = field(default_factory=dict)
+    folders: dict[str, Path] = field(default_factory=dict)
 
     @cached_property
     def models(self) -> Models:
@@ -110,7 +113,8 @@ class Evidence:
 def evidence(catalogue: Catalogue) -> Evidence:
     """What the catalogue's numbers offer to guidance."""
     suites = tuple(folder.suite for folder in catalogue.suites)
-    found = Evidence(suites, printed=printed_costs(catalogue))
+    folders = {one.suite.id: one.folder for one in catalogue.suites}
+    found = Evidence(suites, printed=printed_costs(catalogue), folders=folders)
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             _add(found, number, refused=NO_COSTS.get(suite.measures))

@@ -41,13 +41,12 @@ FEWEST_PAIRS = 10
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One program under one probe: what was measured, the cost that foretells it, and both slowdowns.
+    """One program under one probe: what was measured, and both slowdowns.
 
     `point` has what the model foretells, `plain` what rate x cost alone would have.
     """
 
     measured: Number
-    cost: Number
     point: Point
     plain: Point
 
@@ -115,17 +114,17 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Num
     plain = point(measured, cost.known_cost)
     if foretold is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
-    return Pair(measured, cost, foretold, plain)
+    return Pair(measured, foretold, plain)
 
 
 def _foretold(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
     """What an event should cost in a program: where the probe is on system calls, all that the program makes pay."""
     path = entry_path(found, (measured.submission.machine, measured.tracer, cost.case))
-    calls = _calls_per_event(found, suite, measured) if case.silent else 0.0
+    calls = calls_per_event(found, suite, measured) if case.silent else 0.0
     return cost.known_cost if path is None or calls is None else path.moved(cost.known_cost, calls)
 
 
-def _calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | None:
+def calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | None:
     """System calls that a program makes for each of its events; None where nobody counted them."""
     counted = (
         levels[measured.level]

@@ -8,30 +8,33 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, pairs, verdict
+from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.charts import foretold
 from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.proof import Pair, Verdict
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue
 
-CHART = "does-it-hold"
+CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
 ADDRESS = "/does-it-hold/"
 
 
-def own_pairs(known: Evidence) -> list[Pair]:
-    """The pairs of the machine that traced programs last: one machine, so that the page does not grow with others."""
-    found = pairs(known)
+def of_newest(found: Sequence[Pair]) -> list[Pair]:
+    """The pairs of the machine that was last to measure some: one, so that the page does not grow with others."""
     newest = max(found, key=lambda one: one.measured.submission.started, default=None)
     return [one for one in found if newest and one.measured.submission.machine == newest.measured.submission.machine]
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
-    found = own_pairs(evidence(catalogue))
+    known = evidence(catalogue)
+    found, of_scripts = of_newest(pairs(known)), of_newest(script_pairs(known))
     far_first = sorted((one for one in found if one.is_visible), key=_distance, reverse=True)
     return {
         "does-it-hold.md": render(
@@ -41,8 +44,25 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             sentences=sentences(verdict(found), verdict([replace(one, point=one.plain) for one in found])),
             far_first=far_first,
             titles=catalogue.titles,
-        )
+        ),
+        "scripts-hold.md": render(
+            "fragments/scripts-hold.md.j2",
+            chart=SCRIPTS_CHART if of_scripts else None,
+            where=names.machine_label(of_scripts[0].measured.submission) if of_scripts else None,
+            sentences=[*sentences(verdict(of_scripts), verdict(of_scripts)), *_order(of_scripts)],
+            pairs=sorted(of_scripts, key=lambda one: -one.point.measured.value),
+            titles=catalogue.titles,
+        ),
     }
+
+
+def _order(found: Sequence[Pair]) -> list[str]:
+    """Whether the scripts are foretold in the order of what they cost."""
+    tau = order(found)
+    if tau is None:
+        return []
+    ends = "" if tau.low is None or tau.high is None else f" ({tau.low:.2f} to {tau.high:.2f})"
+    return [f"Put in order by slowdown, foretold and measured agree with Kendall's tau {tau.tau:.2f}{ends}."]
 
 
 def _distance(one: Pair) -> float:
@@ -74,23 +94,30 @@ def sentences(found: Verdict, plain: Verdict) -> list[str]:
 
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
-    """Every pair as a dot; none before programs were traced."""
-    found = own_pairs(known)
-    if not found:
-        return []
+    """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
+    titles = {CHART: "Slowdown of real programs, foretold and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
+    found = {CHART: of_newest(pairs(known)), SCRIPTS_CHART: of_newest(script_pairs(known))}
+    return [_chart(name, titles[name], own, catalogue) for name, own in found.items() if own]
+
+
+def _chart(name: str, title: str, found: Sequence[Pair], catalogue: Catalogue) -> Chart:
+    is_script = name == SCRIPTS_CHART
     dots = [
         foretold.Pair(
-            one.measured.level or "", _series(one, catalogue), one.point.predicted, one.point.measured, one.is_visible
+            catalogue.titles.get(one.measured.case, one.measured.case) if is_script else one.measured.level or "",
+            one.measured.level or "" if is_script else _series(one, catalogue),
+            one.point.predicted,
+            one.point.measured,
+            one.is_visible,
         )
         for one in found
     ]
-    where = names.machine_label(found[0].measured.submission)
+    what = "script over a program" if is_script else "program under one probe"
     sentence = (
-        f"Each dot is one program under one probe, on {where}; in the grey band the prediction is near, "
-        "and faint dots cannot be told from no slowdown."
+        f"Each dot is one {what}, on {names.machine_label(found[0].measured.submission)}; in the grey band the "
+        "prediction is near, and faint dots cannot be told from no slowdown."
     )
-    title = "Slowdown of real programs, foretold and measured"
-    return [foretold.foretold_chart(CHART, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)]
+    return foretold.foretold_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
 
 
 def _series(one: Pair, catalogue: Catalogue) -> str:

@@ -1,0 +1,116 @@
+"""Does the answer hold that is made of a script's own text? What scripts did to real programs, beside what is foretold.
+
+Each script was run over a program at work, which counted its events (`proof.py` has the rates from those). Its text is
+read as `probe-effect advise` reads it, and nothing else says which costs foretell it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.answer.advice import Group, part_of
+from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.levels import point
+from probe_effect.answer.parts import with_calls
+from probe_effect.answer.prediction import multiplied
+from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, Pair, calls_per_event, pairs, spread
+from probe_effect.scripts.script import read_script
+from probe_effect.stats import mover
+from probe_effect.stats.correlation import kendall
+from probe_effect.store.suite_file import script_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.part import Part
+    from probe_effect.answer.proof import Spread
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+    from probe_effect.scripts.script import Script
+    from probe_effect.stats.correlation import Correlation
+    from probe_effect.store.suite_file import Case, Suite
+
+LANGUAGE = "bpftrace"
+AT_THE_ENDS = {"begin", "end", "interval"}
+"""Kinds of probe that no event of a program fires."""
+
+
+def script_pairs(found: Evidence) -> list[Pair]:
+    """Every script over a program, in suites whose cases name no other case that they are like.
+
+    What is foretold has how far real programs lie from loops in its interval, as every answer has.
+    """
+    made = []
+    apart = spread(pairs(found))
+    for suite, case in found.cases:
+        if (
+            case.like is not None
+            or suite.factor is None
+            or suite.factor.name != PROGRAM
+            or suite.id not in found.folders
+        ):
+            continue
+        for (_, tracer, case_id), levels in found.by_level.items():
+            if case_id == case.id and tracer.startswith(LANGUAGE):
+                made += [pair for one in levels.values() if (pair := _pair(found, suite, case, one, apart))]
+    return made
+
+
+def order(some: Sequence[Pair]) -> Correlation | None:
+    """How well the order of the foretold slowdowns is that of the measured ones (Kendall's tau); None of too few."""
+    foretold, measured = (
+        np.array([getattr(one.point, name).value for one in some]) for name in ("predicted", "measured")
+    )
+    return kendall(foretold, measured)
+
+
+def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> Pair | None:
+    """None where the script's costs are not known on that machine, and where the tracer did not see the program."""
+    path = script_path(found.folders[suite.id], case.id, LANGUAGE, level=measured.level)
+    if path is None:
+        return None
+    parts = _parts(found, read_script(path.read_text(encoding="utf-8")), case, measured)
+    if not parts:
+        return None
+    calls = calls_per_event(found, suite, measured)
+    cost = _of_one_event(with_calls(parts, calls))
+    foretold = point(measured, multiplied(cost, apart.factor) if apart else cost)
+    plain = point(measured, _of_one_event(parts))
+    if foretold is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
+        return None
+    return Pair(measured, foretold, plain)
+
+
+def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> list[Part]:
+    """The script's probes with their costs, at the rate of one event that it counts; none where one is not known.
+
+    Of a pair that times something both ends fire for each event; other probes share the events between them.
+    """
+    probes = [one for one in script.probes if one.kind not in AT_THE_ENDS]
+    is_timed = any(one.timing for one in probes)
+    share = 1.0 if is_timed else 1 / max(1, len(probes))
+    groups = [
+        Group(
+            attach=one.attach,
+            kind=one.kind,
+            mechanism=mechanism_of(case, measured),
+            matched=1,
+            first_bytes=None,
+            actions=one.actions,
+            has_filter=one.has_filter and not is_timed,
+            unknown=one.unknown,
+            rate_hz=share,
+        )
+        for one in probes
+    ]
+    parts = [part_of(found, measured.submission.machine, measured.tracer, one) for one in groups]
+    known = [one for one in parts if one is not None]
+    return known if len(known) == len(parts) else []
+
+
+def _of_one_event(parts: Sequence[Part]) -> Estimate:
+    """What the script costs for each event that it counts, ns."""
+    return mover.total([one.cost.times(one.rate_hz) for one in parts])
