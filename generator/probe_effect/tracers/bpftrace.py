@@ -59,6 +59,7 @@ WORKLOAD = re.compile(r"\$1\b")
 """How a script names the process id of the workload, where it is about that alone: as its first parameter."""
 
 QUIET_S = 0.3
+LONGEST_QUIET_S = 10.0
 """bpftrace looks for events every 0.1 s at the latest."""
 
 INFO_TIMEOUT_S = 60
@@ -163,9 +164,15 @@ class BpftraceSession(ToolSession):
         super().ask_to_stop()
 
     def _wait_for_quiet(self, child: Child) -> None:
-        """Return when bpftrace has printed nothing for `QUIET_S`, or has ended."""
+        """Return when bpftrace has printed nothing for `QUIET_S`, or has ended.
+
+        Where other programs fire the probe too it is never quiet, and then what it lags behind is theirs.
+        """
         size, since_s = -1, time.monotonic()
-        while time.monotonic() - since_s < QUIET_S and child.wait(LOOK_EVERY_S) is None:
+        deadline_s = since_s + LONGEST_QUIET_S
+        while (now_s := time.monotonic()) < deadline_s and now_s - since_s < QUIET_S:
+            if child.wait(LOOK_EVERY_S) is not None:
+                return
             now = self.work.out.stat().st_size
             if now != size:
                 size, since_s = now, time.monotonic()
