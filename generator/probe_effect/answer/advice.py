@@ -35,6 +35,9 @@ LEAST_BUSY_RATIO = 1e-4
 FILTER = "filter"
 FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
 
+SYSTEM_CALL, PRINTED = "system-call", "print"
+AS_PRINTED = "Each call is taken to be printed, which costs more than to count it."
+
 OWN_ACTIONS = {"perf": frozenset({"record", "count", "print"}), "trace": frozenset({"record"}), "strace": frozenset()}
 """First word of a tracer to what it does with each event anyway, so that the cost of its plain probe has it."""
 
@@ -189,7 +192,8 @@ def part_of(found: Evidence, machine: str, tracer: str, group: Group) -> Part | 
     own = OWN_ACTIONS.get(tracer.partition("-")[0], frozenset())
     actions = [action for action in group.actions if action not in own]
     filtered = [FILTER] if group.has_filter and FILTER not in actions else []
-    part = _cost(found, machine, tracer, group, [*filtered, *actions, *group.unknown])
+    wanted = [*filtered, *actions, *group.unknown]
+    part = _cost(found, machine, tracer, group, wanted) or _as_printed(found, machine, tracer, group)
     if part is None or not group.has_filter or set(actions) <= {FILTER}:
         return part
     least = _cost(found, machine, tracer, group, [FILTER])
@@ -197,6 +201,14 @@ def part_of(found: Evidence, machine: str, tracer: str, group: Group) -> Part | 
         return part
     cost = part.cost._replace(low=min(part.cost.low, least.cost.low))
     return replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED])))
+
+
+def _as_printed(found: Evidence, machine: str, tracer: str, group: Group) -> Part | None:
+    """Of a tool that stops a process at each system call, which costs most of it, whatever it does with the call."""
+    if group.kind != SYSTEM_CALL:
+        return None
+    part = _cost(found, machine, tracer, group, [PRINTED])
+    return part and replace(part, note=AS_PRINTED)
 
 
 def _cost(found: Evidence, machine: str, tracer: str, group: Group, actions: Sequence[str]) -> Part | None:

@@ -33,9 +33,14 @@ def show(said: Answered) -> None:
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
     show_table(("probe",), titles, map(advise_words.threshold_row, advice.probes))
     output.product("")
-    show_section("What would cost less", [(what, script or "") for what, script in said.cheaper])
+    show_section("What would cost less", [row for change in said.cheaper for row in _change(*change)])
     show_section("Where this is from", _origin(said))
     show_section("Assumed", [("-", text) for text in advise_words.assumptions(said)])
+
+
+def _change(what: str, script: str | None) -> list[tuple[str, str]]:
+    """A sentence, and the changed script below it."""
+    return [("-", what)] + ([("", script)] if script else [])
 
 
 def _thread(one: Slowed) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from probe_effect.host import ROOT
 from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace, parts
 from probe_effect.live.count import Countable
 from probe_effect.live.places import NotHere, places
+from probe_effect.scripts.tables import PRINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,14 @@ COUNTED_AS: dict[str, Kind] = {
 ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-call"}
 CALLS = "system calls"
 """What all system calls are counted as, for probes on some of them make all of them slower."""
+
+WRITES = {
+    "syscalls:sys_enter_write",
+    "syscalls:sys_exit_write",
+    "raw_syscalls:sys_enter",
+    "raw_syscalls:sys_exit",
+}
+"""Static probes that fire as a tracer writes its lines."""
 
 ANY = 0
 """The id of a thread that stands for any: no thread has it."""
@@ -161,6 +170,18 @@ def _groups(one: Wanted, rates: Mapping[str, Rate], given_hz: float | None, here
             rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
             why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
         )
+
+
+def mechanisms(probes: Iterable[Wanted], here: Facts) -> set[str]:
+    """The ways in which the script's user probes fire."""
+    ways = (_mechanism(place, here) for one in probes for place in one.places)
+    return {way for way in ways if way is not None}
+
+
+def fires_itself(one: Wanted, script: Script) -> bool:
+    """Whether what a probe prints is written by a system call that fires it again."""
+    prints = PRINT in one.probe.actions and script.pid_filter is None and not one.probe.has_filter
+    return prints and any(place.name in WRITES for place in one.places)
 
 
 def _mechanism(place: Place, here: Facts) -> str | None:

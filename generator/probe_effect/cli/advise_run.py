@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
@@ -16,7 +18,7 @@ from probe_effect.answer.starting import Starting, starting
 from probe_effect.cli import output
 from probe_effect.cli.advise_json import advice_json
 from probe_effect.cli.advise_output import show
-from probe_effect.cli.advise_probes import ANY, CALLS, countables, groups, wanted
+from probe_effect.cli.advise_probes import ANY, CALLS, countables, fires_itself, groups, mechanisms, wanted
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.host import ROOT
 from probe_effect.live.count import count
@@ -25,15 +27,17 @@ from probe_effect.machine.kernel import kernel_release
 from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
+from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.cli.advise_probes import Wanted
     from probe_effect.live.count import Counted, Kind, Target
     from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.scripts.changed import Change
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
 
@@ -79,7 +83,8 @@ class Answered:
     not_counted: str | None
     starting: Starting | None
     probes: int
-    cheaper: tuple[tuple[str, str | None], ...] = ()
+    cheaper: tuple[Change, ...]
+    fires_itself: tuple[str, ...]
 
 
 def run(wish: Wish, data: DataFolder, output_format: str) -> bool | None:
@@ -106,7 +111,7 @@ def answered(wish: Wish, data: DataFolder) -> Answered:
     chosen = _machine(found, tracer, here, wish.machine)
     probes = wanted(script, wish.target.pid)
     _compiled(script, probes)
-    counted, refused = (None, None) if wish.rates_hz else _counted(found, chosen.machine, wish, probes)
+    counted, refused = (None, None) if wish.rates_hz else _counted(found, chosen.machine, wish, probes, here)
     facts = _facts(found, chosen.machine, tracer)
     advice = advise(
         found,
@@ -129,6 +134,8 @@ def answered(wish: Wish, data: DataFolder) -> Answered:
         not_counted=refused,
         starting=starting(catalogue, machines, tracer, kind, number),
         probes=number,
+        cheaper=tuple(cheaper(script)),
+        fires_itself=tuple(one.probe.attach for one in probes if fires_itself(one, script)),
     )
 
 
@@ -188,13 +195,18 @@ def _compiled(script: Script, probes: Sequence[Wanted]) -> None:
         raise UsageError(msg)
 
 
-def _counted(found: Evidence, machine: str, wish: Wish, probes: Sequence[Wanted]) -> tuple[Counted | None, str | None]:
+def _counted(
+    found: Evidence, machine: str, wish: Wish, probes: Sequence[Wanted], here: Facts
+) -> tuple[Counted | None, str | None]:
     """What was counted, or why nothing could be."""
     asked = countables(probes)
     if not asked:
-        return None, None
-    costs = {kind: _plain_ns(found, machine, kind) for kind in {one.kind for one in asked}}
-    output.say(f"counting how often {len(asked)} probes would fire, for {wish.seconds:g} s at most")
+        return None, "none of its probes can be counted here"
+    kinds = {one.kind for one in asked}
+    costs = {kind: _plain_ns(found, machine, kind, mechanisms(probes, here)) for kind in kinds}
+    number = sum(len(one.places) for one in probes)
+    what = "1 probe" if number == 1 else f"{units.count(number)} probes"
+    output.say(f"counting how often {what} would fire, for {wish.seconds:g} s at most")
     try:
         return count(
             asked,
@@ -207,10 +219,15 @@ def _counted(found: Evidence, machine: str, wish: Wish, probes: Sequence[Wanted]
         return None, str(error)
 
 
-def _plain_ns(found: Evidence, machine: str, kind: Kind) -> float:
-    """What a probe costs that runs a program of a few instructions, at the dearest mechanism."""
-    parts = (cost_of(found, machine, tracer, kind=PLAIN.get(kind, kind)) for tracer in COUNTING_TRACERS)
-    return next((part.cost.value for part in parts if part is not None), UNKNOWN_NS)
+def _plain_ns(found: Evidence, machine: str, kind: Kind, ways: Collection[str | None]) -> float:
+    """What a probe costs that runs a program of a few instructions, at the dearest of the ways in which it fires."""
+    asked = PLAIN.get(kind, kind)
+    for tracer in COUNTING_TRACERS:
+        parts = [cost_of(found, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
+        known = [part.cost.value for part in parts if part is not None]
+        if known:
+            return max(known)
+    return UNKNOWN_NS
 
 
 def _threads(counted: Counted | None, given_hz: Mapping[str, float]) -> list[Thread]:
@@ -222,6 +239,7 @@ def _threads(counted: Counted | None, given_hz: Mapping[str, float]) -> list[Thr
     return [
         Thread(tid=one.tid, pid=one.pid, name=one.comm, busy_ratio=one.cpu_s / counted.threads_s)
         for one in counted.threads
+        if one.pid != os.getpid()
     ]
 
 

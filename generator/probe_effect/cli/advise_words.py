@@ -12,32 +12,41 @@ from probe_effect.reduce.thresholds import THRESHOLDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.answer.advice import Advice, Advised, Slowed
+    from probe_effect.answer.advice import Advice, Advised, Group, Slowed
     from probe_effect.cli.advise_run import Answered
 
-MAY, MAY_NOT, NOT_KNOWN = "Within the budget", "Above the budget", "It cannot be told"
+VERDICTS = {
+    True: "Within the budget of {budget}",
+    False: "Above the budget of {budget}",
+    None: "It cannot be told whether it stays within {budget}",
+}
 
 
 def headline(said: Answered) -> str:
     """The sentence that matters: whether it may run, and what it does to the busiest thread."""
     advice = said.advice
-    verdict = {True: MAY, False: MAY_NOT, None: NOT_KNOWN}[advice.within_budget]
-    return f"{verdict} of {units.percent(advice.budget_ratio)}: {_why(advice)}"
+    budget = units.stated(advice.budget_ratio, units.SHARE)
+    verdict = VERDICTS[advice.within_budget].format(budget=budget)
+    return f"{verdict}: {'; '.join([*_told(advice), *_missing(advice)])}."
 
 
-def _why(advice: Advice) -> str:
-    missing = [one.group.attach for one in advice.probes if one.group.rate_hz is None or one.part is None]
-    without = f"nothing is known of {', '.join(dict.fromkeys(missing))}" if missing else ""
-    if advice.busiest is None:
-        fired = any(one.group.rate_hz for one in advice.probes)
-        told = "its probes fire where no thread was seen at work" if fired else "none of its probes fired"
-        return f"{without or told}."
-    told = f"{whom(advice.busiest)} is slowed by {slowdown(advice.busiest)}"
-    if not advice.is_whole:
-        return f"{told}, and {without}."
-    high = advice.busiest.forecast.prediction.slowdown
-    is_close = not advice.within_budget and high.value <= advice.budget_ratio
-    return f"{told}{', whose upper end is above it' if is_close else ''}."
+def _told(advice: Advice) -> list[str]:
+    if advice.busiest is not None:
+        told = f"{whom(advice.busiest)} is slowed by {slowdown(advice.busiest)}"
+        high = advice.busiest.forecast.prediction.slowdown
+        is_close = advice.within_budget is False and high.value <= advice.budget_ratio
+        return [f"{told}, whose upper end is above it" if is_close else told]
+    if any(one.group.rate_hz for one in advice.probes):
+        return ["its probes fire where no thread was seen at work"]
+    return ["none of its probes fired"] if advice.is_whole else []
+
+
+def _missing(advice: Advice) -> list[str]:
+    """What is not known, and of which probes."""
+    rates = dict.fromkeys(one.group.attach for one in advice.probes if one.group.rate_hz is None)
+    costs = dict.fromkeys(one.group.attach for one in advice.probes if one.part is None)
+    found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
+    return found + ([f"nothing tells what {', '.join(costs)} costs"] if costs else [])
 
 
 def whom(one: Slowed) -> str:
@@ -96,6 +105,17 @@ def counting(said: Answered) -> str:
     return f"{took} of CPU time in {counted.elapsed_s:.3g} s, {share} of the time asked for"
 
 
+WRITTEN_AGAIN = (
+    "What {attach} prints is written by a system call that fires it again: the tracer traces itself without end, "
+    "unless a filter leaves it out."
+)
+
+
+def _with_name(group: Group) -> str:
+    why = group.why or ""
+    return why if why.startswith(group.attach) else f"{group.attach}: {why}"
+
+
 def assumptions(said: Answered) -> list[str]:
     """What the answer takes for granted, one sentence or more each."""
     advice = said.advice
@@ -106,8 +126,9 @@ def assumptions(said: Answered) -> list[str]:
         for what in one.group.unknown
     ]
     found = [
-        *(one.group.why for one in advice.probes if one.group.why),
+        *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
+        *(WRITTEN_AGAIN.format(attach=attach) for attach in said.fires_itself),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
         *(sentences.calls(part.name, part.path) for part in parts if part.path is not None),
         WORDS["single"],

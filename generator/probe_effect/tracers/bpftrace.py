@@ -59,8 +59,10 @@ WORKLOAD = re.compile(r"\$1\b")
 """How a script names the process id of the workload, where it is about that alone: as its first parameter."""
 
 QUIET_S = 0.3
-LONGEST_QUIET_S = 10.0
 """bpftrace looks for events every 0.1 s at the latest."""
+
+LONGEST_QUIET_S = 10.0
+"""After it, the lines that still come are of other programs: a workload's last ones take less."""
 
 INFO_TIMEOUT_S = 60
 """It loads a program for each thing it tells: most of a second here, several in an emulated machine."""

@@ -1,0 +1,252 @@
+"""`probe-effect advise`: from a script and rates, given or counted, to an answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from builders import REAL_DATA
+from probe_effect.cli import advise_run
+from probe_effect.cli.advise_probes import CALLS
+from probe_effect.cli.group import commands
+from probe_effect.errors import HostNotReady
+from probe_effect.live.count import Counted, Rate, ThreadUse
+from probe_effect.live.places import NotHere, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from probe_effect.live.count import Countable
+
+MACHINE = "amd-epyc-2t-kvm-4247"
+READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
+MALLOC = "uprobe:libc:malloc { @ = count() }"
+TID = 4711
+
+
+def run(*words: str, status: int | None = None) -> Result:
+    arguments = ["advise", "--machine", MACHINE, "--data", str(REAL_DATA), *words]
+    found = CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
+    if status is not None:
+        assert found.return_value == status, found.output
+    return found
+
+
+def answer(*words: str) -> dict[str, Any]:
+    answered: dict[str, Any] = json.loads(run("--format", "json", *words).stdout)
+    return answered
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Countable]]:
+    """A system that has each probe once, and counts a thousand events of each in a second; what it was asked."""
+    asked: list[Sequence[Countable]] = []
+
+    def places(attach: str, kind: str, *_: object) -> list[Place]:
+        if "nowhere" in attach:
+            msg = f"{attach}: nothing here matches it"
+            raise NotHere(msg)
+        return [Place(kind=kind, name=attach.partition(":")[2], first_bytes=b"\x55\x48" if "libc" in attach else None)]
+
+    def count(countables: Sequence[Countable], *_: object, **__: object) -> Counted:
+        asked.append(countables)
+        return Counted(
+            rates=tuple(
+                Rate(probe=one.probe, events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0})
+                for one in countables
+            ),
+            threads=(ThreadUse(tid=TID, pid=TID, comm="reader", cpu_s=0.5, waited_s=0.0),),
+            threads_s=1.0,
+            elapsed_s=1.0,
+            counting_cpu_s=0.001,
+            own_cpu_s=0.0,
+            attach_s=0.0,
+            detach_s=0.0,
+            stopped_early=False,
+        )
+
+    monkeypatch.setattr("probe_effect.cli.advise_probes.places", places)
+    monkeypatch.setattr(advise_run, "count", count)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    return asked
+
+
+KEYS = (
+    "probes busiest_thread cpu_s_per_s counting_cost_ratio attach_s machine assumptions budget_ratio within_budget"
+).split()
+PROBE_KEYS = (
+    "probe kind matched first_bytes mechanism action case basis rate_hz cost_ns cost_low_ns cost_high_ns"
+).split()
+
+
+def test_the_json_has_the_keys_that_programs_rely_on(here: list[Sequence[Countable]]) -> None:
+    said = answer("-e", READS)
+    assert set(KEYS) <= said.keys()
+    assert {"slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio"} <= said["busiest_thread"].keys()
+    (probe,) = said["probes"]
+    assert set(PROBE_KEYS) <= probe.keys()
+    assert probe["basis"] in {"measured", "composed"}
+    assert len(here) == 1
+
+
+def test_what_was_counted_becomes_the_slowdown_of_the_thread(here: list[Sequence[Countable]]) -> None:
+    said = answer("-e", READS)
+    (probe,) = said["probes"]
+    assert said["busiest_thread"]["slowdown_ratio"] == pytest.approx(1000 * probe["cost_ns"] * 1e-9 / 0.5, rel=0.3)
+    assert (said["busiest_thread"]["tid"], said["busiest_thread"]["name"]) == (TID, "reader")
+    assert said["counting_cost_ratio"] == 0.001 / 2
+    assert [one.probe for one in here[0]][-1] == CALLS, "a probe on system calls makes all of them slower"
+
+
+def test_a_user_probe_counts_no_system_calls_and_says_how_its_first_instruction_fires(
+    here: list[Sequence[Countable]],
+) -> None:
+    (probe,) = answer("-e", MALLOC)["probes"]
+    assert len(here[0]) == 1
+    assert (probe["first_bytes"], probe["mechanism"]) == ("55 48", "emulated")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("budget", "status"), [("50%", 0), ("0.0001%", 1)])
+def test_the_exit_status_says_whether_it_stays_within_the_budget(budget: str, status: int) -> None:
+    run("-e", READS, "--budget", budget, status=status)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_probe_that_is_not_here_is_named_and_the_rest_is_answered() -> None:
+    found = run("-e", f"{READS} t:sched:nowhere {{ @ = count() }}", status=3)
+    assert "It cannot be told" in found.stdout
+    assert "how often tracepoint:sched:nowhere fires is not known" in found.stdout
+    assert "reader (thread 4711" in found.stdout
+
+
+def test_rates_that_are_given_need_no_counting(here: list[Sequence[Countable]]) -> None:
+    found = run("-e", READS, "--rate", "tracepoint:syscalls:sys_enter_read=1M", status=1)
+    assert here == []
+    assert "a busy thread is slowed by" in found.stdout
+
+
+@pytest.mark.usefixtures("here")
+def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object, **__: object) -> Counted:
+        msg = "counting needs root"
+        raise HostNotReady(msg)
+
+    monkeypatch.setattr(advise_run, "count", refused)
+    found = run("-e", READS, status=3)
+    assert "counting needs root" in found.stdout
+    assert "k/s" in found.stdout.partition("begins to matter")[2]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_kprobe_where_there_is_none_has_an_estimated_cost() -> None:
+    said = answer("-e", "k:vfs_read { @ = count() }", "--rate", "kprobe:vfs_read=20k")
+    assert [one["basis"] for one in said["probes"]] == ["estimated"]
+    assert said["within_budget"] is not None
+
+
+@pytest.mark.usefixtures("here")
+def test_what_prints_what_it_traces_is_told_to_trace_itself() -> None:
+    found = run("-e", 't:syscalls:sys_enter_write { printf("%d", pid) }')
+    assert "fires it again" in " ".join(found.stdout.split())
+
+
+@pytest.mark.usefixtures("here")
+def test_a_line_for_each_event_has_a_cheaper_script() -> None:
+    said = answer("-e", 't:syscalls:sys_enter_read { printf("%d", pid) }')
+    assert any(one["script"] and "count()" in one["script"] for one in said["cheaper"])
+
+
+@pytest.mark.usefixtures("here")
+def test_beginning_end_and_intervals_are_no_events() -> None:
+    said = answer("-e", f'BEGIN {{ printf("x") }} {READS} interval:s:1 {{ print(@) }} END {{ clear(@) }}')
+    assert [one["probe"] for one in said["probes"]] == ["tracepoint:syscalls:sys_enter_read"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_profile_fires_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    fake = vars(advise_run)["count"]
+
+    def count(countables: Sequence[Countable], *words: object, **more: object) -> Counted:
+        seen.extend(one.hz for one in countables)
+        return fake(countables, *words, **more)
+
+    monkeypatch.setattr(advise_run, "count", count)
+    for script in ("profile:hz:99 { @ = count() }", "profile:ms:10 { @ = count() }", "perf record -F 49 -a -g"):
+        run("-e", script)
+    assert seen == [99.0, 100.0, 49.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-e", "foo {"], "line 1, column 6"),
+        ([], "no script"),
+        (["/nowhere.bt"], "cannot be read as a script"),
+        (["-e", READS, "--pid", "1", "--cgroup", "/"], "expected one of them"),
+        (["-e", READS, "--rate", "tracepoint:x"], "expected PROBE=N"),
+        (["-e", READS, "--rate", "tracepoint:x=5"], "the script has no such probe; it has tracepoint:syscalls"),
+        (["-e", READS, "--tracer", "nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_to_do(words: list[str], message: str) -> None:
+    found = CliRunner().invoke(commands, ["advise", "--data", str(REAL_DATA), "--machine", MACHINE, *words])
+    assert message in str(found.exception)
+    assert getattr(found.exception, "exit_status", None) == 2
+
+
+def test_a_script_file_is_read_and_what_follows_it_is_the_command(
+    here: list[Sequence[Countable]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "reads.bt"
+    script.write_text(READS)
+    targets = []
+    fake = vars(advise_run)["count"]
+
+    def count(countables: Sequence[Countable], target: Any, **more: Any) -> Counted:  # noqa: ANN401
+        targets.append(target)
+        return fake(countables, target, **more)
+
+    monkeypatch.setattr(advise_run, "count", count)
+    run(str(script), "--", "make", "-j2")
+    assert [one.command for one in targets] == [("make", "-j2")]
+    assert len(here) == 1
+
+
+def test_the_first_milliseconds_of_a_hot_probe_are_told_as_such(
+    here: list[Sequence[Countable]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = vars(advise_run)["count"]
+
+    def count(countables: Sequence[Countable], *words: object, **more: object) -> Counted:
+        found = fake(countables, *words, **more)
+        return replace(found, rates=tuple(replace(one, note="counted for 3 ms only") for one in found.rates))
+
+    monkeypatch.setattr(advise_run, "count", count)
+    assert "counted for 3 ms only" in run("-e", READS).stdout
+    assert len(here) == 1
+
+
+@pytest.mark.tracer
+@pytest.mark.skipif(sys.platform != "linux", reason="BPF is Linux's")
+def test_a_command_is_counted_for_real() -> None:
+    program = "import os\nfile = os.open('/dev/zero', os.O_RDONLY)\nfor _ in range(100000): os.read(file, 1)"
+    words = ["-e", READS, "--budget", "50%", "--seconds", "5", "--format", "json", "--", sys.executable, "-c", program]
+    found = run(*words)
+    said = json.loads(found.stdout)
+    if said["not_counted"]:
+        pytest.skip(said["not_counted"])
+    (probe,) = said["probes"]
+    assert probe["rate_hz"] * said["counted_s"] > 100_000
+    assert said["within_budget"] is True
