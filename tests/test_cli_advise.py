@@ -19,7 +19,7 @@ from probe_effect.live.count import Counted, Rate, ThreadUse
 from probe_effect.live.places import NotHere, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from click.testing import Result
@@ -176,7 +176,7 @@ def test_beginning_end_and_intervals_are_no_events() -> None:
 @pytest.mark.usefixtures("here")
 def test_a_profile_fires_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[float] = []
-    fake = vars(advise_run)["count"]
+    fake: Callable[..., Counted] = vars(advise_run)["count"]
 
     def count(countables: Sequence[Countable], *words: object, **more: object) -> Counted:
         seen.extend(one.hz for one in countables)
@@ -212,7 +212,7 @@ def test_a_script_file_is_read_and_what_follows_it_is_the_command(
     script = tmp_path / "reads.bt"
     script.write_text(READS)
     targets = []
-    fake = vars(advise_run)["count"]
+    fake: Callable[..., Counted] = vars(advise_run)["count"]
 
     def count(countables: Sequence[Countable], target: Any, **more: Any) -> Counted:  # noqa: ANN401
         targets.append(target)
@@ -227,7 +227,7 @@ def test_a_script_file_is_read_and_what_follows_it_is_the_command(
 def test_the_first_milliseconds_of_a_hot_probe_are_told_as_such(
     here: list[Sequence[Countable]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = vars(advise_run)["count"]
+    fake: Callable[..., Counted] = vars(advise_run)["count"]
 
     def count(countables: Sequence[Countable], *words: object, **more: object) -> Counted:
         found = fake(countables, *words, **more)
