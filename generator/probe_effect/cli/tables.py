@@ -23,7 +23,14 @@ console = Console(highlight=False, width=MIN_TABLE_WIDTH)
 def show_table(
     labels: Iterable[str], values: Iterable[str], rows: Iterable[Sequence[str]], remarks: Iterable[str] = ()
 ) -> None:
-    """A table on stdout, each row whole on a line of its own.
+    """A table on stdout, each row whole on a line of its own; arguments as for `table_of`."""
+    console.print(table_of(labels, values, rows, remarks))
+
+
+def table_of(
+    labels: Iterable[str], values: Iterable[str], rows: Iterable[Sequence[str]], remarks: Iterable[str] = ()
+) -> Table:
+    """The same, to be shown by whoever asked for it.
 
     Args:
         labels: titles of the first columns, written from the left.
@@ -39,7 +46,7 @@ def show_table(
         table.add_column(Text(title))
     for row in rows:
         table.add_row(*map(Text, row))
-    console.print(table)
+    return table
 
 
 def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = False) -> None:

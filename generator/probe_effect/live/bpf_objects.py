@@ -24,6 +24,16 @@ PROGRAM_NEXT, PROGRAM_BY_ID, GET_INFO, LINK_BY_ID, LINK_NEXT = 11, 13, 15, 30, 3
 PROGRAM_INFO_BYTES = 232
 
 
+KINDS = (
+    "unspec socket_filter kprobe sched_cls sched_act tracepoint xdp perf_event cgroup_skb cgroup_sock lwt_in lwt_out "
+    "lwt_xmit sock_ops sk_skb cgroup_device sk_msg raw_tracepoint cgroup_sock_addr lwt_seg6local lirc_mode2 "
+    "sk_reuseport flow_dissector cgroup_sysctl raw_tracepoint_writable cgroup_sockopt tracing struct_ops ext lsm "
+    "sk_lookup syscall netfilter"
+).split()
+"""enum bpf_prog_type, by number."""
+PERF_EVENT = KINDS.index("perf_event")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A loaded program. `runs` and `run_ns` grow only while statistics are switched on."""
@@ -43,9 +53,14 @@ class Program:
     """The BTF object and the type in it of the kernel function that a tracing program is for; zeros where none is."""
 
 
+def kind_name(kind: int) -> str:
+    """The name of a type of programs, as bpftool writes it; of one newer than this list its number."""
+    return KINDS[kind] if kind < len(KINDS) else f"type {kind}"
+
+
 def programs() -> list[Program]:
     """All loaded programs, by id. Raises: OSError."""
-    return [found for number in ids(PROGRAM_NEXT) if (found := _of(PROGRAM_BY_ID, number, program)) is not None]
+    return [found for number in ids(PROGRAM_NEXT) if (found := of_id(PROGRAM_BY_ID, number, program)) is not None]
 
 
 def program(fd: int) -> Program:
@@ -80,7 +95,7 @@ def ids(command: int) -> Iterator[int]:
         yield number
 
 
-def _of(command: int, number: int, read: Callable[[int], Found]) -> Found | None:
+def of_id(command: int, number: int, read: Callable[[int], Found]) -> Found | None:
     """What `read` says of the object of that id; None when it has gone meanwhile. Raises: OSError."""
     try:
         fd = bpf.command(command, bytearray(struct.pack("=3I", number, 0, 0)))

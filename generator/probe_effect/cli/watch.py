@@ -1,0 +1,42 @@
+"""`probe-effect watch`: what tracing costs this machine now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from probe_effect.cli import output
+from probe_effect.cli.data_options import data_folder, data_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Look once and end; JSON is always of one look.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=2.0,
+    show_default=True,
+    help="How long each look takes.",
+)
+@click.option("--machine", help="The measured machine whose costs are taken. [default: this one, or the nearest to it]")
+@data_option
+@output.format_option
+def watch(*, once: bool, seconds: float, machine: str | None, data_path: Path | None, output_format: str) -> None:
+    """Say what tracing costs this machine now, with what a probe costs before its program runs.
+
+    Shows all loaded BPF programs, what is on in ftrace, and who holds perf events or traces by ptrace. The kernel's
+    statistics of BPF programs are on while it looks, and go off with it. Needs root.
+
+    \b
+    Examples: probe-effect watch
+              probe-effect watch --once --seconds 10 --format json
+    """  # noqa: D301 (click reads the \b)
+    data = data_folder(data_path, only_asks=True)
+
+    from probe_effect.cli.watch_run import run
+
+    run(data, machine, seconds=seconds, is_once=once or output_format == "json", output_format=output_format)

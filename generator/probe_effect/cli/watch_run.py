@@ -1,0 +1,172 @@
+"""The looks of `probe-effect watch`: a live table, one table after another, or JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from probe_effect import units
+from probe_effect.answer.evidence import evidence
+from probe_effect.cli import output
+from probe_effect.cli.tables import console, table_of
+from probe_effect.cli.watch_costs import Costs, total
+from probe_effect.cli.watch_json import watch_json
+from probe_effect.host import ROOT
+from probe_effect.live.loaded import Watch
+from probe_effect.machine.collect import collect_machine
+from probe_effect.machine.kernel import kernel_release
+from probe_effect.measure.request import unknown
+from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.numbers.likeness import facts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from probe_effect.cli.watch_costs import Taken
+    from probe_effect.live.places import Place
+    from probe_effect.model import Estimate
+    from probe_effect.store.places import DataFolder
+
+LABELS = ("What", "Type", "Held by", "Attached to")
+VALUES = ("Events", "Program", "Probe, each event", "Probe", "Together")
+MOST_PLACES = 1
+"""More are told by their number."""
+
+MOST_LETTERS = 44
+MOST_ROWS = 25
+"""The dearest; JSON has all. A tracer may load a thousand programs."""
+
+
+def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool, output_format: str) -> None:
+    """Look once, or again and again until Ctrl-C. Raises: HostNotReady, UsageError for an unknown machine."""
+    with Watch() as watch:  # before the data are read: who may not look need not wait
+        found = evidence(read_numbers(data))
+        unknown(filter(None, [machine]), found.machines, "machine")
+        costs = Costs(found, facts_of(collect_machine(), kernel_release(ROOT)), machine)
+        if output_format == "json":
+            taken, looked_s = next(_looks(watch, costs, seconds))
+            output.product_json(watch_json(taken, looked_s, watch, costs))
+        elif is_once:
+            console.print(_shown(next(_looks(watch, costs, seconds))[0], watch, costs))
+        else:
+            with contextlib.suppress(KeyboardInterrupt):  # how one leaves it
+                _go_on(watch, costs, seconds)
+
+
+def _go_on(watch: Watch, costs: Costs, seconds: float) -> None:
+    """In place on a terminal, one below the other in a pipe."""
+    looks = (_shown(taken, watch, costs) for taken, _ in _looks(watch, costs, seconds))
+    if not console.is_terminal:
+        for shown in looks:
+            console.print(shown, "")
+        return
+    own = Console(highlight=False)  # as wide as the terminal: a line that it folds could not be written over
+    with Live(Text(f"watching for {seconds:g} s"), console=own, auto_refresh=False) as live:
+        for shown in looks:
+            live.update(shown, refresh=True)
+
+
+def _looks(watch: Watch, costs: Costs, seconds: float) -> Iterator[tuple[list[Taken], float]]:
+    """What each thing took between two looks, the dearest first, and how long that was."""
+    before = watch.look()
+    while True:
+        time.sleep(seconds)
+        now = watch.look()
+        taken = [costs.taken(active) for active in watch.between(before, now)]
+        yield sorted(taken, key=_order), (now.at_ns - before.at_ns) / 1e9
+        before = now
+
+
+def _order(one: Taken) -> tuple[float, float, str]:
+    cpu = one.cpu_s_per_s
+    return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
+
+
+def _shown(taken: Sequence[Taken], watch: Watch, costs: Costs) -> RenderableType:
+    if not taken:
+        return Text(
+            "Nothing traces here: no BPF program is loaded, ftrace is off, nobody holds perf events or ptraces."
+        )
+    return Group(
+        table_of(LABELS, VALUES, map(_row, taken[:MOST_ROWS]), ["Remarks"]),
+        Text(""),
+        *(Text(line) for line in summary(taken, watch, costs)),
+    )
+
+
+def summary(taken: Sequence[Taken], watch: Watch, costs: Costs) -> list[str]:
+    """What all take together, and what the statistics see of it."""
+    programs = sum(one.active.program_s_per_s or 0.0 for one in taken)
+    probes = total(one for one in (one.probe_s_per_s for one in taken) if one)
+    both = total(one for one in (one.cpu_s_per_s for one in taken) if one)
+    unknown_ones = sum(one.cpu_s_per_s is None for one in taken)
+    rest = taken[MOST_ROWS:]
+    rest_cpu = total(one for one in (one.cpu_s_per_s for one in rest) if one)
+    added = watch.added_s_per_s([one.active for one in taken])
+    machines = list(dict.fromkeys(one.machine for one in taken if one.machine))
+    return [
+        *([f"Not shown: {len(rest)} more, which take {_percent(rest_cpu)} of a CPU."] if rest else []),
+        f"Together {_percent(both)} of a CPU.",
+        f"In programs, as the kernel's statistics see it: {units.percent(programs)}.",
+        f"In the probes themselves, which they cannot see: {_percent(probes)}.",
+        *([f"Not in it: {unknown_ones} of {len(taken)}, for the reason beside each."] if unknown_ones else []),
+        f"The statistics themselves cost {units.percent(added)} of a CPU while this looks."
+        if added is not None
+        else "The statistics had been switched on before, and stay on.",
+        f"Costs of probes are those of {', '.join(machines)}."
+        if machines
+        else "No costs of probes: " + ("none is attached that was measured." if costs.machines else NO_MACHINE),
+    ]
+
+
+NO_MACHINE = "no measured machine may be compared with this one; name one with --machine."
+
+
+def _row(one: Taken) -> tuple[str, ...]:
+    active = one.active
+    loaded = active.loaded
+    cells = (
+        f"{loaded.name} #{loaded.id}" if loaded.id is not None else loaded.name,
+        f"{loaded.sort} {loaded.kind}" if loaded.kind != loaded.sort else loaded.kind,
+        ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners) or units.MISSING,
+        where(loaded.places, loaded.others),
+    )
+    return (
+        *map(_printable, cells),
+        units.rate(active.events_hz),
+        units.percent(active.program_s_per_s),
+        units.interval(one.probe, units.DURATION),
+        units.percent(one.probe_s_per_s.value if one.probe_s_per_s else None),
+        _percent(one.cpu_s_per_s),
+        one.why or "",
+    )
+
+
+def where(places: Sequence[Place], others: int) -> str:
+    """The first places, and how many more there are."""
+    named = [_place(place) for place in places[:MOST_PLACES]]
+    more = len(places) - len(named) + others
+    return ", ".join([*named, *([f"{more} more"] if more else [])]) or units.MISSING
+
+
+def _place(place: Place) -> str:
+    if place.offset is None or place.path is None:
+        return f"{place.kind} {place.name}" if place.kind != place.name else place.name
+    return f"{place.kind} {place.path.name}+{place.offset:#x}"
+
+
+def _printable(text: str) -> str:
+    """Names are what programs gave themselves: nothing in them may speak to the terminal."""
+    shown = "".join(letter if letter.isprintable() else "�" for letter in text)
+    return shown if len(shown) <= MOST_LETTERS else f"{shown[: MOST_LETTERS - 1]}…"
+
+
+def _percent(value: Estimate | None) -> str:
+    return units.interval(value, units.SHARE)

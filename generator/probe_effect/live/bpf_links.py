@@ -1,0 +1,152 @@
+"""What loaded programs are attached to, by links and by perf events, as places of probes.
+
+Source: struct bpf_link_info, enum bpf_link_type, enum bpf_perf_event_type and enum bpf_task_fd_type in
+include/uapi/linux/bpf.h, Linux 6.18. The kernel tells of perf links since 6.6 and of uprobe links since 6.8; before
+that, and for other sorts of links, only which program they hold.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from probe_effect.live import bpf, bpf_objects
+from probe_effect.live.btf import kernel_names
+from probe_effect.live.places import Place
+from probe_effect.tracers.symbols import FIRST_BYTES
+
+TASK_FD_QUERY = 20
+"""BPF_TASK_FD_QUERY."""
+
+RAW_TRACEPOINT, TRACING, PERF_EVENT, KPROBE_MULTI, UPROBE_MULTI = 1, 2, 7, 8, 12
+LINK_NAMES = (
+    "unspec raw_tracepoint tracing cgroup iter netns xdp perf_event kprobe_multi struct_ops netfilter tcx uprobe_multi "
+    "netkit sockmap"
+).split()
+"""enum bpf_link_type, by number."""
+
+FENTRY, FEXIT = 24, 25
+"""enum bpf_attach_type: BPF_TRACE_FENTRY, BPF_TRACE_FEXIT."""
+
+QUERIED = ("raw-tracepoint", "tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe")
+"""enum bpf_task_fd_type, by number, in the words of the suites."""
+
+PERF_LINKED = ("", "uprobe", "uretprobe", "kprobe", "kretprobe", "tracepoint")
+"""enum bpf_perf_event_type, by number; what has no word here is an event that samples."""
+
+INFO_BYTES = 64
+NAME_BYTES = 4096
+"""PATH_MAX, the longest that a name in an answer can be."""
+
+MOST_PLACES = 1 << 16
+ON_CALLS = (("sys_enter_", "tracepoint-entry"), ("sys_exit_", "tracepoint-return"))
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A program, and places where it is attached. `others`: how many more there are that the kernel does not name."""
+
+    program: int
+    places: tuple[Place, ...]
+    others: int = 0
+
+
+def links() -> list[Attached]:
+    """What every link holds. Raises: OSError."""
+    found = (
+        bpf_objects.of_id(bpf_objects.LINK_BY_ID, number, link) for number in bpf_objects.ids(bpf_objects.LINK_NEXT)
+    )
+    return [one for one in found if one is not None]
+
+
+def link(fd: int) -> Attached:
+    """What a link holds, by its descriptor. Raises: OSError."""
+    info = bpf_objects.information(fd, INFO_BYTES)
+    kind, _, program = struct.unpack_from("=3I", info)
+    readers = {
+        RAW_TRACEPOINT: _raw_tracepoint,
+        TRACING: _tracing,
+        PERF_EVENT: _perf_event,
+        KPROBE_MULTI: _kprobes,
+        UPROBE_MULTI: _uprobes,
+    }
+    if kind in readers:
+        try:
+            places, others = readers[kind](fd, info)
+        except OSError:  # an older kernel that tells less
+            places, others = [], 1
+        return Attached(program, tuple(places), others)
+    name = LINK_NAMES[kind] if kind < len(LINK_NAMES) else f"link type {kind}"
+    return Attached(program, (Place(kind=name, name=name),))
+
+
+def queried(pid: int, fd: int) -> Attached | None:
+    """What a perf event of a process has a program for; None where it samples. Raises: OSError where it has none."""
+    name = bytearray(NAME_BYTES)
+    attributes = bytearray(struct.pack("=4IQ2I2Q", pid, fd, 0, len(name), bpf.address(name), 0, 0, 0, 0))
+    bpf.command(TASK_FD_QUERY, attributes)
+    program, kind, offset, _ = struct.unpack_from("=2I2Q", attributes, 24)
+    if kind >= len(QUERIED):
+        return None
+    return Attached(program, (place(QUERIED[kind], bpf_objects.text(name), offset),))
+
+
+def place(kind: str, name: str, offset: int) -> Place:
+    """A place as the kernel names it: of a tracepoint with or without its category, of a user probe the path."""
+    if kind in {"uprobe", "uretprobe"}:
+        return Place(kind=kind, name=name, path=Path(name), offset=offset, first_bytes=_bytes_at(Path(name), offset))
+    if kind == "tracepoint":
+        bare = name.rpartition(":")[2]
+        kind = next((word for prefix, word in ON_CALLS if bare.startswith(prefix)), kind)
+    return Place(kind=kind, name=name)
+
+
+def _bytes_at(path: Path, offset: int) -> bytes | None:
+    """What stands in a file at a place; None where we cannot read it, as when it is another container's."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(FIRST_BYTES) or None
+    except OSError:
+        return None
+
+
+def _raw_tracepoint(fd: int, _: bytearray) -> tuple[list[Place], int]:
+    name = bytearray(NAME_BYTES)
+    bpf_objects.information(fd, INFO_BYTES, bytes(16) + struct.pack("=QI", bpf.address(name), len(name)))
+    return [Place(kind="raw-tracepoint", name=bpf_objects.text(name))], 0
+
+
+def _tracing(_: int, info: bytearray) -> tuple[list[Place], int]:
+    attach_type, _object, function = struct.unpack_from("=3I", info, 16)
+    kind = {FENTRY: "fentry", FEXIT: "fexit"}.get(attach_type, "tracing")
+    return [Place(kind=kind, name=kernel_names().get(function, f"type {function}"))], 0
+
+
+def _perf_event(fd: int, info: bytearray) -> tuple[list[Place], int]:
+    """The kernel wants to be asked with a buffer of the member that the type says."""
+    (kind,) = struct.unpack_from("=I", info, 16)
+    if not 0 < kind < len(PERF_LINKED):
+        return [Place(kind="profile", name="samples")], 0
+    name = bytearray(NAME_BYTES)
+    asked = bytes(24) + struct.pack("=QI", bpf.address(name), len(name))
+    told = bpf_objects.information(fd, INFO_BYTES, asked)
+    return [place(PERF_LINKED[kind], bpf_objects.text(name), struct.unpack_from("=I", told, 36)[0])], 0
+
+
+def _kprobes(_: int, info: bytearray) -> tuple[list[Place], int]:
+    count, flags = struct.unpack_from("=2I", info, 24)
+    kind = "multi-kretprobe" if flags & bpf.MULTI_RETURN else "multi-kprobe"
+    return [Place(kind=kind, name=f"{count} kernel functions")], max(0, count - 1)
+
+
+def _uprobes(fd: int, info: bytearray) -> tuple[list[Place], int]:
+    count, flags = struct.unpack_from("=2I", info, 52)
+    path, offsets = bytearray(NAME_BYTES), bytearray(8 * min(count, MOST_PLACES))
+    asked = struct.pack("=4Q2I", bpf.address(path), bpf.address(offsets), 0, 0, len(path), len(offsets) // 8)
+    bpf_objects.information(fd, INFO_BYTES, bytes(16) + asked)
+    kind = "uretprobe" if flags & bpf.MULTI_RETURN else "uprobe"
+    name = bpf_objects.text(path)
+    found = [place(kind, name, offset) for (offset,) in struct.iter_unpack("=Q", offsets)]
+    return found, count - len(found)

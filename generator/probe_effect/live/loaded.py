@@ -1,0 +1,192 @@
+"""What traces on this system now, with or without BPF, and how often it fired between two looks at it.
+
+Runs and times of BPF programs are the kernel's own, which it keeps only while statistics are on; they are on as long as
+a `Watch` is open and go off with its descriptor, at `kill -9` too. Where the sysctl `kernel.bpf_stats_enabled` has
+switched them on already, that stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Self
+
+from probe_effect.live import bpf, bpf_links, bpf_objects, tracefs
+from probe_effect.live.owners import Process, holders
+from probe_effect.live.places import Place
+from probe_effect.live.refusal import explained
+from probe_effect.live.statistics import own_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+
+    from probe_effect.live.bpf_links import Attached
+    from probe_effect.live.bpf_objects import Program
+    from probe_effect.live.owners import Holders
+
+Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One thing that traces, as it was at one look.
+
+    `key`: what it has in common with itself at the next look. `owners`: processes that hold it; none of a program that
+    is pinned or that the kernel holds, and of what is on in tracefs, where nobody holds it. `places`: where it is
+    attached, as far as the kernel tells, and `others` how many more there are. `events`, `program_ns`: how often it
+    fired and how long its program ran since statistics were on; None where the kernel does not keep it.
+    """
+
+    key: tuple[object, ...]
+    sort: Sort
+    id: int | None = None
+    kind: str
+    name: str
+    owners: tuple[Process, ...] = ()
+    places: tuple[Place, ...] = ()
+    others: int = 0
+    events: int | None = None
+    program_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """One thing that traces, between two looks: its events per second, and seconds in its program per second.
+
+    The statistics' own part of each run is taken off the latter. None where the kernel does not keep them.
+    """
+
+    loaded: Loaded
+    events_hz: float | None
+    program_s_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that traces at a moment of the monotonic clock."""
+
+    at_ns: int
+    found: tuple[Loaded, ...] = field(repr=False)
+
+
+class Watch:
+    """Statistics that are on until `close`. Raises, when it is made: HostNotReady, with what would help."""
+
+    def __init__(self) -> None:
+        with explained("asking what is loaded"):
+            self.own = own_cost()
+            self._statistics = bpf.enable_statistics()
+
+    def look(self) -> Look:
+        """All that traces now. Raises: HostNotReady."""
+        with explained("asking what is loaded"):
+            at_ns = time.monotonic_ns()
+            programs, links, held = bpf_objects.programs(), bpf_links.links(), holders()
+        found = [*_programs(programs, [*links, *held.attached], held), *_in_tracefs(), *_held(held)]
+        return Look(at_ns, tuple(found))
+
+    def between(self, first: Look, last: Look) -> list[Active]:
+        """What fired between two looks, of all that traced at the last; what is new since the first began at zero."""
+        seconds = (last.at_ns - first.at_ns) / 1e9
+        before = {one.key: one for one in first.found}
+        return [self._active(before.get(one.key), one, seconds) for one in last.found]
+
+    def added_s_per_s(self, active: Iterable[Active]) -> float | None:
+        """What the statistics cost by themselves, in seconds per second; None where that could not be measured."""
+        if self.own.added_ns is None:
+            return None
+        return sum(one.events_hz or 0.0 for one in active if one.loaded.sort == "bpf") * self.own.added_ns / 1e9
+
+    def close(self) -> None:
+        """Switch the statistics back."""
+        os.close(self._statistics)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _active(self, before: Loaded | None, now: Loaded, seconds: float) -> Active:
+        if now.events is None:
+            return Active(now, None, None)
+        events = now.events - (before.events or 0 if before else 0)
+        if now.program_ns is None:
+            return Active(now, events / seconds, None)
+        spent_ns = now.program_ns - (before.program_ns or 0 if before else 0) - events * self.own.counted_ns
+        return Active(now, events / seconds, max(0.0, spent_ns) / 1e9 / seconds)
+
+
+def _programs(programs: Iterable[Program], attached: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
+    by_program: dict[int, list[Attached]] = defaultdict(list)
+    for one in attached:
+        by_program[one.program].append(one)
+    for program in programs:
+        its = by_program[program.id]
+        yield Loaded(
+            key=("bpf", program.id),
+            sort="bpf",
+            id=program.id,
+            kind=bpf_objects.kind_name(program.kind),
+            name=program.name,
+            owners=tuple(sorted(held.of_program.get(program.id, ()))),
+            # a link on a perf event is found as both
+            places=tuple(dict.fromkeys(place for one in its for place in one.places)) or _unlinked(program),
+            others=sum(one.others for one in its),
+            events=program.runs,
+            program_ns=program.run_ns,
+        )
+
+
+def _unlinked(program: Program) -> tuple[Place, ...]:
+    """Of a program of perf events the kernel tells no place: it samples."""
+    return (Place(kind="profile", name="samples"),) if program.kind == bpf_objects.PERF_EVENT else ()
+
+
+def _in_tracefs() -> Iterator[Loaded]:
+    """What is on in ftrace. Events that it does not count one by one are one row, counted by the buffer they share."""
+    found, buffers = tracefs.switched_on()
+    for one in found:
+        if one.events is not None:
+            yield Loaded(
+                key=("ftrace", one.instance, one.place),
+                sort="ftrace",
+                kind=one.place.kind,
+                name=one.name,
+                places=(one.place,),
+                events=one.events,
+            )
+    for buffer in buffers:
+        of_buffer = [one for one in found if one.instance == buffer.instance]
+        places = tuple(one.place for one in of_buffer if one.events is None)
+        if places:
+            yield Loaded(
+                key=("buffer", buffer.instance),
+                sort="ftrace",
+                kind="buffer",
+                name=buffer.instance or "ftrace",
+                places=places,
+                events=buffer.events - sum(one.events or 0 for one in of_buffer),
+            )
+
+
+def _held(held: Holders) -> Iterator[Loaded]:
+    """Perf events of processes that hold no program, of which the kernel tells no more; and who traces by ptrace."""
+    with_programs = {process for owners in held.of_program.values() for process in owners}
+    for process, number in sorted(held.perf_events.items()):
+        if process not in with_programs:
+            yield Loaded(
+                key=("perf", process),
+                sort="perf",
+                kind=f"{number} perf {'event' if number == 1 else 'events'}",
+                name=process.comm,
+                owners=(process,),
+            )
+    for tracer, traced in sorted(held.traced.items()):
+        places = tuple(Place(kind="system-call", name=f"{one.comm} ({one.pid})") for one in sorted(traced))
+        yield Loaded(
+            key=("ptrace", tracer), sort="ptrace", kind="ptrace", name=tracer.comm, owners=(tracer,), places=places
+        )
