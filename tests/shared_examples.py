@@ -171,7 +171,7 @@ def _loss(event_hz: float, highest_hz: float, loss_ratio: float) -> float | None
 
 
 def moves() -> list[dict[str, Any]]:
-    """Costs with as many system calls for an event as in a program, and not as in a loop; ends by the rule of squares."""
+    """Costs with as many system calls for an event as in a program, and not as in a loop."""
     chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
     each: list[list[float | None]] = [[40.0, 35.0, 45.0], [22.5, -3.0, 60.0], [30.0, None, None], [0.0, 0.0, 0.0]]
     rows = itertools.product(COSTS, each, (1.0, 2.0), (0.0, 1.0, 2.0, 7.5, 10 ** chance.uniform(1, 4)))
