@@ -41,7 +41,7 @@ def kept_of_machine(
         others: what else it is made of.
     """
     made_from = [*(f"{one.id} {one.digest}" for one in runs), *others]
-    code = f"{page_code()} {code_version('answer', 'exports')}"
+    code = f"{page_code()} {code_version('answer', 'scripts', 'exports')}"
     kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE
     return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 
