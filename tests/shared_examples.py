@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -169,6 +170,41 @@ def _loss(event_hz: float, highest_hz: float, loss_ratio: float) -> float | None
     return float(1 - kept / Fraction(event_hz)) if loss_ratio else None
 
 
+def moves() -> list[dict[str, Any]]:
+    """Costs with as many system calls for an event as in a program, and not as in a loop."""
+    chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
+    each: list[list[float | None]] = [[40.0, 35.0, 45.0], [22.5, -3.0, 60.0], [30.0, None, None], [0.0, 0.0, 0.0]]
+    rows = itertools.product(COSTS, each, (1.0, 2.0), (0.0, 1.0, 2.0, 7.5, 10 ** chance.uniform(1, 4)))
+    return [
+        {
+            "cost": cost,
+            "each": call,
+            "measured": measured,
+            "calls": calls,
+            "expected": _moved(cost, call, calls - measured),
+        }
+        for cost, call, measured, calls in rows
+    ]
+
+
+def _moved(cost: list[float | None], each: list[float | None], more: float) -> list[float | None]:
+    value, low, high = cost
+    call, call_low, call_high = each
+    assert value is not None
+    assert call is not None
+    whole = float(Fraction(value) + Fraction(call) * Fraction(more))
+    if low is None or high is None or call_low is None or call_high is None:
+        return [whole, None, None]
+    if more >= 0:
+        return [
+            whole,
+            *(float(Fraction(a) + Fraction(b) * Fraction(more)) for a, b in ((low, call_low), (high, call_high))),
+        ]
+    down = math.hypot(value - low, -more * (call_high - call))
+    up = math.hypot(high - value, -more * (call - call_low))
+    return [whole, whole - down, whole + up]
+
+
 SCALES = ("DURATION", "RATE", "EVENTS", "SHARE", "TIMES", "CPUS", "SIZE")
 VALUES = (0.0, 5.0, -2.5, 9.996, 99.95, 994.0, 996.0, 999_999.0, 1085.4, 0.05732, 0.0009996, 1e15, 123_456_789.0)
 ROUNDED = (2.5, 0.125, 1234.5, 99_995.0, 0.99965)
@@ -231,7 +267,7 @@ def _value(reader: Callable[[str], float], text: str) -> float | None:
 def files() -> dict[str, str]:
     """File name to its text."""
     whole = {
-        "prediction.json": {"predictions": predictions(), "losses": losses()},
+        "prediction.json": {"predictions": predictions(), "losses": losses(), "moves": moves()},
         "units.json": {"written": written(), "read": read()},
     }
     return {name: _json(value) for name, value in whole.items()}

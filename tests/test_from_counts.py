@@ -14,7 +14,7 @@ from number_builder import number, submission
 from probe_effect import units
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.from_counts import counted, counted_as
+from probe_effect.answer.from_counts import calibrations, counted, counted_as
 from probe_effect.answer.question import Asked, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
@@ -131,6 +131,18 @@ def test_the_nearest_kernel_counts_and_another_version_of_the_tool_only_where_th
     assert other is not None
     assert other.tracer == "bpftrace-0-23-2"
     assert counted(found, MACHINE, "strace", kprobe) is None
+
+
+def test_a_count_on_the_first_cpu_says_nothing_of_what_bpftrace_does_at_a_tracepoint_on_another() -> None:
+    both = suite("loops", case("entry", "tracepoint-entry"), case("fentry", "fentry"))
+    elsewhere = DOCUMENT | {"run__workload_cpu": 1}
+    found = evidence(
+        (both,), *(measured(one.id, Estimate(100.0, 90.0, 110.0), document=elsewhere) for one in both.cases)
+    )
+    first = DOCUMENT | {"run__workload_cpu": 0}
+    own = submission("emulated", metric="instructions", document=first)
+    found.counts.update({one.id: [number(own, Estimate(300.0), one.id, TRACER)] for one in both.cases})
+    assert [one.kind for one in calibrations(found, MACHINE)] == ["fentry"]
 
 
 def test_too_few_cases_make_no_model() -> None:

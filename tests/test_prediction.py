@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shared_examples
+from evidence_builder import measured
+from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.prediction import MAX_RATE_HZ, Load, Probe, expected_loss, multiplied, predict, together
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
@@ -79,6 +81,13 @@ def test_expected_losses_agree_with_exact_fractions() -> None:
     for one in PREDICTION["losses"]:
         found = expected_loss(one["event_hz"], one["highest_hz"], one["loss_ratio"])
         assert same([found], [one["expected"]]), one
+
+
+def test_costs_with_another_number_of_system_calls_agree_with_the_examples() -> None:
+    source = measured("silent", Estimate(80.0))
+    for one in PREDICTION["moves"]:
+        path = EntryPath(Estimate(*one["each"]), source, one["measured"])
+        assert same(ends(path.moved(Estimate(*one["cost"]), one["calls"])), one["expected"]), one
 
 
 @given(costs_ns, rates_hz)

@@ -12,9 +12,10 @@ import pytest
 from probe_effect.answer import beside, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import forecast, tried
+from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import Asked, Combination, Question
 from probe_effect.numbers.likeness import facts_of_submission
 from site_build import PROJECT
 
@@ -54,6 +55,14 @@ PREDICTED = """examples => {
     });
 }"""
 
+MOVED = """examples => {
+    const given = ([value, low, high]) => ({ value, low, high });
+    return examples.map(({ cost, each, measured, calls }) => {
+        const found = probeEffect.prediction.moved(given(cost), given(each), measured, calls);
+        return [found.value, found.low, found.high];
+    });
+}"""
+
 WRITTEN = """examples => {
     const { scales, quantity, stated, interval } = probeEffect.units;
     const spread = ([value, low, high], scale) => interval({ value, low, high }, scale);
@@ -73,6 +82,12 @@ SAID = """async questions => {
         return [sentence(found, data), ...assumptions(found, data), ...figures(found, data).map(([, text]) => text),
             ...less];
     });
+}"""
+
+OF_BASIS = """async basis => {
+    const data = probeEffect.costs.understood(
+        await (await fetch(document.querySelector(".calculator-data").href)).json());
+    return data.costs.filter(one => one.basis === basis).map(one => [one.machine, one.tracer, one.case]);
 }"""
 
 ALIKE = """async ({ tracer, id, ...asked }) => {
@@ -125,6 +140,13 @@ def test_the_page_expects_the_losses_that_exact_fractions_say(page: Page) -> Non
     assert same(found, [one["expected"] for one in wanted])
 
 
+def test_the_page_moves_costs_to_other_numbers_of_system_calls_as_the_examples_say(page: Page) -> None:
+    wanted = examples("prediction.json", "moves")
+    found = page.evaluate(MOVED, wanted)
+    wrong = [one for one, ends in zip(wanted, found, strict=True) if not same(ends, one["expected"])]
+    assert wrong == []
+
+
 def test_the_page_writes_every_quantity_as_the_terminal_does(page: Page) -> None:
     wanted = examples("units.json", "written")
     assert len(wanted) >= 200
@@ -141,13 +163,21 @@ def test_the_page_reads_rates_and_shares_as_the_command_does(page: Page) -> None
 
 def forecasts(found: Evidence, **load: float) -> list[Forecast]:
     """What is to be said of every cost under one load."""
-    made = []
-    for machine, tracer, case in found.costs:
-        asked = (Asked(case, load["rate"]),)
-        question = Question(probes=asked, threads=int(load["threads"]), busy_ratio=load["busy"])
-        known = parts(found, question, machine, tracer)
-        made.append(forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question))
-    return made
+    return [forecast_of(found, key, **load) for key in found.costs]
+
+
+def forecast_of(found: Evidence, key: tuple[str, str, str], **load: float) -> Forecast:
+    machine, tracer, case = key
+    question = Question(
+        probes=(Asked(case, load["rate"]),),
+        threads=int(load["threads"]),
+        busy_ratio=load["busy"],
+        calls_hz=load.get("calls"),
+    )
+    known = parts(found, question, machine, tracer)
+    (part,) = known
+    facts = part.printed.facts if part.printed else facts_of_submission(part.sources[0].submission)
+    return forecast(known, facts, tracer, question)
 
 
 def said(found: Evidence, one: Forecast) -> list[str | list[str]]:
@@ -174,6 +204,66 @@ def test_the_page_says_of_every_cost_what_the_terminal_says(
     found = evidence(catalogue)
     questions = [{"key": list(key), **load} for key in found.costs]
     assert page.evaluate(SAID, questions) == [said(found, one) for one in forecasts(found, **load)]
+
+
+@pytest.mark.parametrize("basis", ["estimated", "published"])
+def test_the_page_says_of_what_nobody_timed_what_the_terminal_says(
+    page: Page, catalogue: Catalogue, basis: str
+) -> None:
+    found, load = evidence(catalogue), {"rate": 50e3, "threads": 1, "busy": 1}
+    keys = [key for key in page.evaluate(OF_BASIS, basis) if basis == "published" or key[0] in found.machines]
+    assert len(keys) > 20
+    wanted = [said(found, forecast_of(found, tuple(key), **load)) for key in keys]
+    assert page.evaluate(SAID, [{"key": key, **load} for key in keys]) == wanted
+
+
+def test_the_page_says_of_a_composed_cost_what_the_terminal_says(page: Page, catalogue: Catalogue) -> None:
+    found, name = evidence(catalogue), "uprobe (stepped) with count-by-string"
+    question = Question(combination=Combination("uprobe", "count-by-string", 50e3, "stepped"))
+    known = parts(found, question, OURS, "bpftrace")
+    one = forecast(known, facts_of_submission(known[0].sources[0].submission), "bpftrace", question)
+    (on_page,) = page.evaluate(SAID, [{"key": [OURS, "bpftrace", name], "rate": 50e3, "threads": 1, "busy": 1}])
+    assert (known[0].name, known[0].basis) == (name, "composed")
+    assert on_page[0] == sentences.headline(one)
+    assert set(sentences.grounds(one, tried(found, one))) <= set(on_page)
+
+
+def test_system_calls_change_a_cost_on_the_page_as_in_the_terminal(page: Page, catalogue: Catalogue) -> None:
+    found, load = evidence(catalogue), {"rate": 5e3, "threads": 2, "busy": 0.5, "calls": 80e3}
+    keys = [key for key in found.costs if entry_path(found, key)]
+    assert keys
+    on_page = page.evaluate(SAID, [{"key": list(key), **load} for key in keys])
+    for key, words in zip(keys, on_page, strict=True):
+        one = forecast_of(found, key, **load)
+        wanted = [sentences.headline(one), *sentences.assumptions(one, tried(found, one)), sentences.cpu(one)]
+        assert words[: len(wanted)] == wanted
+
+
+def test_a_user_probe_is_asked_for_by_its_first_instruction(page: Page) -> None:
+    field(page, "Tracer").select_option("bpftrace")
+    assert not page.locator("#calculator-first").is_visible()
+    field(page, "Probe").select_option("uprobe")
+    assert set(offered(page, "first")) == {"stepped", "emulated", "called", "unknown"}
+    dear = answer(page)
+    field(page, "First instruction of the function").select_option("emulated")
+    assert answer(page) != dear
+    assert "02-uprobe-nop1" in offered(page, "case")
+    assert "06-uprobe" not in offered(page, "case")
+    copied, wanted = page.url, answer(page)
+    page.goto(copied)
+    page.wait_for_selector(READY)
+    assert (answer(page), values(page)["first"]) == (wanted, "emulated")
+
+
+def test_a_machine_of_others_is_chosen_with_its_dagger(page: Page) -> None:
+    field(page, "Tracer").select_option("bpftrace")
+    field(page, "Probe").select_option("kprobe")
+    assert "(estimated)" in answer(page)
+    (group,) = [
+        one for one in page.locator("#calculator-machine optgroup").all() if "†" in (one.get_attribute("label") or "")
+    ]
+    field(page, "Machine").select_option(group.locator("option").first.get_attribute("value"))
+    assert "(published†)" in answer(page)
 
 
 @pytest.mark.parametrize("load", [{"rate": 50e3, "threads": 1, "busy": 1}, {"rate": 20, "threads": 2, "busy": 0.5}])
@@ -236,19 +326,27 @@ def test_what_the_address_says_and_nobody_measured_is_told_and_ignored(page: Pag
 def test_only_what_was_measured_is_offered(page: Page) -> None:
     data = page.evaluate("fetch(document.querySelector('.calculator-data').href).then(found => found.json())")
     probes = {case: probe for suite in data["suites"] for case, _, probe, *_ in suite["cases"]}
-    measured = {
-        (one["tracer"], one["case"], id_) for id_, machine in data["machines"].items() for one in machine["costs"]
-    }
+    entries = [
+        (one["tracer"], one["case"], id_, one.get("first", ""), one.get("probe"))
+        for id_, machine in (data["machines"] | data["others"]).items()
+        for one in machine["costs"]
+    ]
+    probes |= {case: probe for _, case, _, _, probe in entries if probe}
+    measured = {(tracer, case, machine) for tracer, case, machine, *_ in entries}
+    first_of = {(tracer, case): first for tracer, case, _, first, _ in entries}
     for tracer in sorted({tracer for tracer, _, _ in measured}):
         field(page, "Tracer").select_option(tracer)
         assert set(offered(page, "probe")) == {probes[case] for used, case, _ in measured if used == tracer}
-        probe = values(page)["probe"]
+        probe, first = values(page)["probe"], values(page)["first"]
         assert set(offered(page, "case")) == {
-            case for used, case, _ in measured if used == tracer and probes[case] == probe
+            case
+            for used, case, _ in measured
+            if used == tracer and probes[case] == probe and first_of[used, case] == first
         }
         chosen = values(page)["case"]
         machines = {machine for *key, machine in measured if key == [tracer, chosen]}
-        assert set(offered(page, "machine")) == machines | {KIND}
+        kinds = {KIND} if machines & data["machines"].keys() else set()
+        assert set(offered(page, "machine")) == machines | kinds
 
 
 def offered(page: Page, name: str) -> list[str]:

@@ -95,6 +95,19 @@ def cost_of(
     return _part(found, (machine, tracer), wanted, _dearest_mechanism(ways), rate_hz) if ways else None
 
 
+def combinations(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator[tuple[str | None, str]]:
+    """Every mechanism that a kind of probe was measured with, None where they are several, with every known action."""
+    fired = list(firing(found, machine, tracer))
+    bases = [one for one in fired if one.case.probe == kind]
+    mechanisms = sorted({one.mechanism for one in bases if one.mechanism})
+    asked: list[str | None] = [*mechanisms, *([None] if len(mechanisms) > 1 else [])]
+    known = differences(fired)
+    for action in dict.fromkeys(one.action for one in fired):
+        told, _ = sorted_out([action], {one.action for one in bases}, known)
+        if told or action == PLAIN_ACTION:
+            yield from ((mechanism, action) for mechanism in asked)
+
+
 def firing(found: Evidence, machine: str, tracer: str) -> Iterator[Fired]:
     """The cases with a cost on the machine that are one probe each and fire, in the order of their suites."""
     costs = found.by_tracer(machine).get(tracer, {})

@@ -41,6 +41,10 @@ STEPS = 50
 LONGEST_STEP = 1.0
 LEAST_TERM_NS = 1e-6
 
+OF_FIRST_CPU, SAMPLED_PROBES = "bpftrace", {"tracepoint-entry", "tracepoint-return"}
+"""Of these the kernel takes a sample on CPU 0, which nobody reads, and on no other CPU: there a count of one is not of
+what a time of the other is (METHOD.md, "On one CPU, bpftrace's tracepoints cost twice as much")."""
+
 EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (0, 0), "ftrace": (0, 0), "jump": (0, 0)}
 """What the kernel does at a probe, to the breakpoints and the single steps of an event; no probe but these has any."""
 
@@ -139,7 +143,7 @@ class Models:
 
 def models(found: Evidence) -> Models:
     """What the evidence says: of each machine with enough cases that have a count and a time."""
-    every = {machine: list(_calibrations(found, machine)) for machine in found.machines}
+    every = {machine: list(calibrations(found, machine)) for machine in found.machines}
     made = {machine: _model(points) for machine, points in every.items() if len(points) >= FEWEST_POINTS}
     ratios = {kind: _held(_left_out(made, has_exceptions=kind)) for kind in (False, True)}
     return Models(made, {kind: one for kind, one in ratios.items() if one is not None})
@@ -160,7 +164,7 @@ def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Coun
     return Counted(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
 
 
-def _calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
+def calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
     """Each clear cost that was counted too, where the probe was made the same way."""
     for tracer, costs in found.by_tracer(machine).items():
         for case_id, timed in costs.items():
@@ -168,8 +172,15 @@ def _calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
             if case.parts or case.counted_by == "nothing" or not timed.is_clear:
                 continue
             one = counted(found, machine, tracer, case)
-            if one is not None and one.known_cost.value > 0 and mechanism_of(case, one) == mechanism_of(case, timed):
+            if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
                 yield Calibration(case.probe, counted_as(case, one), timed)
+
+
+def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
+    """Whether a count and a time are of probes that were made the same way, and did the same."""
+    on_first_cpu = {number.submission.document.run.workload_cpu == 0 for number in (one, timed)}
+    differs_by_cpu = names.tool_of(timed.tracer) == OF_FIRST_CPU and case.probe in SAMPLED_PROBES
+    return mechanism_of(case, one) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
 
 
 def _model(points: Sequence[Calibration]) -> Model:

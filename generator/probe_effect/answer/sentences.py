@@ -188,6 +188,13 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         WORDS["hot"],
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
         line_words(known.line),
+        *grounds(found, known),
+    ]
+
+
+def grounds(found: Forecast, known: Tried) -> list[str]:
+    """What costs rest on that are no plain measurements: compositions, estimates, others' figures."""
+    return [
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
         *(published(part.name, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),

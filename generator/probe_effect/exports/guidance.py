@@ -11,15 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.alternatives import alternatives
-from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import evidence
-from probe_effect.answer.levels import contention, line
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.proof import pairs, spread
 from probe_effect.answer.words import WORDS
-from probe_effect.exports.script_values import ends, kept_of_machine, script_json, short
-from probe_effect.numbers import names
+from probe_effect.exports.guidance_costs import costs_of, printed_cost
+from probe_effect.exports.script_values import ends, kept_of_machine, script_json
 from probe_effect.numbers.home import FIRST_SUITE, in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.numbers.likeness import facts_of_submission
@@ -29,9 +26,9 @@ from probe_effect.reduce.thresholds import THRESHOLDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.evidence import Evidence
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.reduce.submission import Submission
 
 CALCULATOR = "guidance.json"
 
@@ -56,8 +53,13 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for one in in_order(catalogue.numbers):
         newest.setdefault(one.machine, one)
     runs = catalogue.numbers.machines()
+    # Estimates are of counts too, and their intervals of all machines.
+    counts = [f"{one.id} {one.digest}" for one in catalogue.counted]
+    others = [*counts, repr(found.models.ratios)]
     machines = {
-        machine: kept_of_machine("guidance", catalogue, [one, *runs[machine]], partial(_machine, found, one, notes))
+        machine: kept_of_machine(
+            "guidance", catalogue, [one, *runs[machine]], partial(_machine, found, one, notes), *others
+        )
         for machine, one in newest.items()
     }
     kinds = Counter(one["kind"] for one in machines.values() if one["costs"])
@@ -70,6 +72,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "suites": _suites(found),
         "notes": notes,
         "kinds": kinds,
+        "others": {machine: _other(found, machine) for machine in found.others},
         "machines": _at_once(machines, shown_machines(catalogue.numbers)),
         "all": kinds.total(),
     }
@@ -83,7 +86,7 @@ def _at_once(machines: Mapping[str, Values], shown: Sequence[str]) -> dict[str, 
     found: dict[str, Values] = {}
     left = MOST_COSTS
     for machine, values in machines.items():
-        number = len(values["costs"])
+        number = sum(one["basis"] == "measured" for one in values["costs"])
         if number and machine in shown and (number <= left or not found):
             found[machine] = values
             left -= number
@@ -91,63 +94,44 @@ def _at_once(machines: Mapping[str, Values], shown: Sequence[str]) -> dict[str, 
 
 
 def _machine(found: Evidence, newest: Submission, notes: Sequence[str]) -> Values:
-    """A machine in words, the kind that it is of, and its costs; what costs less is named by its place among them."""
+    """A machine in words, the kind that it is of, and its costs."""
     facts = facts_of_submission(newest)
-    costs = found.by_tracer(newest.machine)
-    keys = [(newest.machine, tracer, case) for tracer, cases in costs.items() for case in cases]
-    places = {key: place for place, key in enumerate(keys)}
     return {
         "where": sentences.place(facts, newest.document),
         "kind": f"like.{facts.tier.replace(' ', '-')}.{facts.architecture}",
         "alike": f"{facts.tier}, {facts.architecture}",
         "href": addresses.machine(newest.machine),
-        "costs": [
-            _cost(found, key, found.costs[key])
-            | {
-                "ways": [
-                    (places[one.key], notes.index(one.but) if one.but else -1, int(one.comparison.is_paired))
-                    for one in alternatives(found, key)
-                ]
-            }
-            for key in keys
-        ],
+        "costs": costs_of(found, facts, notes),
+    }
+
+
+def _other(found: Evidence, machine: str) -> Values:
+    """A machine of others, the same way: it is of a kind of its own."""
+    costs = {key: one for key, one in found.printed.items() if key[0] == machine}
+    first = next(iter(costs.values()))
+    return {
+        "where": f"{first.hardware}† ({first.label})",
+        "kind": f"published.{machine}",
+        "alike": first.hardware,
+        "href": f"/sources/{first.source.id}/",
+        "costs": [printed_cost(found, tracer, case, one) for (_, tracer, case), one in costs.items()],
     }
 
 
 def _suites(found: Evidence) -> list[Values]:
     """Suites with the cases that have a cost, the first suite first; each case has the parts of its options."""
-    measured = {case for _, _, case in found.costs}
+    known = {case for _, _, case in (*found.costs, *found.printed)} | {
+        case for case, some in found.counts.items() if some
+    }
     suites = [
         {
             "title": suite.title,
             "cases": [
                 (case.id, case.title, case.probe, case.action, addresses.case(case.id))
                 for case in suite.cases
-                if case.id in measured
+                if case.id in known
             ],
         }
         for suite in sorted(found.suites, key=lambda suite: suite.id != FIRST_SUITE)
     ]
     return [suite for suite in suites if suite["cases"]]
-
-
-def _cost(found: Evidence, key: Key, one: Number) -> Values:
-    """One cost and what is known of it; `rate` in events/s, `loss` as a ratio, both at the rate that was measured."""
-    machine, tracer, case = key
-    letter, reasons = one.trust
-    factors = contention(found, machine, tracer, case)
-    path = entry_path(found, key)
-    return {
-        "case": case,
-        "tracer": tracer,
-        "tool": names.tool_with_version(one),
-        "cost": ends(one.bounded_cost),
-        "clear": one.is_clear,
-        "rate": short(one.rate_hz),
-        "loss": short(one.loss_ratio),
-        "grade": sentences.graded(letter, reasons),
-        "date": names.date_words(one.submission.date),
-        "calls": path and sentences.calls(case, path),
-        "line": sentences.line_words(line(found, machine, tracer, case)),
-        "contention": [(factor.threads, ends(factor.factor)) for factor in factors],
-    }

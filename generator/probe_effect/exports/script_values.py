@@ -32,10 +32,16 @@ def script_json(found: object) -> str:
     return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def kept_of_machine(what: str, catalogue: Catalogue, runs: Sequence[Submission], make: Callable[[], Any]) -> Any:  # noqa: ANN401 (JSON)
-    """What `make` makes of the runs of one machine, as JSON has it; kept while they, the suites and our code stay."""
-    made_from = [f"{one.id} {one.digest}" for one in runs]
-    code = f"{page_code()} {code_version('answer', 'exports')}"
+def kept_of_machine(
+    what: str, catalogue: Catalogue, runs: Sequence[Submission], make: Callable[[], Any], *others: str
+) -> Any:  # noqa: ANN401 (JSON)
+    """What `make` makes of the runs of one machine, as JSON has it; kept while they, the suites and our code stay.
+
+    Args:
+        others: what else it is made of.
+    """
+    made_from = [*(f"{one.id} {one.digest}" for one in runs), *others]
+    code = f"{page_code()} {code_version('answer', 'scripts', 'exports')}"
     kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE
     return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 

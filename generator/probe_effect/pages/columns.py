@@ -217,7 +217,25 @@ PUBLISHED = (
         "What one untraced operation takes in the source, by platform.",
         TIME,
     ),
-    _figure("range-measured", "Measured", "The cost on one machine, or the least and the greatest of several.", TIME),
+    _figure(
+        "range-measured",
+        "Measured",
+        "The cost on one machine, or the least and the greatest of several. Where none could time it: ≈ before what is "
+        "estimated from counted instructions, as far as all intervals reach.",
+        TIME,
+    ),
+    _figure(
+        "estimated-cost", "Estimated cost", "The cost as it follows from counted instructions, with its interval.", TIME
+    ),
+    Column("estimated-from", "From", "The counted case, and measured ones whose action was added to it."),
+    _figure("instruction-time", "An instruction", "What a counted instruction takes on a machine, on average.", TIME),
+    _figure(
+        "breakpoint-time", "A breakpoint", "What the exception of a breakpoint takes beyond its instructions.", TIME
+    ),
+    _figure("step-time", "A single step", "What the exception of a single step takes beyond its instructions.", TIME),
+    _figure("calibrations", "Cases", "How many cases with a count and a time the times are fitted to."),
+    _figure("left-out", "Cases left out", "How many cases of the kind, on all machines, were estimated from others."),
+    _figure("left-out-ratio", "Measured over estimated", "The least and the greatest ratio of those left out.", TIMES),
     _figure(
         "range-published", "Published by others (figures)", "The least and the greatest cost that others printed.", TIME
     ),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.evidence import evidence
 from probe_effect.answer.rate_tiers import tiers
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
-from probe_effect.pages import kernels_page, lists, wording
+from probe_effect.pages import estimates, kernels_page, lists, wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.markdown import render
 from probe_effect.pages.ranges import measured_range
@@ -18,18 +20,24 @@ from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.evidence import Evidence
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
+
+ONLY_PUBLISHED = "published only †"
 
 HOME_CHART = "events-to-slowdown"
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
+    found = evidence(catalogue)
     suites, drawn = first_suite_first(catalogue), HOME_CHART if charts(catalogue) else None
     values: dict[str, dict[str, object]] = {
         "costs-table": {"reference": reference_submission(catalogue.numbers), "skipped": skipped_cases},
-        "all-costs": {"suites": suites, "measured": measured_range},
+        "all-costs": {"suites": suites, "measured": measured_range, "otherwise": partial(_otherwise, found)},
         "published-costs": {},
         "tiers": {"tiers": tiers(catalogue)},
         "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},
@@ -42,7 +50,13 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         for name, own in values.items()
     }
     home = render("fragments/chart.md.j2", chart=drawn, without="Nothing has been measured yet.")
-    return {"home-chart.md": home, **made, **lists.write_first(catalogue), **kernels_page.write_all(catalogue)}
+    own = {"home-chart.md": home, "estimates.md": estimates.write(found)}
+    return {**own, **made, **lists.write_first(catalogue), **kernels_page.write_all(catalogue)}
+
+
+def _otherwise(found: Evidence, case_id: str, words: str, published: Sequence[object]) -> str:
+    """What stands for a measured cost: an estimate, else that others printed one, else why there is none."""
+    return estimates.cell(found, case_id, ONLY_PUBLISHED if published else words)
 
 
 def first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:

@@ -1,7 +1,7 @@
 // An answer in words: the generator's answer/sentences.py and beside.py for one probe. The words come with the data.
 (() => {
-  const { scales, quantity, interval, stated, count, missing, gap } = probeEffect.units;
-  const { predict, multiplied, expectedLoss } = probeEffect.prediction;
+  const { scales, quantity, interval, stated, significant, count, missing, gap } = probeEffect.units;
+  const { predict, multiplied, moved, expectedLoss } = probeEffect.prediction;
   const { filled } = probeEffect.page;
 
   const ends = ([value, low, high]) => ({ value, low, high });
@@ -14,12 +14,24 @@
     return factors.find(([level]) => level >= threads) ?? factors.at(-1);
   };
 
+  // What each system call pays while the probe is attached, and how many of them come with an event: as many as in the
+  // measured loop, or as the reader says.
+  const pathOf = ({ path }, { rate, calls }) => {
+    if (!path) return null;
+    return { each: ends(path), calls: calls === undefined || calls === null || rate === 0 ? path[3] : calls / rate };
+  };
+
+  // A probe by its name, with what its cost rests on where nobody measured it whole.
+  const named = ({ case: what, basis }, words) => filled(words[`is-${basis}`], { what });
+
   const forecast = (entry, asked) => {
     const several = nearest(entry.contention, asked.threads);
-    const cost = several ? multiplied(ends(entry.cost), ends(several[1])) : ends(entry.cost);
+    const alone = several ? multiplied(ends(entry.cost), ends(several[1])) : ends(entry.cost);
+    const path = pathOf(entry, asked);
+    const cost = path ? moved(alone, path.each, entry.path[3], path.calls) : alone;
     const isClear = entry.clear && cost.value > 0 && (cost.low === null || cost.low > 0);
-    const widened = asked.programs ? multiplied(cost, ends(asked.programs.ratio)) : cost;
-    return { entry, asked, several, cost, widened, isClear, ...predict(widened, asked) };
+    const widened = asked.programs && entry.basis !== "published" ? multiplied(cost, ends(asked.programs.ratio)) : cost;
+    return { entry, asked, several, path, cost, widened, isClear, ...predict(widened, asked) };
   };
 
   const whom = ({ asked }, words) => {
@@ -33,7 +45,7 @@
     const running = (written) => (asked.busy === 1 ? written : filled(words.running, { slowdown: written }));
     return filled(words[isClear ? "slows" : unclear], {
       rate: stated(asked.rate, scales.EVENTS),
-      what: entry.case,
+      what: named(entry, words),
       tool: entry.tool,
       whom: whom(found, words),
       where: entry.where,
@@ -59,7 +71,7 @@
     const range = filled(words[all.every(({ isClear }) => isClear) ? "alike-range" : "alike-most"], { least, greatest });
     return filled(words[lacks(entry.kind) ? "some-alike" : "alike"], {
       rate: stated(asked.rate, scales.EVENTS),
-      what: entry.case,
+      what: named(entry, words),
       tool: entry.tracer,
       whom: whom(all[0], words),
       slowdown: asked.busy === 1 ? range : filled(words.running, { slowdown: range }),
@@ -131,15 +143,18 @@
   };
 
   const assumptions = (found, { words }) => [
-    ...(found.cost.low === null ? [words["no-interval"]] : []),
+    ...(found.cost.low === null && found.entry.basis !== "published" ? [words["no-interval"]] : []),
     contending(found, words),
     ...(found.asked.busy < 1 ? [words.waits] : []),
     words.counted,
-    ...(found.entry.calls ? [found.entry.calls] : []),
-    ...(found.asked.programs ? [found.asked.programs.said] : []),
+    ...(found.path ? [filled(words.calls, {
+      what: found.entry.case, path: interval(found.path.each, scales.DURATION), calls: significant(found.path.calls, 2),
+    })] : []),
+    ...(found.asked.programs && found.entry.basis !== "published" ? [found.asked.programs.said] : []),
     words.hot,
     ...(found.entry.rate === null ? [] : [reach(found, words)]),
     found.entry.line,
+    ...found.entry.said,
   ];
 
   probeEffect.answer = { forecast, sentence, alike, slowdown, ways, figures, assumptions };

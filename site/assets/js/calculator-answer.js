@@ -18,8 +18,11 @@
     return made;
   };
 
-  const origin = ({ entry }) => element("p", "", `Measured on ${entry.date}: `,
-    link(entry.title, page(entry.caseHref)), ", ", link(entry.machine, page(entry.href)), ".");
+  const origins = { measured: "Measured on", composed: "Measured on", estimated: "Calibrated on", published: "Printed on" };
+
+  const origin = ({ entry }) => element("p", "", `${origins[entry.basis]} ${entry.date}: `,
+    ...(entry.caseHref ? [link(entry.title, page(entry.caseHref))] : [entry.case]), ", ",
+    link(entry.machine, page(entry.href)), ".");
 
   // The calculator's own address with another choice in it.
   const addressOf = ({ tracer, case: id, machine }) => {
@@ -48,7 +51,7 @@
 
   const comparable = ({ entry, asked }, data) => {
     const others = data.costs.filter((other) => other.machine !== entry.machine
-      && ["case", "tracer", "kind"].every((name) => other[name] === entry[name]));
+      && ["case", "tracer", "kind", "basis"].every((name) => other[name] === entry[name]));
     const all = others.map((other) => forecast(other, asked));
     return all.length > 0 ? [section("comparable", "Comparable machines", onEach(all))] : [];
   };

@@ -1,10 +1,10 @@
 // The calculator: its form and the state in the page's address. What it answers is in calculator-answer.js.
 (() => {
   const { scales, stated, readRate, readShare } = probeEffect.units;
-  const { fetched, element } = probeEffect.page;
+  const { fetched, element, filled } = probeEffect.page;
   const { show, refuse } = probeEffect.calculatorAnswer;
   const state = probeEffect.state;
-  const choices = ["tracer", "probe", "case", "machine"];   // each is offered what was measured with those before it
+  const choices = ["tracer", "probe", "first", "case", "machine"];   // each is offered what was measured with those before it
   const letters = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [0, ""]];
 
   const spaced = (id) => id.replaceAll("-", " ");
@@ -36,11 +36,18 @@
       },
       threads: (text) => readThreads(text, data.limits.threads),
       busy: readShare,
+      calls: (text) => (text.trim() === "" ? undefined : readRate(text)),   // undefined: as in the measured loop
     };
 
     // The costs that were measured with all of these choices; a kind of machine stands for all of that kind.
     const matching = (wanted) => data.costs.filter((entry) => Object.entries(wanted).every(([name, value]) =>
       value === undefined || entry[name] === value || (name === "machine" && entry.kind === value)));
+
+    // What was measured is never put together with what is estimated.
+    const ofOneBasis = (entries) => {
+      const timed = entries.filter(({ basis }) => basis !== "estimated");
+      return timed.length > 0 ? timed : entries;
+    };
 
     const distinct = (entries, name) => [...new Set(entries.map((entry) => entry[name]))];
 
@@ -48,13 +55,17 @@
     const caseOptions = (entries) => distinct(entries, "action").flatMap((action) => {
       const does = action === "nothing" ? "none" : spaced(action);
       const own = entries.filter((entry) => entry.action === action);
-      return distinct(own, "case").map((id) => new Option(`${does}: ${own.find((one) => one.case === id).title} (${id})`, id));
+      return distinct(own, "case").map((id) => {
+        const { title, basis } = own.find((one) => one.case === id);
+        const what = title ? `${title} (${id})` : id;
+        return new Option(`${does}: ${filled(data.words[`is-${basis}`], { what })}`, id);
+      });
     });
 
     const kindOption = (entries) => (kind) => {
       const alike = entries.filter((entry) => entry.kind === kind);
       const number = data.lacks(kind) ? `${alike.length} of ${data.kinds[kind]}` : alike.length;
-      return new Option(`Any ${alike[0].alike} (${number} measured)`, kind);
+      return new Option(`Any ${alike[0].alike} (${number} machines)`, kind);
     };
 
     const group = (label, options) => Object.assign(element("optgroup", "", ...options), { label });
@@ -62,11 +73,18 @@
     const offers = {
       tracer: (entries) => distinct(entries, "tracer").map((id) => new Option(id, id)),
       probe: (entries) => distinct(entries, "probe").map((id) => new Option(spaced(id), id)),
+      first: (entries) => distinct(entries, "first").map((id) => new Option(id && data.words[`first-${id}`], id)),
       case: caseOptions,
-      machine: (entries) => [
-        group("A machine that was measured", entries.map(({ where, machine }) => new Option(where, machine))),
-        group("A machine like yours", distinct(entries, "kind").map(kindOption(entries))),
-      ],
+      machine: (entries) => {
+        const own = entries.filter(({ basis }) => basis !== "published");
+        const others = entries.filter(({ basis }) => basis === "published");
+        const option = ({ where, machine }) => new Option(where, machine);
+        return [
+          ["A machine that was measured", own.map(option)],
+          ["A machine like yours", distinct(own, "kind").map(kindOption(own))],
+          ["Printed by others†", others.map(option)],
+        ].filter(([, options]) => options.length > 0).map(([label, options]) => group(label, options));
+      },
     };
 
     // What was measured with the choices before, each value once; `kept` stays chosen where it is among them.
@@ -77,6 +95,7 @@
         if (matching({ ...before, [name]: kept[name] }).length > 0) inputs[name].value = kept[name];
         before[name] = inputs[name].value;
       });
+      inputs.first.parentElement.hidden = inputs.first.value === "";
     };
 
     const textOf = (name) => inputs[name].value.trim();
@@ -90,6 +109,7 @@
       rate: typed("rate"),
       threads: typed("threads", inputs.threads.defaultValue),
       busy: typed("busy", inputs.busy.defaultValue),
+      calls: typed("calls", ""),
     };
 
     // The slider stands where the rate is, as far as it reaches.
@@ -106,7 +126,7 @@
       Object.keys(asked).forEach((name) => inputs[name].setAttribute("aria-invalid", String(wrong.includes(name))));
       follow(asked.rate);
       if (wrong.length > 0) refuse(form, wrong.map((name) => inputs[name].dataset.expected).join(" "));
-      else show(form, matching(chosen()), { ...asked, programs: data.programs }, data);
+      else show(form, ofOneBasis(matching(chosen())), { ...asked, programs: data.programs }, data);
       return wrong.length === 0;
     };
 

@@ -1,5 +1,5 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
-// answer/prediction.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// answer/prediction.py and entry_path.py. Shared examples (tests/data/prediction.json) hold the two to each other.
 // An interval is {value, low, high}; an end that is not known is null.
 (() => {
   const nsPerSecond = 1e9;
@@ -45,6 +45,31 @@
     return { value, low: Math.min(...corners), high: Math.max(...corners) };
   };
 
+  // The sum of two costs whose errors may point the same way, and the difference of two that are independent
+  // (the generator's stats/mover.py).
+  const total = (first, second) => {
+    const value = first.value + second.value;
+    if ([first.low, first.high, second.low, second.high].includes(null)) return { value, low: null, high: null };
+    return { value, low: first.low + second.low, high: first.high + second.high };
+  };
+  const difference = (first, second) => {
+    const value = first.value - second.value;
+    if ([first.low, first.high, second.low, second.high].includes(null)) return { value, low: null, high: null };
+    return {
+      value,
+      low: value - Math.hypot(first.value - first.low, second.high - second.value),
+      high: value + Math.hypot(first.high - first.value, second.value - second.low),
+    };
+  };
+
+  // What an event costs that comes with `calls` system calls, each of which pays `each`, and not with as many as were
+  // measured (answer/entry_path.py).
+  const moved = (cost, each, measured, calls) => {
+    const more = calls - measured;
+    const paid = mapped(each, (ns) => ns * Math.abs(more));
+    return more < 0 ? difference(cost, paid) : total(cost, paid);
+  };
+
   // The share of events that will be lost, from the share lost at the highest rate measured; null where nothing tells.
   const expectedLoss = (events, highest, loss) => {
     const kept = (1 - loss) * highest;
@@ -52,5 +77,5 @@
     return loss > 0 ? 1 - kept / events : null;
   };
 
-  probeEffect.prediction = { predict, multiplied, expectedLoss };
+  probeEffect.prediction = { predict, multiplied, moved, expectedLoss };
 })();

@@ -1,0 +1,133 @@
+"""The costs of one machine for the calculator: measured ones, and what is composed, estimated or printed by others.
+
+Each is the cost of a case. User probes are offered by what the kernel does with the first instruction too, with each
+action that was measured with the tracer, whatever probe it was measured on; those have a name and no case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.answer import sentences
+from probe_effect.answer.alternatives import alternatives
+from probe_effect.answer.answers import forecast, tried
+from probe_effect.answer.cost_of import combinations, cost_of
+from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.levels import contention, line
+from probe_effect.answer.parts import parts
+from probe_effect.answer.question import Asked, Question
+from probe_effect.exports.script_values import ends, short
+from probe_effect.numbers import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.answer.entry_path import EntryPath
+    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.part import Part
+    from probe_effect.answer.published import Printed
+    from probe_effect.numbers.likeness import Facts
+    from probe_effect.reduce.submission import Number
+
+USER_PROBES = ("uprobe", "uretprobe")
+"""Kinds of probe whose cost hangs on the instruction that they replace."""
+
+UNKNOWN_FIRST = "unknown"
+
+Values = dict[str, Any]
+
+
+def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values]:
+    """The costs of a machine; what costs less than a measured one is named by its place among them, and its note."""
+    costs = found.by_tracer(facts.machine)
+    keys = [(facts.machine, tracer, case) for tracer, cases in costs.items() for case in cases]
+    places = {key: place for place, key in enumerate(keys)}
+    measured = [_measured(found, key, found.costs[key]) | {"ways": _ways(found, key, places, notes)} for key in keys]
+    return [
+        *measured,
+        *(
+            _derived(found, facts, tracer, part)
+            for tracer in costs
+            for part in _estimated(found, facts.machine, tracer)
+        ),
+        *(
+            _derived(found, facts, tracer, part) | {"probe": kind, "action": action, "first": first or UNKNOWN_FIRST}
+            for tracer in costs
+            for kind in USER_PROBES
+            for first, action, part in _composed(found, facts.machine, tracer, kind)
+        ),
+    ]
+
+
+def printed_cost(found: Evidence, tracer: str, case: str, one: Printed) -> Values:
+    """A cost that others printed."""
+    return _derived(found, one.facts, tracer, one.part(case, 0.0))
+
+
+def _ways(found: Evidence, key: Key, places: dict[Key, int], notes: Sequence[str]) -> list[tuple[int, int, int]]:
+    return [
+        (places[one.key], notes.index(one.but) if one.but else -1, int(one.comparison.is_paired))
+        for one in alternatives(found, key)
+    ]
+
+
+def _estimated(found: Evidence, machine: str, tracer: str) -> Iterator[Part]:
+    """The cases that were counted and could not be timed there."""
+    for case in found.counts:
+        if (machine, tracer, case) not in found.costs:
+            yield from parts(found, Question(probes=(Asked(case, 0.0),)), machine, tracer)
+
+
+def _composed(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator[tuple[str | None, str, Part]]:
+    """User probes by mechanism and action, where no case is just that."""
+    for mechanism, action in combinations(found, machine, tracer, kind):
+        part = cost_of(found, machine, tracer, kind=kind, mechanism=mechanism, actions=[action])
+        if part is not None and part.basis == "composed":
+            yield mechanism, action, part
+
+
+def _path(path: EntryPath | None) -> list[Any] | None:
+    """What each system call pays, with its ends, and how many of them the cost holds; None where that is not known."""
+    return None if path is None else [*(ends(path.cost) or []), short(path.calls_per_event)]
+
+
+def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
+    """A cost that no single measurement is, with what it rests on; what it has not is left out, for it is many."""
+    one = forecast([part], facts, tracer, Question())
+    return {
+        "case": part.name,
+        "tracer": tracer,
+        "tool": sentences.tool(one),
+        "basis": part.basis,
+        "said": sentences.grounds(one, tried(found, one)),
+        "cost": ends(part.cost),
+        "clear": part.is_clear,
+        "grade": sentences.grade(one),
+        "date": sentences.dates(one),
+    } | ({"path": path} if (path := _path(part.path)) else {})
+
+
+def _measured(found: Evidence, key: Key, one: Number) -> Values:
+    """One cost and what is known of it; `rate` in events/s, `loss` as a ratio, both at the rate that was measured."""
+    machine, tracer, case_id = key
+    case = found.case_of[case_id]
+    letter, reasons = one.trust
+    factors = contention(found, machine, tracer, case_id)
+    path = entry_path(found, key)
+    return {
+        "case": case_id,
+        "tracer": tracer,
+        "tool": names.tool_with_version(one),
+        "basis": "measured",
+        "first": (mechanism_of(case, one) or "") if case.probe in USER_PROBES else "",
+        "cost": ends(one.bounded_cost),
+        "clear": one.is_clear,
+        "rate": short(one.rate_hz),
+        "loss": short(one.loss_ratio),
+        "grade": sentences.graded(letter, reasons),
+        "date": names.date_words(one.submission.date),
+        "path": _path(path),
+        "line": sentences.line_words(line(found, machine, tracer, case_id)),
+        "contention": [(factor.threads, ends(factor.factor)) for factor in factors],
+    }

@@ -1,0 +1,112 @@
+"""What stands on pages where no time was measured: estimates from counted instructions, and how good they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.answer.parts import parts
+from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.sentences import WIDE_RATIO
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.pages.markdown import render
+
+if TYPE_CHECKING:
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.from_counts import Models
+    from probe_effect.answer.part import Part
+    from probe_effect.reduce.submission import Submission
+
+MARK = "≈"
+"""Before every estimated cost, as the dagger stands behind every published one."""
+
+MOST_LINES = 12
+"""Estimates of one case on its page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The estimated cost of a case with a tracer on one machine, and what it is from."""
+
+    part: Part
+    tracer: str
+
+    @property
+    def submission(self) -> Submission:
+        """A run of the machine that says how long instructions take."""
+        return self.part.calibrated[0].submission
+
+    @property
+    def text(self) -> str:
+        """The cost with its interval, marked."""
+        return f"{MARK} {units.interval(self.part.cost, units.DURATION)}"
+
+
+def of_case(found: Evidence, case_id: str) -> list[Line]:
+    """Every estimate of a case, machine by machine; none where nobody counted it."""
+    if not found.counts.get(case_id):
+        return []
+    question = Question(probes=(Asked(case_id, 0.0),))
+    return [
+        Line(part, tracer)
+        for machine in found.machines
+        for tracer in found.by_tracer(machine)
+        if (machine, tracer, case_id) not in found.costs
+        for part in parts(found, question, machine, tracer)
+        if part.basis == "estimated"
+    ]
+
+
+def cell(found: Evidence, case_id: str, otherwise: str) -> str:
+    """All estimates of a case in one cell: from the lowest low end to the highest high end; without any `otherwise`."""
+    lines = of_case(found, case_id)
+    ends = [end for one in lines for end in (one.part.cost.low, one.part.cost.high) if end is not None]
+    if not ends:
+        return otherwise
+    return f"{MARK} {units.duration(max(0.0, min(ends)))} to {units.duration(max(ends))} (estimated)"
+
+
+def write(found: Evidence) -> str:
+    """The fragment that says how estimates are made: the times of each machine, and the errors of cases left out."""
+    models = found.models
+    return render(
+        "fragments/estimates.md.j2",
+        models={_label(found, machine): model for machine, model in models.by_machine.items()},
+        sentences=[_sentence(models, has_exceptions=one) for one in models.ratios],
+        kinds=_kinds(models),
+        mark=MARK,
+    )
+
+
+def _label(found: Evidence, machine: str) -> str:
+    return names.machine_label(found.models.by_machine[machine].calibrations[0].timed.submission)
+
+
+def _sentence(models: Models, *, has_exceptions: bool) -> str:
+    """How far cases of one sort, left out, lie from their estimates."""
+    ratio, left_out = models.ratios[has_exceptions], models.left_out(has_exceptions=has_exceptions)
+    low, high = ratio.low or 0.0, ratio.high or 0.0
+    held = sum(low <= one <= high for one in left_out)
+    which = "with an exception" if has_exceptions else "without any exception"
+    said = (
+        f"Of {len(left_out)} cases {which}, left out with their kind, {held} took {units.quantity(low, units.TIMES)} "
+        f"to {units.quantity(high, units.TIMES)} what was estimated, {units.quantity(ratio.value, units.TIMES)} in the "
+        "middle; this is the interval of such estimates."
+    )
+    is_wide = low <= 0 or max(high, 1 / low) > WIDE_RATIO
+    return f"{said} It is wider than a factor of two: take the interval, and not the value." if is_wide else said
+
+
+def _kinds(models: Models) -> dict[str, tuple[int, Estimate]]:
+    """Kind of probe to how many of its cases were left out, and the least and the greatest of their ratios."""
+    found: dict[str, list[float]] = {}
+    for model in models.by_machine.values():
+        for one in model.calibrations:
+            if one.ratio is not None:
+                found.setdefault(one.kind, []).append(one.ratio)
+    return {
+        kind: (len(ratios), Estimate(sorted(ratios)[len(ratios) // 2], min(ratios), max(ratios)))
+        for kind, ratios in sorted(found.items())
+    }

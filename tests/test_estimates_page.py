@@ -1,0 +1,55 @@
+"""What stands on pages where no time was measured: an estimate with its mark, else that others printed one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from probe_effect.answer.evidence import evidence
+from probe_effect.pages import estimates, fragments
+from test_from_counts import known
+
+if TYPE_CHECKING:
+    from probe_effect.numbers.catalogue import Catalogue
+
+
+def test_an_estimate_is_marked_and_reaches_as_far_as_its_interval() -> None:
+    found = known({"raw-1": 2.0})
+    (line,) = estimates.of_case(found, "kprobe")
+    assert line.text.startswith("≈ ")
+    low, high = line.part.cost.low, line.part.cost.high
+    assert low is not None
+    assert high is not None
+    assert estimates.cell(found, "kprobe", "skipped").endswith("(estimated)")
+    assert f"≈ {low:.0f}"[:4] == estimates.cell(found, "kprobe", "skipped")[:4]
+
+
+def test_what_was_measured_has_no_estimate_beside_it() -> None:
+    assert estimates.of_case(known(), "entry-1") == []
+
+
+def test_what_nobody_counted_keeps_its_words() -> None:
+    found = known()
+    found.counts.clear()
+    assert estimates.cell(found, "kprobe", "published only †") == "published only †"
+
+
+def test_the_page_says_how_many_of_those_left_out_the_interval_held() -> None:
+    text = estimates.write(known())
+    assert "Of 12 cases without any exception, left out with their kind, 12 took 1.00 times" in text.replace(
+        "\xa0", " "
+    )
+    assert "wider than a factor of two" not in text
+    assert "wider than a factor of two" in estimates.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0)))
+
+
+@pytest.mark.parametrize("suite", ["per-event", "user-probes", "usdt", "combinations"])
+def test_no_row_of_the_costs_says_only_that_it_was_skipped(catalogue: Catalogue, suite: str) -> None:
+    found = evidence(catalogue)
+    text = fragments.write_all(catalogue)["all-costs.md"]
+    title = catalogue.by_suite[suite].suite.title
+    section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| [") and "(/costs/" in line]
+    assert len(rows) == len([one for folder, one in found.cases if folder.id == suite])
+    assert [row[0] for row in rows if row[1] in {"skipped", "not yet", "—"}] == []
