@@ -132,7 +132,8 @@ def test_a_program_in_which_the_tool_was_measured_stands_beside_what_is_foretold
         "tar": measured("real-opens", Estimate(5000.0, 4000.0, 6000.0), **values)
     }
     ((number, point),) = cost(probes("tracepoint-entry", "print"), found=found, case="real-opens").points
-    assert (number.level, point.rate_hz, point.predicted.value) == ("tar", 1e5, pytest.approx(0.5))
+    assert (number.level, point.rate_hz) == ("tar", 1e5)
+    assert point.predicted.value == pytest.approx(0.5)
 
 
 def test_the_machine_that_tells_most_tools_is_shown_and_of_equals_the_first() -> None:
