@@ -35,6 +35,16 @@ ASKED = [
     pytest.param(
         ("predict", "--rate", "2k", "--probe", "uprobe", "--action", "count-by-pid", "--format", "json"), id="json"
     ),
+    pytest.param(
+        (
+            "advise",
+            "-e",
+            "tracepoint:syscalls:sys_enter_read { @ = count(); }",
+            "--rate",
+            "tracepoint:syscalls:sys_enter_read=1k",
+        ),
+        id="advise",
+    ),
     pytest.param(("cite",), id="cite all"),
     pytest.param(("cite", "amd-epyc-2t-kvm-d4f3"), id="cite a machine"),
     pytest.param(("cite", "2026.11"), id="cite a release"),

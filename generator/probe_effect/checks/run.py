@@ -20,6 +20,7 @@ from probe_effect.checks import (
     rows,
     sources,
     suites,
+    tools,
 )
 from probe_effect.checks.rule import CheckedSubmission, Rule
 from probe_effect.errors import UsageError
@@ -36,6 +37,7 @@ from probe_effect.store.release_file import read_releases
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import read_suite
+from probe_effect.store.tools_file import read_tools, tool_files
 from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a suite": suites.RULES,
     "the change log": changes.RULES,
     "a release": releases.RULES,
+    "a package of standard tools": tools.RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
 """What each rule is of, as the dictionary has them."""
@@ -116,10 +119,10 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 
 def check_all(data: DataFolder) -> list[Problem]:
-    """Every problem of a whole data folder: its parts, its change log and its releases."""
+    """Every problem of a whole data folder: its parts, its change log, its releases and its standard tools."""
     parts = [folder for folder in data.parts() if not folder.is_symlink()]
     linked = _linked_folders(data.parts(), data)
-    return [*linked, *check(parts, data), *_check_changes(data), *_check_releases(data)]
+    return [*linked, *check(parts, data), *_check_changes(data), *_check_releases(data), *_check_tools(data)]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
@@ -178,6 +181,18 @@ def _check_releases(data: DataFolder) -> list[Problem]:
     for release in found:
         checked = releases.CheckedRelease(release, data)
         problems += _broken(releases.RULES, checked, _names_in(release.folder, data))
+    return problems
+
+
+def _check_tools(data: DataFolder) -> list[Problem]:
+    suites_here = known_suites(data)
+    problems = []
+    for path in tool_files(data):
+        package, faults = read_tools(path, data.relative(path))
+        problems += faults
+        if package is not None:
+            checked = tools.CheckedTools(path, package, suites_here)
+            problems += _broken(tools.RULES, checked, _names_in(path.parent, data))
     return problems
 
 

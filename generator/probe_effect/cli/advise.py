@@ -67,7 +67,7 @@ def advise(
     if sum(given is not None for given in (wishes["pid"], wishes["cgroup"])) + bool(command) > 1:
         msg = "--pid, --cgroup and a command: expected one of them, or none for the whole machine"
         raise UsageError(msg)
-    data = data_folder(data_path)
+    data = data_folder(data_path, only_asks=True)
 
     from probe_effect.cli.advise_run import Wish, run
     from probe_effect.live.count import Target

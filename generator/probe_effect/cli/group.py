@@ -37,6 +37,7 @@ COMMANDS = (
     Unread("submit", "Propose the submissions in DIR for publication; without DIR, all that are not published yet."),
     Unread("suites", "List suites and cases, and for each tracer whether it can run here and why not."),
     Unread("summarise", "Say what the submissions in DIR measured."),
+    Unread("tools", "Read the standard tools of packages again, from the scripts that are installed here."),
     Unread("watch", "Say what tracing costs this machine now, with what a probe costs before its program runs."),
 )
 """Each with the first sentence of its help, so that it need not be imported to be listed."""

@@ -16,6 +16,7 @@ from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite
+from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "suite.toml": Suite,
     "changes.toml": ChangesFile,
     "manifest.json": Manifest,
+    "tools.toml": ToolPackage,
 }
 
 
@@ -75,6 +77,7 @@ def _readme_lines() -> Iterator[str]:
         "`histogram.csv` where single operations were timed; append-only |"
     )
     yield "| `published/<source>/` | `source.toml`, `figures.csv`: numbers that others printed |"
+    yield "| `tools/<package>.toml` | the standard tools of a package: what each answers, its probes and actions |"
     yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
@@ -92,6 +95,9 @@ def _readme_lines() -> Iterator[str]:
     yield from ("", "## changes.toml", "", "Each `[[changes]]`; append one, and never change an old one.", "")
     yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Change))
     yield from ("", "## manifest.json of a release", "", "| Key | Meaning |", "|:--|:--|", *_keys(Manifest))
+    yield from ("", "## tools/<package>.toml", "", "| Key | Meaning |", "|:--|:--|", *_keys(ToolPackage))
+    yield from ("", "Each `[[tools]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(StandardTool))
+    yield from ("", "Each `[[tools.probes]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(ToolProbes))
     yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")

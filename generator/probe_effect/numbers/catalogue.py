@@ -17,6 +17,7 @@ from probe_effect.store.kept import NOWHERE
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite
+from probe_effect.store.tools_file import read_tools, tool_files
 from probe_effect.store.version import data_version, folders_digest
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from probe_effect.store.release_file import Release
     from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Case, Suite
+    from probe_effect.store.tools_file import ToolPackage
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class Catalogue:
     """The change log as it was written, oldest first."""
     releases: tuple[Release, ...] = ()
     """Oldest first."""
+    tools: tuple[ToolPackage, ...] = ()
+    """The standard tools of packages."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
 
@@ -158,10 +162,12 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     found = _read_guidance(data, problems)
     releases, more = read_releases(data)
     problems += more
+    packages = [_tools(path, data, problems) for path in tool_files(data)]
     if problems:
         raise BadData(problems)
     return replace(
         found,
+        tools=tuple(filter(None, packages)),
         edition=Edition(data_version(data).text, site),
         releases=tuple(releases),
     )
@@ -217,6 +223,12 @@ def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFold
     suite, faults = read_suite(folder, data.relative(folder / "suite.toml"))
     problems += faults
     return SuiteFolder(folder, suite) if suite else None
+
+
+def _tools(path: Path, data: DataFolder, problems: list[Problem]) -> ToolPackage | None:
+    package, faults = read_tools(path, data.relative(path))
+    problems += faults
+    return package
 
 
 def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:

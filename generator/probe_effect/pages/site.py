@@ -24,6 +24,7 @@ from probe_effect.pages import (
     source_page,
     submission_page,
     suite_page,
+    tools_page,
     tracer_page,
 )
 from probe_effect.pages.markdown import page
@@ -72,6 +73,7 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **guide_fragments.write_all(catalogue),
         **explore_page.write_all(catalogue),
         **proof.write(catalogue),
+        **tools_page.write(catalogue),
         "releases.md": releases_page.fragment(catalogue),
         "current-release.md": releases_page.current(catalogue),
     }

@@ -38,7 +38,7 @@ def append_added(data: DataFolder, source: str, day: str, why: str) -> None:
     """
     if not (data.root / CHANGES_FILE).exists():
         return
-    entry = f'\n[[changes]]\ndate = "{day}"\nkind = "added"\nwhat = [{_string(source)}]\nwhy = {_string(why)}\n'
+    entry = f'\n[[changes]]\ndate = "{day}"\nkind = "added"\nwhat = [{toml_string(source)}]\nwhy = {toml_string(why)}\n'
     try:
         with (data.root / CHANGES_FILE).open("a", encoding="utf-8") as file:
             file.write(entry)
@@ -56,11 +56,11 @@ def _toml(document: SourceFile) -> Iterator[str]:
     """A line for each key; texts of a list on lines of their own. What only a reader can say is never written."""
     for name, value in document.model_dump(exclude={"findings", "repeated"}).items():
         if isinstance(value, tuple):
-            yield f"{name} = [\n{''.join(f'    {_string(one)},{chr(10)}' for one in value)}]\n"
+            yield f"{name} = [\n{''.join(f'    {toml_string(one)},{chr(10)}' for one in value)}]\n"
         else:
-            yield f"{name} = {value if isinstance(value, int) else _string(value)}\n"
+            yield f"{name} = {value if isinstance(value, int) else toml_string(value)}\n"
 
 
-def _string(text: str) -> str:
+def toml_string(text: str) -> str:
     """A basic string of TOML, which escapes as JSON does, but for control characters that no text of ours has."""
     return json.dumps(text, ensure_ascii=False)

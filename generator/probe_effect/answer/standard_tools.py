@@ -1,0 +1,137 @@
+"""What a standard tool costs an event on one machine: its probes with their actions, from what was measured there.
+
+One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
+each side the dearest is taken, because a tool that has several watches several kinds of event, and one event is of one
+kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.levels import point
+from probe_effect.answer.part import Basis
+from probe_effect.answer.parts import with_calls
+from probe_effect.answer.proof import calls_per_event
+from probe_effect.reduce.thresholds import slowdown_at
+from probe_effect.stats import mover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.levels import Point
+    from probe_effect.answer.part import Part
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
+
+CLOCKED = frozenset({"interval", "profile"})
+"""Kinds that a clock fires, at the tool's own rate, whatever programs do."""
+
+RETURNS = frozenset({"tracepoint-return", "kretprobe", "uretprobe", "fexit"})
+
+MAP_ACTION = "count-by-pid"
+"""What a key that is deleted is taken for: one more access to a map under a key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCost:
+    """A tool on one machine.
+
+    `cost`: ns an event, with every action that a condition may lead to; None where `missing` has kinds of probe of
+    which no cost is known there, and where only a clock fires it. `basis`: the weakest of its parts'. `notes`: what
+    was assumed. `points`: the tool in real programs, with the slowdown that its rate times that cost foretells.
+    """
+
+    tool: StandardTool
+    cost: Estimate | None = None
+    basis: Basis | None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    points: tuple[tuple[Number, Point], ...] = ()
+
+    @property
+    def is_clocked(self) -> bool:
+        """Whether a clock alone fires it."""
+        return all(one.kind in CLOCKED for one in self.tool.probes)
+
+    @property
+    def usual_slowdown(self) -> Estimate | None:
+        """Of a thread that makes all events of the greatest usual rate; None where none is stated."""
+        rate_hz = self.tool.usual_to_hz
+        return None if self.cost is None or rate_hz is None else slowdown_at(self.cost, rate_hz)
+
+
+def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
+    """Every tool of a package on a machine, in the package's order."""
+    return [_tool_cost(found, machine, package, tool) for tool in package.tools]
+
+
+def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
+    """The machine that tells the cost of most tools, then that which measured most of them; of equals the first."""
+
+    def told(machine: str) -> tuple[int, int]:
+        costs = [one for package in packages for one in tool_costs(found, machine, package)]
+        return sum(one.cost is not None for one in costs), sum(len(one.points) for one in costs)
+
+    return max(machines, key=told, default=None)
+
+
+def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
+    tracer = tool.tracer or package.tracer
+    sides: dict[bool, list[Part]] = {}
+    missing = []
+    for group in tool.probes:
+        if group.kind in CLOCKED:
+            continue
+        part = cost_of(found, machine, tracer, kind=group.kind, actions=tuple(_actions(group)), rate_hz=1.0)
+        if part is None:
+            missing.append(group.kind)
+        else:
+            sides.setdefault(_ends(group), []).append(part)
+    if missing or not sides:
+        return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
+    dearest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
+    return ToolCost(
+        tool=tool,
+        cost=_together(dearest),
+        basis=_basis(dearest, package),
+        notes=tuple(dict.fromkeys(one.note for one in dearest if one.note)),
+        points=tuple(_points(found, (machine, tracer, tool.case), dearest)) if tool.case else (),
+    )
+
+
+def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
+    """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
+    return mover.total([one.cost for one in with_calls(parts, calls_per_event)])
+
+
+def _actions(group: ToolProbes) -> Iterator[str]:
+    """Its actions; what none stands for goes by its own words, and is bounded by the dearest action."""
+    yield from group.actions
+    for part in group.unknown:
+        yield MAP_ACTION if part.startswith("delete(") else part
+
+
+def _ends(group: ToolProbes) -> bool:
+    """Whether an event passes it at its end."""
+    return group.timing == "end" or (group.timing is None and group.kind in RETURNS)
+
+
+def _basis(parts: Sequence[Part], package: ToolPackage) -> Basis:
+    """The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates."""
+    order: tuple[Basis, ...] = get_args(Basis)
+    least: Basis = "estimated" if package.stands_in else "composed" if len(parts) > 1 else "measured"
+    return max([least, *(one.basis for one in parts)], key=order.index)
+
+
+def _points(found: Evidence, key: Key, parts: Sequence[Part]) -> Iterator[tuple[Number, Point]]:
+    """The programs in which the tool was measured, each with what these parts foretell for its system calls."""
+    suite, _ = found.of(key[2])
+    for number in found.by_level.get(key, {}).values():
+        calls = calls_per_event(found, suite, number)
+        if (foretold := point(number, _together(parts, calls))) is not None:
+            yield number, foretold

@@ -1,0 +1,86 @@
+"""Standard tools are named once, and what they point to is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import Fault, rule
+from probe_effect.store.documents import value_line
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.store.tables import printable
+from probe_effect.store.tools_file import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Suite
+    from probe_effect.store.tools_file import ToolPackage
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTools:
+    """A package of standard tools that could be read, and the suites that its cases are of."""
+
+    path: Path
+    package: ToolPackage
+    suites: Mapping[str, Suite]
+
+    def fault(self, keys: tuple[str | int, ...], found: str, hint: str) -> Fault:
+        """What is wrong at `keys`, with its line."""
+        return Fault(self.path.name, value_line(self.path, keys), found, hint)
+
+
+@rule(
+    "known-tools",
+    "A standard tool stands once in its package; its tracer and its case are of a suite.",
+    good='name = "opensnoop.bt", case = "12-program-opens"',
+    bad='case = "99-opens", and no suite has it',
+)
+def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
+    times = Counter(tool.name for tool in checked.package.tools)
+    cases = {case.id for suite in checked.suites.values() for case in suite.cases}
+    if checked.package.tracer not in SCRIPT_SUFFIXES:
+        yield checked.fault(("tracer",), "no suite has scripts for this tracer", _tracers())
+    for place, tool in enumerate(checked.package.tools):
+        at = ("tools", place)
+        if times[tool.name] > 1:
+            yield checked.fault((*at, "name"), f"`{printable(tool.name)}` stands twice", "describe each tool once")
+        if tool.tracer is not None and tool.tracer not in SCRIPT_SUFFIXES:
+            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
+        if tool.case is not None and tool.case not in cases:
+            yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
+
+
+@rule(
+    "tools-form",
+    "A file of standard tools stands in its one form, so that it can be written anew without other changes.",
+    good="as `probe-effect tools --write` leaves it",
+    bad="the same with its keys in another order",
+)
+def _tools_form(checked: CheckedTools) -> Iterator[Fault]:
+    if checked.path.read_text(encoding="utf-8") != written(checked.package):
+        yield Fault(checked.path.name, None, "is not in its one form", "run `probe-effect tools --write`")
+
+
+@rule(
+    "explained-tools",
+    "A standard tool has probes, or says why it has none.",
+    good='remark = "It reads a file once a second, and attaches nothing."',
+    bad="neither `probes` nor `remark`",
+)
+def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
+    for place, tool in enumerate(checked.package.tools):
+        if not tool.probes and tool.remark is None:
+            found = f"`{printable(tool.name)}` has no probes, and no remark says why"
+            yield checked.fault(("tools", place), found, "add its probes, or a remark")
+
+
+def _tracers() -> str:
+    return f"name one of {', '.join(sorted(SCRIPT_SUFFIXES))}"
+
+
+RULES = (_known_tools, _tools_form, _explained_tools)
+"""Runs in this order over each package."""

@@ -1,0 +1,101 @@
+"""What `/tools/` says from data: what the standard tools of each package cost an event, and from which rate on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.part import PLAIN_ACTION
+from probe_effect.answer.standard_tools import best_machine, tool_costs
+from probe_effect.numbers.home import in_order
+from probe_effect.pages.markdown import render
+from probe_effect.reduce.thresholds import THRESHOLDS, threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.standard_tools import ToolCost
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.store.tools_file import StandardTool, ToolProbes
+
+SHOWN_PLACES = 3
+"""Attach points of one group that a row names."""
+
+
+def write(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: `tools.md`."""
+    found = evidence(catalogue)
+    submissions = in_order(catalogue.numbers)
+    machine = best_machine(found, catalogue.tools, list(dict.fromkeys(one.machine for one in submissions)))
+    submission = next((one for one in submissions if one.machine == machine), None)
+    packages_read_first = sorted(catalogue.tools, key=lambda one: (one.scripts is None, one.package))
+    packages = [(one, tool_costs(found, machine, one)) for one in packages_read_first] if machine else []
+    text = render(
+        "fragments/tools.md.j2",
+        packages=packages,
+        submission=submission,
+        cost=cost,
+        thresholds=thresholds,
+        usual_rate=usual_rate,
+        at_usual_rate=at_usual_rate,
+        places=places,
+        actions=actions,
+        notes=notes,
+    )
+    return {"tools.md": text}
+
+
+def notes(costs: Sequence[ToolCost]) -> dict[str, list[str]]:
+    """What was assumed of costs, each with the tools that it is assumed of."""
+    found: dict[str, list[str]] = {}
+    for one in costs:
+        for note in one.notes:
+            found.setdefault(note, []).append(one.tool.name)
+    return found
+
+
+def cost(one: ToolCost) -> str:
+    """The cost of one event with its basis, or why there is none."""
+    if one.cost is not None:
+        return f"{units.interval(one.cost, units.DURATION)}, {one.basis}"
+    if one.is_clocked:
+        return "fired by a clock, not by events"
+    return f"no time of {' and '.join(one.missing)} with these actions"
+
+
+def thresholds(one: ToolCost) -> list[str]:
+    """The rates at which a busy thread slows by 1, 5 and 30 %."""
+    return [units.interval(one.cost and threshold(one.cost, percent), units.RATE) for percent in THRESHOLDS]
+
+
+def usual_rate(tool: StandardTool) -> str:
+    """The usual rate of such events, with who states it; none is said as none."""
+    low, high = tool.usual_from_hz, tool.usual_to_hz
+    if low is None and high is None:
+        return "none stated"
+    words = [f"from {units.rate(low, 1)}"] if low is not None else []
+    words += [f"{'to' if words else 'up to'} {units.rate(high, 1)}"] if high is not None else []
+    return f"{' '.join(words)} ({tool.usual_source})"
+
+
+def at_usual_rate(one: ToolCost) -> str:
+    """The slowdown of a thread that makes them all at the greatest usual rate."""
+    return units.interval(one.usual_slowdown, units.SHARE)
+
+
+def places(group: ToolProbes) -> str:
+    """Its attach points, the first of them by name."""
+    shown, more = group.attach[:SHOWN_PLACES], len(group.attach) - SHOWN_PLACES
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def actions(group: ToolProbes) -> str:
+    """What it does at each event, each action once with how often."""
+    if group.actions == (PLAIN_ACTION,):
+        return "what the tracer itself does"
+    times = Counter(group.actions)
+    said = [action if count == 1 else f"{action} ({count} times)" for action, count in times.items()]
+    words = ", ".join([*said, *group.unknown])
+    return f"{words}; only where its condition holds" if group.filter else words

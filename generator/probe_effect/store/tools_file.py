@@ -1,0 +1,119 @@
+"""`data/tools/<package>.toml`: the standard tools of a package: what each answers, its probes and actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.source_writer import toml_string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import Self
+
+    from probe_effect.model import Problem
+    from probe_effect.store.places import DataFolder
+
+Rate = Annotated[float, Field(gt=0, le=1e10)]
+
+MAX_TOOLS = 200
+MAX_GROUPS = 50
+
+
+class ToolProbes(Document):
+    """Attach points of one tool that are of one kind and do the same at each event."""
+
+    attach: tuple[Text, ...] = Field(min_length=1, max_length=200, description="Attach points, as the tool has them.")
+    kind: Slug = Field(description="Kind of probe, as suites' `probe` has it; `tracepoint` away from system calls.")
+    actions: tuple[Slug, ...] = Field(
+        min_length=1, max_length=100, description="What it does at each event, as suites' `action` has it, in order."
+    )
+    filter: bool = Field(default=False, description="Whether a condition decides first if it does that.")
+    timing: Literal["start", "end"] | None = Field(default=None, description="Which end of a timed pair it is.")
+    unknown: tuple[Text, ...] = Field(default=(), max_length=50, description="Parts of it that no action stands for.")
+
+
+class StandardTool(Document):
+    """One tool."""
+
+    name: Text = Field(max_length=60, description="Its command.")
+    answers: Text = Field(description="The question that it answers.")
+    event: Text = Field(description="What one event is: `an open`, `a read or write`.")
+    tracer: Slug | None = Field(default=None, description="Whose costs hold, where they are not those of the package.")
+    usual_from_hz: Rate | None = Field(default=None, description="Least usual rate of such events, where it is stated.")
+    usual_to_hz: Rate | None = Field(
+        default=None, description="Greatest usual rate of such events, where it is stated."
+    )
+    usual_source: Text | None = Field(default=None, description="Where that rate is stated.")
+    case: Slug | None = Field(default=None, description="The case of a suite that measures this tool in real programs.")
+    remark: Text | None = Field(default=None, description="What has to be known of it, such as why no rate applies.")
+    probes: tuple[ToolProbes, ...] = Field(
+        default=(),
+        max_length=MAX_GROUPS,
+        description="Each `[[tools.probes]]`; probes that fire at its start or end alone are left out.",
+    )
+
+    @model_validator(mode="after")
+    def _rate_with_its_source(self) -> Self:
+        has_rate = self.usual_from_hz is not None or self.usual_to_hz is not None
+        if has_rate != (self.usual_source is not None):
+            msg = "a usual rate and `usual_source` come together"
+            raise ValueError(msg)
+        return self
+
+
+class ToolPackage(Document):
+    """The whole document."""
+
+    schema_version: Literal[1]
+    title: Text = Field(description="Whose tools these are.")
+    package: Text = Field(max_length=60, description="Debian's package.")
+    version: Text = Field(max_length=60, description="Version of the package that was read.")
+    where: Text = Field(description="Address of the tools' own repository.")
+    tracer: Slug = Field(description="The tool of suites whose costs hold for these.")
+    stands_in: Text | None = Field(default=None, description="Why the costs of another tool stand for this one's.")
+    scripts: Text | None = Field(
+        default=None,
+        description="Folder of its scripts, whose probes `probe-effect tools --write` reads; absent where people did.",
+    )
+    tools: tuple[StandardTool, ...] = Field(min_length=1, max_length=MAX_TOOLS, description="Each `[[tools]]`.")
+
+
+def tool_files(data: DataFolder) -> list[Path]:
+    """The file of every package, by name."""
+    return sorted((data.root / "tools").glob("*.toml"))
+
+
+def read_tools(path: Path, file: str) -> tuple[ToolPackage | None, list[Problem]]:
+    """The package at `path`, or None with every problem found; `file` is the name that problems give."""
+    return read_document(path, file, "tools", ToolPackage)
+
+
+def written(package: ToolPackage) -> str:
+    """The document in its one form, as `probe-effect tools --write` leaves it."""
+    return "".join(_lines(package.model_dump(exclude_defaults=True), ""))
+
+
+def _lines(values: Mapping[str, Any], table: str) -> Iterator[str]:
+    """Keys first, then tables: what stands below a header of TOML belongs to it."""
+    for name, value in values.items():
+        if not _is_tables(value):
+            yield f"{name} = {_value(value)}\n"
+    for name, value in values.items():
+        if _is_tables(value):
+            for one in value:
+                yield f"\n[[{table}{name}]]\n"
+                yield from _lines(one, f"{table}{name}.")
+
+
+def _is_tables(value: object) -> bool:
+    return isinstance(value, tuple) and any(isinstance(one, dict) for one in value)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value).lower() if isinstance(value, bool | int | float) else toml_string(str(value))
