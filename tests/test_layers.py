@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "importers": GROUND | {"store", "stats"},
     "charts": {"model", "units", "store", "reduce"},
     "pages": GROUND | NUMBERS | {"charts"},
-    "exports": GROUND | NUMBERS | {"checks", "charts", "pages"},
+    "exports": GROUND | NUMBERS | {"checks", "charts", "pages", "scripts"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "live": GROUND | HOST | {"store", "tracers", "scripts"},

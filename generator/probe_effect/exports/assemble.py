@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import live_script
 from probe_effect.compare.subjects import subjects
+from probe_effect.exports.advising import advise_file
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
 from probe_effect.exports.explore import FORM, explore_files
@@ -84,6 +85,7 @@ def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     machines = subjects(catalogue)
     yield LIST, script_json([machine_values(one) for one in machines])
     yield from guidance_files(catalogue)
+    yield from advise_file(catalogue)
     yield from explore_files(catalogue, machines)
     yield from compare_files(catalogue, machines)
 

@@ -1,0 +1,147 @@
+"""What `/advise/` works with: the tables of the reader of scripts, and on each machine what kinds of probes cost.
+
+A script may do several things at each event, so the page adds: the probe with one action, as it was measured, and what
+each further action adds to a probe. Both are those of `answer.cost_of`, and so is what an unknown action is taken for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.answer import sentences
+from probe_effect.answer.actions import MADE_OF, Sum, dearest_action, difference, differences
+from probe_effect.answer.advice import FILTERED, OWN_ACTIONS
+from probe_effect.answer.cost_of import cost_of, firing
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.part import PLAIN_ACTION
+from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
+from probe_effect.answer.proof import pairs, spread
+from probe_effect.answer.words import WORDS
+from probe_effect.exports.script_values import ends, script_json
+from probe_effect.numbers import names
+from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.pages import addresses
+from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.scripts.tables import KINDS, TRACEPOINTS, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.answer.actions import Differences
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.part import Part
+    from probe_effect.numbers.catalogue import Catalogue
+
+ADVISING = "advise.json"
+
+MECHANISMS = (None, "emulated", "stepped", "called")
+PROBE_KINDS = tuple(
+    dict.fromkeys(
+        (*KINDS.values(), *(kind for _, kind in TRACEPOINTS), "system-call", "function-tracer", "function-graph")
+    )
+)
+"""Kinds that the reader of scripts knows."""
+
+SCRIPTED = ("bpftrace", "dtrace", "perf", "strace", "trace-cmd")
+"""Tracers that run what the reader reads, by how their names begin."""
+
+USER_PROBES = ("uprobe", "uretprobe")
+"""Kinds whose cost depends on the first instruction of what is probed."""
+
+SAID = ("slows", "unclear", "unknown", "one", "one-waiting", "running", "threshold", "no-threshold", "hot", "counted")
+"""Keys of the words that the page has in common with `predict` and the calculator."""
+
+ADVISE_WORDS = {
+    "filtered": FILTERED,
+    "not-understood": "{attach} has a part that was not understood: {what}. It is taken for the dearest action that "
+    "was measured, and at the low end for nothing.",
+    "whole": "this script",
+    "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
+    "no-tracer": "Nobody measured {tracer} on this machine.",
+    "no-event": "None of its probes is fired by what a thread does.",
+    "first": "What the kernel does with the first instruction of a probed user function decides its cost: a push of a "
+    "register, a nop, a jump or a call it carries out itself; others it copies and steps, with a second exception; a "
+    "nop of five bytes becomes a call since Linux 6.18. “objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
+}
+"""What only this page says."""
+
+Values = dict[str, Any]
+
+
+def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """File name below `/data/` and its JSON."""
+    found = evidence(catalogue)
+    apart = spread(pairs(found))
+    machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
+    whole = {
+        "tables": tables(),
+        "words": {key: WORDS[key] for key in SAID} | ADVISE_WORDS,
+        "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
+        "thresholds": THRESHOLDS,
+        "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
+        "user_probes": USER_PROBES,
+        "machines": [_machine(found, machine) for machine in machines],
+    }
+    yield ADVISING, script_json(whole)
+
+
+def _machine(found: Evidence, machine: str) -> Values:
+    tracers = found.by_tracer(machine)
+    newest = next(iter(next(iter(tracers.values())).values())).submission
+    return {
+        "id": machine,
+        "where": sentences.place(facts_of_submission(newest), newest.document),
+        "href": addresses.machine(machine),
+        "tracers": {one: _tracer(found, machine, one) for one in tracers if one.startswith(SCRIPTED)},
+    }
+
+
+def _tracer(found: Evidence, machine: str, tracer: str) -> Values:
+    """Costs of kinds of probes with one action each, and what an action adds; in ns, with a basis and a note."""
+    fired = list(firing(found, machine, tracer))
+    known = differences(fired)
+    actions = list(dict.fromkeys((PLAIN_ACTION, *(one.action for one in fired), *MADE_OF)))
+    dearest = dearest_action(known)
+    return {
+        "tool": names.tool_with_version(next(iter(found.by_tracer(machine)[tracer].values()))),
+        "own": sorted(OWN_ACTIONS.get(tracer.split("-", maxsplit=1)[0], ())),
+        "dearest": ends(dearest[1].cost) if dearest else None,
+        "adds": {action: cost for action in actions if (cost := _added(action, known))},
+        "costs": {
+            f"{kind} {mechanism}" if mechanism else kind: costs
+            for kind in PROBE_KINDS
+            for mechanism in (MECHANISMS if kind in USER_PROBES else (None,))
+            if (costs := _costs(found, (machine, tracer), kind, mechanism, actions))
+        },
+    }
+
+
+def _added(action: str, known: Differences) -> list[float | None] | None:
+    """What an action adds to a probe that does something else already; None where nothing tells."""
+    parts = [difference(one, PLAIN_ACTION, known) for one in MADE_OF.get(action, (action,))]
+    whole = Sum()
+    for part in parts:
+        if part is None:
+            return None
+        whole = whole.plus(part)
+    return ends(whole.cost)
+
+
+def _costs(
+    found: Evidence, place: tuple[str, str], kind: str, mechanism: str | None, actions: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Action to the cost of the probe with it alone: value, ends, basis and note; those that anything tells."""
+    machine, tracer = place
+    parts = {
+        action: cost_of(
+            found, machine, tracer, kind=kind, mechanism=mechanism, actions=[action] * (action != PLAIN_ACTION)
+        )
+        for action in actions
+    }
+    return {action: _values(part) for action, part in parts.items() if part is not None}
+
+
+def _values(part: Part) -> list[Any]:
+    cost = ends(part.cost) or []
+    return [*cost, part.basis, *([part.note] if part.note else [])]

@@ -1,0 +1,184 @@
+// Command lines of tools that trace: the generator's scripts/commands.py and command_probes.py.
+(() => {
+  const { failed, shortened, matcher } = probeEffect.scriptTokens;
+  const { own } = probeEffect.scriptClauses;
+
+  const setting = /^[A-Za-z_][A-Za-z0-9_]*=/;
+  const modifiers = /^[ukhGHpPSDWeIb]+$/;
+  const traced = /^(?:trace=|t=)?([^=]*)$/;
+  const ends = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"];
+  const largePages = 4096;
+  const costly = {
+    perf: ["a", "c", "F", "g", "m", "all-cpus", "call-graph", "count", "freq", "mmap-pages"],
+    strace: ["c", "C", "f", "k", "count", "follow-forks", "seccomp-bpf", "stack-trace", "summary", "summary-only"],
+    "trace-cmd": ["T", "b", "p"],
+  };
+  const plugins = { function: "function-tracer", function_graph: "function-graph" };
+
+  const commands = (tables, { tracepointKind, firstKind }) => {
+    const match = matcher(tables.shell);
+
+    const unquoted = ({ sort, text }) => {
+      if (sort === "escape") return text.slice(1);
+      if (sort === "double") return text.slice(1, -1).replace(/\\([\\"$`])/g, "$1");
+      return sort === "single" ? text.slice(1, -1) : text;
+    };
+
+    const shellWords = function* shellWords(text) {
+      let word = null;
+      for (let at = 0; at < text.length;) {
+        const part = match(text, at);
+        if (!part) throw failed(text, at, `“${text[at]}” that is never closed`, "the same quote again");
+        at += part.text.length;
+        if (part.sort !== "space" && !(part.sort === "escape" && part.text === "\\\n")) word = (word ?? "") + unquoted(part);
+        else if (part.sort === "space" && word !== null) {
+          if (ends.includes(word)) return;
+          yield word;
+          word = null;
+        }
+      }
+      if (word !== null && !ends.includes(word)) yield word;
+    };
+
+    // Options, as getopt_long(3) reads them, and other words; all behind `--` are others.
+    const split = (words, withValue) => {
+      const options = [];
+      const others = [];
+      const waiting = [...words];
+      const next = () => waiting.shift() ?? null;
+      while (waiting.length > 0) {
+        const word = waiting.shift();
+        if (word === "--") others.push(...waiting.splice(0));
+        else if (word.startsWith("--")) {
+          const [name, ...value] = word.slice(2).split("=");
+          if (value.length > 0) options.push([name, value.join("=")]);
+          else options.push([name, withValue.includes(name) ? next() : null]);
+        } else if (word.startsWith("-") && word.length > 1) {
+          const letters = [...word.slice(1)];
+          const last = letters.findIndex((letter) => withValue.includes(letter));
+          options.push(...(last < 0 ? letters : letters.slice(0, last)).map((letter) => [letter, null]));
+          if (last >= 0) options.push([letters[last], letters.slice(last + 1).join("") || next()]);
+        } else others.push(word);
+      }
+      return { options, others };
+    };
+
+    // The tool and its options where a text is a command line of one that we read; null for any other text.
+    const commandLine = (text) => {
+      const words = shellWords(text);
+      let first;
+      do first = words.next().value ?? ""; while (first !== "" && (tables.before_tools.includes(first) || setting.test(first)));
+      const tool = first.slice(first.lastIndexOf("/") + 1);
+      const language = own(tables.tools, tool);
+      if (language === undefined || first.startsWith("#!")) return null;
+      const rest = [...words];
+      const { options, others } = split(rest, tables.with_value[`${tool} ${rest[0]}`] ?? tables.with_value[tool]);
+      const all = (...names) => options.filter(([name, value]) => names.includes(name) && value !== null).map(([, value]) => value);
+      const has = (...names) => options.some(([name]) => names.includes(name));
+      const command = { tool, language, options, words: others, all, has, pid: all("p", "pid", "attach")[0] ?? null };
+      return tool === "bpftrace" || tool === "dtrace" ? carrying(text, command) : command;
+    };
+
+    const carrying = (text, command) => {
+      const option = command.tool === "bpftrace" ? "e" : "n";
+      const programs = command.all(option);
+      if (programs.length > 0) return { ...command, program: programs.join("\n") };
+      const found = command.words.length > 0 ? `“${shortened(command.words[0])}”` : "no program";
+      throw failed(text, 0, found, `-${option} and a program; of a script in a file, give the text`);
+    };
+
+    const written = (name, value) => `${name.length === 1 ? "-" : "--"}${name}${value === null ? "" : ` ${value}`}`;
+
+    const probe = (attach, kind, action, { hasFilter = false, unknown = [] } = {}) => ({
+      attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1,
+    });
+
+    const listed = (values, fallback) => {
+      const found = values.flatMap((value) => value.replace(/[{}]/g, "").split(",")).filter(Boolean);
+      return found.length > 0 ? found : [fallback];
+    };
+
+    const perfKind = (event, isSampled) => {
+      const [group, name] = event.split(/:(.*)/s);
+      if (!name || modifiers.test(name)) {
+        const isSoftware = tables.software.includes(group);
+        if (isSampled && (tables.clocks.includes(group) || !isSoftware)) return "profile";
+        return isSoftware ? "software" : "hardware";
+      }
+      return firstKind(tables.perf_kinds, event) ?? tracepointKind(event);
+    };
+
+    const recordAction = ({ has, all }) => {
+      if (has("g", "call-graph")) return "record-stack";
+      const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
+      return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= largePages ? "record-large-buffer" : "record";
+    };
+
+    const perf = (text, command) => {
+      const { words: [subcommand = "", function_], has, all } = command;
+      const hasFilter = has("filter");
+      if (subcommand === "trace") {
+        const action = has("s", "summary") ? "count-by-name" : "print";
+        const unknown = all("F", "pf").map((value) => written("F", value));
+        return listed(all("e", "event", "expr"), "all").map((event) =>
+          probe(event, event.includes(":") ? tracepointKind(event) : "system-call", action, { hasFilter, unknown }));
+      }
+      if (subcommand === "probe") {
+        const wanted = [...all("a", "add"), ...(function_ === undefined ? [] : [function_])];
+        if (wanted.length === 0) throw failed(text, 0, "no probe", "perf probe with --add and a function");
+        return wanted.map((one) => {
+          const [name] = (one.slice(one.indexOf("=") + 1) || one).split(" ");
+          return probe(name, `${has("x", "exec") ? "u" : "k"}${name.endsWith("%return") ? "ret" : ""}probe`, "nothing");
+        });
+      }
+      if (!["record", "top", "stat"].includes(subcommand)) {
+        throw failed(text, 0, `“perf ${shortened(subcommand)}”`,
+          "perf record, stat, top, trace or probe, which are those that probe");
+      }
+      const isStat = subcommand === "stat";
+      const isSampled = !isStat && !has("c", "count");
+      return listed(all("e", "event"), "cycles").map((event) =>
+        probe(event, perfKind(event, isSampled), isStat ? "count" : recordAction(command), { hasFilter }));
+    };
+
+    const strace = (text, { words, options, has, all, pid }) => {
+      const named = [...all("e").map((one) => traced.exec(one)?.[1]).filter((one) => one !== undefined), ...all("trace")];
+      if (words.length === 0 && pid === null) {
+        throw failed(text, 0, "no process", "strace with -p or a command to trace");
+      }
+      const action = has("c", "summary-only") && !has("C", "summary") ? "count-by-name" : "print";
+      const unknown = options.filter(([name]) => ["k", "stack-trace"].includes(name)).map((one) => written(...one));
+      return listed(named, "all").map((name) =>
+        probe(name, "system-call", action, { hasFilter: has("P", "trace-path"), unknown }));
+    };
+
+    const traceCmd = (text, { words: [subcommand], has, all }) => {
+      if (!["record", "start", "stream", "profile", "set"].includes(subcommand)) {
+        throw failed(text, 0, subcommand === undefined ? "no subcommand" : `“trace-cmd ${shortened(subcommand)}”`,
+          "trace-cmd record, start, stream or profile, which are those that probe");
+      }
+      const action = has("T") ? "record-stack" : "record";
+      const events = all("e").map((event) => (/[:/]/.test(event) ? event.replaceAll("/", ":") : `${event}:*`));
+      const functions = all("l", "g");
+      const tracers = all("p").flatMap((plugin) => (functions.length > 0 ? functions : ["*"]).map((one) => {
+        const kind = own(plugins, plugin);
+        return probe(one, kind ?? "unknown", action, { unknown: kind ? [] : [written("p", plugin)] });
+      }));
+      const found = [...events.map((one) => probe(one, tracepointKind(one), action, { hasFilter: has("f") })), ...tracers];
+      if (found.length === 0) throw failed(text, 0, "no event", "trace-cmd with -e and an event, or -p and a tracer");
+      return found;
+    };
+
+    const readCommand = (text, command) => ({
+      language: command.language,
+      text,
+      probes: { perf, strace, "trace-cmd": traceCmd }[command.tool](text, command),
+      pid_filter: command.tool === "trace-cmd" ? command.all("P")[0] ?? null : command.pid,
+      options: command.options.filter(([name]) => costly[command.tool].includes(name)).map((one) => written(...one)),
+    });
+
+    return { commandLine, readCommand };
+  };
+
+  probeEffect.scriptCommands = { commands };
+})();

@@ -1,0 +1,182 @@
+"""The site's reader of scripts and its sums of costs, under node, against the Python ones."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import PROJECT
+from probe_effect.scripts.tables import tables
+from script_examples import FILE, reading, texts
+from site_build import absent
+
+SCRIPTS = [
+    PROJECT / f"site/assets/js/script-{name}.js" for name in "tokens clauses actions commands reader cost".split()
+]
+SEED = 20_261_122
+PIECES = (
+    *"{}[]()/*\"'@$,;:=-+\n\\#&|~",
+    *"if else nsecs count() hist( kprobe:f @a[tid] $x == delete(@a[tid]) str(arg0) comm /* */ // self->t 1".split(),
+)
+STATEMENTS = (
+    """
+@a[tid] = nsecs;~$x = @a[tid];~@ = hist(nsecs - $x);~delete(@a[tid]);~@b[comm, pid]++;~if (pid) { @ = count(); }
+else { printf("%s", str(arg0)); }~else if (1) { @[kstack] = count() }~while ($i < 3) { $i++; }~$s = str(arg1);
+@[$s] = sum(1);~@[kstack, ustack] = hist(arg2);~time();~f(1);~@n[tid] = comm;~@[@n[tid], probe] = count();~m();
+""".replace("\n", "~")
+    .strip("~")
+    .split("~")
+)
+
+PROGRAM = """
+const fs = require("fs"), vm = require("vm");
+globalThis.probeEffect = {};
+const [scripts, ...asked] = JSON.parse(fs.readFileSync(0, "utf8"));
+scripts.forEach((path) => vm.runInThisContext(fs.readFileSync(path, "utf8"), { filename: path }));
+const { scriptReader, scriptCost } = probeEffect;
+"""
+
+READ = """
+const [tables, texts] = asked;
+const read = scriptReader.connect(tables);
+const error = ({ line, column, found, expected }) => ({ error: { line, column, found, expected } });
+const reading = (text) => {
+  try { return { script: read(text) }; } catch (wrong) {
+    if (!(wrong instanceof scriptReader.ScriptError)) throw wrong;
+    return error(wrong);
+  }
+};
+console.log(JSON.stringify(texts.map(reading)));
+"""
+
+COST = """
+const [tracer, probes] = asked;
+console.log(JSON.stringify(probes.map(({ mechanism, ...probe }) => scriptCost.costOf(tracer, probe, mechanism))));
+"""
+
+
+def under_node(program: str, *asked: object) -> Any:  # noqa: ANN401 (JSON)
+    """What one of the programs above prints."""
+    node = shutil.which("node", path=f"{Path(sys.executable).parent}") or shutil.which("node")
+    if node is None:
+        absent("node is not installed: make test installs it")
+    given = json.dumps([[str(path) for path in SCRIPTS], *asked])
+    done = subprocess.run([node, "-e", PROGRAM + program], input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def pasted() -> list[str]:
+    """Texts of pieces of scripts, in any order."""
+    chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
+    blocks = ["".join(chance.choices(PIECES, k=chance.randint(1, 30))) for _ in range(1500)]
+    written = [" ".join(chance.choices(STATEMENTS, k=chance.randint(1, 9))) for _ in range(1500)]
+    pairs = zip(written, reversed(written), strict=True)
+    functions = (f"macro m() {{ {one} }} k:f /@a[tid]/ {{ {other} }} ur:a:b {{ {one} }}" for one, other in pairs)
+    return [
+        *blocks,
+        *functions,
+        *(f"k:f {{ {one} }}" for one in blocks),
+        *(f"perf record {one}" for one in blocks[:300]),
+    ]
+
+
+def test_the_sites_reader_reads_the_shared_examples_as_ours_does() -> None:
+    examples = json.loads(FILE.read_text(encoding="utf-8"))["scripts"]
+    found = under_node(READ, tables(), [one["text"] for one in examples])
+    expected = [{key: value for key, value in one.items() if key != "text"} for one in examples]
+    assert found == expected
+
+
+def test_both_readers_read_and_refuse_any_other_text_alike() -> None:
+    found = under_node(READ, tables(), pasted())
+    different = [
+        (text, ours, theirs)
+        for text, theirs in zip(pasted(), found, strict=True)
+        if (ours := json.loads(json.dumps(reading(text)))) != theirs
+    ]
+    assert different == []
+
+
+def test_most_changed_examples_are_read_alike_too() -> None:
+    chance = random.Random(SEED)  # noqa: S311 (likewise)
+    cut = [
+        text[: chance.randint(0, len(text))] + chance.choice(PIECES) + text[chance.randint(0, len(text)) :]
+        for text in texts()
+    ]
+    found = under_node(READ, tables(), cut)
+    assert found == [json.loads(json.dumps(reading(text))) for text in cut]
+
+
+TRACER = {
+    "own": ["record"],
+    "dearest": [500.0, 400.0, 700.0],
+    "adds": {
+        "nothing": [0.0, 0.0, 0.0],
+        "count": [10.0, 8.0, 13.0],
+        "filter": [5.0, 4.0, 6.0],
+        "print": [500.0, 400.0, 700.0],
+    },
+    "costs": {
+        "kprobe": {
+            "nothing": [100.0, 90.0, 120.0, "measured"],
+            "count": [111.0, 100.0, 130.0, "measured"],
+            "filter": [104.0, 93.0, 125.0, "composed", "A note."],
+            "print": [600.0, 490.0, 820.0, "composed"],
+        },
+        "uprobe stepped": {"nothing": [1000.0, None, None, "estimated"], "count": [1010.0, None, None, "estimated"]},
+    },
+}
+
+
+def cost(kind: str, *actions: str, has_filter: bool = False, unknown: tuple[str, ...] = (), mechanism: str = "") -> Any:  # noqa: ANN401 (JSON)
+    probe = {"kind": kind, "actions": actions, "has_filter": has_filter, "unknown": unknown, "mechanism": mechanism}
+    return under_node(COST, TRACER, [probe])[0]
+
+
+@pytest.mark.parametrize(
+    ("actions", "value", "low", "high", "basis"),
+    [
+        (["nothing"], 100, 90, 120, "measured"),
+        (["count"], 111, 100, 130, "measured"),
+        (["record"], 100, 90, 120, "measured"),
+        (["count", "count"], 121, 108, 143, "composed"),
+        (["print", "count"], 611, 500, 830, "composed"),
+        (["count", "frobnicate"], 611, 100, 830, "composed"),
+    ],
+)
+def test_the_first_measured_action_is_taken_whole_and_others_are_added(
+    actions: list[str], value: float, low: float, high: float, basis: str
+) -> None:
+    found = cost("kprobe", *actions)
+    assert found["cost"] == {"value": value, "low": low, "high": high}
+    assert found["basis"] == basis
+
+
+def test_an_event_behind_a_filter_may_cost_no_more_than_the_filter() -> None:
+    found = cost("kprobe", "print", has_filter=True)
+    assert found["cost"] == {"value": 604, "low": 93, "high": 825}
+
+
+def test_what_is_not_understood_is_taken_for_the_dearest_action() -> None:
+    found = cost("kprobe", "count", unknown=("delete(@x)",))
+    assert found["cost"] == {"value": 611, "low": 100, "high": 830}
+    assert found["unknown"] == ["delete(@x)"]
+
+
+def test_a_cost_without_ends_stays_without() -> None:
+    found = cost("uprobe", "count", "count", mechanism="stepped")
+    assert found["cost"] == {"value": 1020, "low": None, "high": None}
+    assert found["basis"] == "estimated"
+
+
+def test_a_kind_that_nobody_measured_has_no_cost() -> None:
+    assert cost("iter", "count") is None
+    assert cost("constructor", "count") is None
