@@ -60,7 +60,7 @@ def command(program: Path, *words: object) -> Target:
 
 def functions(program: Path, pattern: str, kind: Kind = "uprobe") -> list[Countable]:
     found = matching_functions(program, pattern)
-    return [Countable(probe=name, kind=kind, path=program, offsets=(offset,)) for name, offset in found.items()]
+    return [Countable(probe=name, kind=kind, path=program, offsets=(one.offset,)) for name, one in found.items()]
 
 
 @pytest.fixture
