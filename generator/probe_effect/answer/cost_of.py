@@ -88,10 +88,10 @@ def cost_of(
     wanted = Wanted(kind, mechanism, tuple(actions))
     fired = list(firing(found, machine, tracer))
     known = differences(fired)
-    ways = _ways(found, machine, wanted, _bases(fired, wanted), known)
+    ways = _ways(found, machine, wanted, bases_of(fired, kind, mechanism), known)
     if not ways and tracer in found.by_tracer(machine):
         by_count = list(_counted(found, machine, tracer, mechanism))
-        ways = _ways(found, machine, wanted, _bases(by_count, wanted), known)
+        ways = _ways(found, machine, wanted, bases_of(by_count, kind, mechanism), known)
     return _part(found, (machine, tracer), wanted, _dearest_mechanism(ways), rate_hz) if ways else None
 
 
@@ -133,11 +133,11 @@ def _single(found: Evidence) -> Iterator[tuple[Suite, Case]]:
     )
 
 
-def _bases(fired: Sequence[Fired], wanted: Wanted) -> list[Fired]:
+def bases_of(fired: Sequence[Fired], kind: str, mechanism: str | None) -> list[Fired]:
     """The cases that stand for a kind of probe; where their mechanism is known, of that mechanism alone."""
-    for probe in STANDS_FOR.get(wanted.kind, (wanted.kind,)):
+    for probe in STANDS_FOR.get(kind, (kind,)):
         of_kind = [one for one in fired if one.case.probe == probe]
-        fitting = [one for one in of_kind if wanted.mechanism is None or one.mechanism in (None, wanted.mechanism)]
+        fitting = [one for one in of_kind if mechanism is None or one.mechanism in (None, mechanism)]
         if fitting:
             return fitting
     return []

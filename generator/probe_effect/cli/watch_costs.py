@@ -28,7 +28,7 @@ PLAIN_TRACERS: dict[Sort, tuple[str, ...]] = {"bpf": ("libbpf", "bpftrace"), "ft
 """How a thing traces to the tools whose plain probe stands for it, the one that adds least to the probe first."""
 
 NO_PROBE = "not run by a probe"
-NOT_TOLD = "the kernel does not tell where it is"
+NOT_TOLD = "no place is told"
 NOT_COUNTED = "its events are not counted"
 NOT_MEASURED = "not measured: {kind}"
 

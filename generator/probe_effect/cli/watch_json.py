@@ -8,8 +8,8 @@ themselves; `statistics_s_per_s`: what the statistics take while it looks, in no
 much they make a run longer; `statistics_counted_ns`: what they find for an empty program, which is taken off each run;
 `found`: `sort` (`bpf`, `ftrace`, `perf` or `ptrace`), `id` (of a BPF program), `type`, `name`, `owners` (`pid` and
 `comm`), `places` (`kind`, `name`, `path`, `offset_bytes`), `other_places` (how many more), `events_hz`,
-`program_s_per_s`, `probe_ns` (of one event, beside its program), `probe_s_per_s`, `cpu_s_per_s`, `machine` (where `probe_ns`
-was measured), `why` (what is missing or assumed).
+`program_s_per_s`, `probe_ns` (of one event, beside its program), `probe_s_per_s`, `cpu_s_per_s`, `machine` (where
+`probe_ns` was measured), `why` (what is missing or assumed).
 """
 
 from __future__ import annotations
