@@ -117,7 +117,7 @@ class Costs:
         """
         for machine in self.machines:
             for tracer in self._plain(sort, machine):
-                bases = bases_of(firing(self._found, machine, tracer), kind, how)
+                bases = bases_of(list(firing(self._found, machine, tracer)), kind, how)
                 if how is None or any(base.mechanism == how for base in bases):
                     part = cost_of(self._found, machine, tracer, kind=kind, mechanism=how)
                     if part is not None:
