@@ -57,6 +57,7 @@ ADVISE_WORDS = {
     "not-understood": "{attach} has a part that was not understood: {what}. It is taken for the dearest action that "
     "was measured, and at the low end for nothing.",
     "whole": "this script",
+    "least": "at no less than {rate}",
     "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
     "no-tracer": "Nobody measured {tracer} on this machine.",
     "no-event": "None of its probes is fired by what a thread does.",

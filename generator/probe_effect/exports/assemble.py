@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import live_script
 from probe_effect.compare.subjects import subjects
-from probe_effect.exports.advising import advise_file
+from probe_effect.exports.advising import ADVISING, advise_file
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
 from probe_effect.exports.explore import FORM, explore_files
@@ -40,7 +40,7 @@ FOLDERS = ("static", "assets", "content")
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
-OF_LAYOUTS = frozenset({CALCULATOR, FORM, INDEX})
+OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FORM, INDEX})
 """Of the data of scripts what layouts read, and publish beside the others."""
 
 

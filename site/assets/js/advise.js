@@ -87,8 +87,8 @@
       const first = data.user_probes.includes(probe.kind) ? mechanismField(`advise-first-${at}`, mechanism) : null;
       const said = element("div", "advise-cost");
       const made = element("li", "",
-        element("p", "", element("code", "", probe.attach), ` ${spaced(probe.kind)}: ${does(probe)}`,
-          ...(probe.has_filter ? [", behind a filter"] : [])),
+        element("p", "", element("code", "", probe.attach)),
+        element("p", "advise-does", `${spaced(probe.kind)}: ${does(probe)}${probe.has_filter ? ", behind a filter" : ""}`),
         element("div", "advise-fields", labelled("Events per second", field),
           labelled("From 1/s to 10 M/s", slider), ...(first ? [labelled("First instruction", first)] : [])),
         said);
@@ -105,10 +105,15 @@
       return { ...one, rate, found: tracer ? costOf(tracer, one.probe, one.first?.value) : null };
     });
 
-    const thresholds = (cost) => [...predict(cost, { rate: 1, threads: 1, busy: 1 }).thresholds].map(([percent, rate]) => [
-      `${percent}${gap}% (${data.thresholds[percent]})`,
-      isClear(cost) && rate ? filled(data.words.threshold, { rate: interval(rate, scales.RATE) }) : data.words["no-threshold"],
-    ]);
+    // Where a cost may be 0, only the rate can be told below which its upper end does not matter.
+    const atRate = (cost, rate) => {
+      if (rate && isClear(cost)) return filled(data.words.threshold, { rate: interval(rate, scales.RATE) });
+      if (rate && rate.low !== null) return filled(data.words.least, { rate: quantity(rate.low, scales.RATE) });
+      return data.words["no-threshold"];
+    };
+
+    const thresholds = (cost) => [...predict(cost, { rate: 1, threads: 1, busy: 1 }).thresholds].map(([percent, rate]) =>
+      [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(cost, rate)]);
 
     const say = ({ probe, said, found, rate }, usual) => {
       if (found === null) {

@@ -34,11 +34,14 @@
     if (!costs) return null;
     const done = probe.actions.filter((one) => one !== "nothing" && !tracer.own.includes(one));
     const wanted = probe.has_filter && !done.includes("filter") ? ["filter", ...done] : done;
-    const known = wanted.filter((one) => own(costs, one) && own(tracer.adds, one));
-    const unknown = [...wanted.filter((one) => !known.includes(one)), ...probe.unknown];
-    const first = known.find((one) => costs[one][3] === "measured") ?? known[0] ?? "nothing";
+    const isMeasured = (one) => own(costs, one)?.[3] === "measured";
+    const adds = (one) => own(tracer.adds, one);
+    const known = wanted.filter((one) => isMeasured(one) || (own(costs, one) && adds(one)));
+    const first = known.find((one) => !adds(one)) ?? known.find(isMeasured) ?? known[0] ?? "nothing";
+    const rest = wanted.filter((_, at) => at !== wanted.indexOf(first));
+    const others = rest.filter((one) => known.includes(one) && adds(one));
+    const unknown = [...rest.filter((one) => !others.includes(one)), ...probe.unknown];
     if (!own(costs, first) || (unknown.length > 0 && !tracer.dearest)) return null;
-    const others = known.filter((_, at) => at !== known.indexOf(first));
     let cost = total([given(costs[first]), ...others.map((one) => given(tracer.adds[one]))]);
     unknown.forEach(() => { cost = { ...total([cost, given(tracer.dearest)]), low: cost.low }; });
     if (probe.has_filter && done.some((one) => one !== "filter")) cost = fromFilter(cost, costs);

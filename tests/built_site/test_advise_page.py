@@ -1,0 +1,185 @@
+"""The page `/advise/` in a real browser: what it reads, what it answers, and that a pasted script stays text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import accessibility
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.evidence import evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.numbers.catalogue import Catalogue
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+READY = "form.advise[data-state=ready]"
+SCRIPTS_BYTES, DATA_BYTES = 13_500, 45_000
+"""Compressed, so that the page answers at once on a phone."""
+
+HOSTILE = 'k:f { printf("<img src=x onerror=alert(1)>"); f("<script>alert(1)</script>") } u:<b>a</b>:x { @ = count() }'
+
+WORKED_OUT = """async probe => {
+    const data = await (await fetch(document.querySelector(".advise-data").href)).json();
+    const { tracers } = data.machines.find(one => one.id === probe.machine);
+    return probeEffect.scriptCost.costOf(tracers[probe.tracer], probe, probe.mechanism);
+}"""
+
+
+@pytest.fixture
+def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
+    made = desktop.new_page()
+    made.goto(f"{address}advise/")
+    made.wait_for_selector(READY)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def found(catalogue: Catalogue) -> Evidence:
+    return evidence(catalogue)
+
+
+def paste(page: Page, script: str) -> None:
+    page.fill("#advise-script", script)
+
+
+def said(page: Page) -> str:
+    return page.locator(".advise output").inner_text()
+
+
+def probes(page: Page) -> list[str]:
+    return page.locator(".advise-probes code").all_inner_texts()
+
+
+def test_a_first_visit_has_an_answer(page: Page) -> None:
+    assert said(page).startswith("At 1\N{NO-BREAK SPACE}k\N{NO-BREAK SPACE}events/s, this script with bpftrace")
+    assert probes(page) == ["tracepoint:syscalls:sys_enter_openat"]
+    assert page.locator(".advise-does").inner_text() == "tracepoint entry: print, count by string"
+
+
+def test_each_probe_that_a_thread_fires_gets_a_rate(page: Page) -> None:
+    paste(page, 'BEGIN { printf("x") } k:a,k:b { @ = count() } i:s:1 { print(@) } p:hz:49 { @[ustack] = count() }')
+    assert probes(page) == ["kprobe:a", "kprobe:b", "profile:hz:49"]
+    assert page.input_value("#advise-rate-2") == "49"
+
+
+def test_a_higher_rate_is_a_higher_slowdown_and_is_kept_when_the_script_changes(page: Page) -> None:
+    before = said(page)
+    page.fill("#advise-rate-0", "100k")
+    assert said(page) != before
+    assert "100\N{NO-BREAK SPACE}k" in said(page)
+    paste(page, page.input_value("#advise-script").replace("%s", "%d"))
+    assert page.input_value("#advise-rate-0") == "100k"
+
+
+def test_a_rate_that_is_none_is_asked_for_again(page: Page) -> None:
+    page.fill("#advise-rate-0", "many")
+    assert said(page) == "tracepoint:syscalls:sys_enter_openat: expected a rate such as 50k, 1.5M or 200."
+    assert page.locator("#advise-rate-0").get_attribute("aria-invalid") == "true"
+
+
+def test_a_script_that_cannot_be_read_is_told_with_its_place(page: Page) -> None:
+    paste(page, "k:f {\n  @ = count(\n}")
+    assert said(page) == "Script, line 3, column 1: found “}”, expected “)”."
+    assert probes(page) == []
+
+
+def test_what_is_not_understood_is_said(page: Page) -> None:
+    paste(page, "t:syscalls:sys_enter_read { frobnicate(1) }")
+    assert "frobnicate(1)" in page.locator(".advise-unknown").inner_text()
+
+
+def test_only_user_probes_are_asked_for_their_first_instruction(page: Page) -> None:
+    paste(page, "u:libc:malloc { @ = count() } t:sched:sched_switch { @ = count() }")
+    assert page.locator(".advise-probes select").count() == 1
+    dear = said(page)
+    page.select_option("#advise-first-0", "emulated")
+    assert said(page) != dear
+
+
+def test_a_pasted_script_never_becomes_markup(page: Page) -> None:
+    paste(page, HOSTILE)
+    assert page.locator(".advise :is(img, script, b)").count() == 0
+    assert "uprobe:<b>a<" in "".join(probes(page))
+
+
+def test_the_address_restores_script_rates_and_instructions(page: Page, desktop: BrowserContext) -> None:
+    paste(page, "u:libc:malloc { @ = count() } k:f,k:g { @++ }")
+    page.fill("#advise-rate-0", "20k")
+    page.fill("#advise-rate-2", "1k")
+    page.select_option("#advise-first-0", "called")
+    other = desktop.new_page()
+    other.goto(page.url)
+    other.wait_for_selector(READY)
+    assert said(other) == said(page)
+    assert other.input_value("#advise-rate-0") == "20k"
+    assert other.input_value("#advise-first-0") == "called"
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "mechanism", "actions"),
+    [
+        ("tracepoint-entry", None, ["count"]),
+        ("tracepoint-entry", None, ["count-by-name", "print"]),
+        ("tracepoint", None, ["count-by-user-stack"]),
+        ("uprobe", "stepped", ["count-by-user-stack"]),
+        ("uprobe", "emulated", ["count-by-string", "print"]),
+        ("uprobe", None, ["count"]),
+        ("kprobe", None, ["count-by-pid"]),
+        ("usdt", None, ["histogram"]),
+    ],
+)
+def test_costs_are_those_of_the_command(
+    page: Page, found: Evidence, kind: str, mechanism: str | None, actions: list[str]
+) -> None:
+    machine = page.input_value("#advise-machine")
+    probe = {"kind": kind, "mechanism": mechanism, "actions": actions, "has_filter": False, "unknown": []}
+    got: dict[str, Any] = page.evaluate(WORKED_OUT, probe | {"machine": machine, "tracer": "bpftrace"})
+    part = cost_of(found, machine, "bpftrace", kind=kind, mechanism=mechanism, actions=actions)
+    assert part is not None
+    assert math.isclose(got["cost"]["value"], part.cost.value, rel_tol=0.05)
+    assert got["basis"] == part.basis
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_script_of_several_probes_is_accessible_and_fits(
+    chromium: Browser, address: str, width: int, theme: str
+) -> None:
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if theme == "dark" else "light",
+        bypass_csp=True,
+    )
+    page = context.new_page()
+    page.goto(f"{address}advise/")
+    page.wait_for_selector(READY)
+    paste(page, f"u:libc:malloc /pid == 1/ {{ f({'1' * 80}) }} {HOSTILE} t:{'a' * 90}:b {{ 1 }}")
+    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    accessibility.prepare(page)
+    assert accessibility.violations(page, colours_alone=theme == "dark") == []
+    context.close()
+
+
+def test_its_scripts_and_costs_are_small(site: Path) -> None:
+    parts = ("tokens", "clauses", "actions", "commands", "reader", "cost")
+    own = [*(f"script-{name}" for name in parts), "prediction", "advise"]
+    scripts = [next((site / "js").glob(f"{name}.min.*.js")).read_bytes() for name in own]
+    assert sum(len(gzip.compress(script)) for script in scripts) < SCRIPTS_BYTES
+    (data,) = (site / "data").glob("advise.*.json")
+    assert json.loads(data.read_bytes())["machines"]
+    assert len(gzip.compress(data.read_bytes())) < DATA_BYTES
