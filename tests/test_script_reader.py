@@ -163,7 +163,7 @@ def test_the_first_measured_action_is_taken_whole_and_others_are_added(
 def test_an_action_that_was_measured_only_with_its_probe_is_taken_with_it() -> None:
     measured = {"system-call": {"print": [2000.0, 1900.0, 2100.0, "measured"]}}
     probe = {"kind": "system-call", "actions": ["print"], "has_filter": False, "unknown": []}
-    tracer = {"own": [], "dearest": None, "adds": {"nothing": [0.0, 0.0, 0.0]}, "costs": measured}
+    tracer: dict[str, Any] = {"own": [], "dearest": None, "adds": {"nothing": [0.0, 0.0, 0.0]}, "costs": measured}
     assert under_node(COST, tracer, [probe])[0]["cost"]["value"] == 2000
 
 

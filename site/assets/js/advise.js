@@ -83,7 +83,6 @@
     const item = (probe, at, rate, mechanism) => {
       const field = rateField(`advise-rate-${at}`, rate, probe.attach);
       const slider = sliderField(`advise-slider-${at}`);
-      slider.setAttribute("aria-label", `Events per second of ${probe.attach}`);
       const first = data.user_probes.includes(probe.kind) ? mechanismField(`advise-first-${at}`, mechanism) : null;
       const said = element("div", "advise-cost");
       const made = element("li", "",
@@ -92,9 +91,16 @@
         element("div", "advise-fields", labelled("Events per second", field),
           labelled("From 1/s to 10 M/s", slider), ...(first ? [labelled("First instruction", first)] : [])),
         said);
-      const move = () => { slider.value = Math.log10(Math.max(1, rateOf(field.value) ?? 1)); };
+      const tell = () => slider.setAttribute("aria-valuetext", stated(rateOf(field.value) ?? 0, scales.EVENTS));
+      const move = () => {
+        slider.value = Math.log10(Math.max(1, rateOf(field.value) ?? 1));
+        tell();
+      };
       field.addEventListener("input", move);
-      slider.addEventListener("input", () => { field.value = rateAt(slider.value); });
+      slider.addEventListener("input", () => {
+        field.value = rateAt(slider.value);
+        tell();
+      });
       move();
       return { probe, field, first, said, made };
     };
