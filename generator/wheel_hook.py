@@ -8,9 +8,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+if TYPE_CHECKING:
+    from probe_effect.model import Problem
 
 
 class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there only while a wheel is built
@@ -28,11 +31,17 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
         root = Path(self.root)
         self._made = TemporaryDirectory()
         sys.path.insert(0, str(root / "generator"))
-        from probe_effect.numbers.catalogue import read_numbers  # noqa: PLC0415  the path is known only now
+        from probe_effect.errors import BadData  # noqa: PLC0415  the path is known only now
+        from probe_effect.reduce.reading import read_submission  # noqa: PLC0415
         from probe_effect.store.kept import Kept  # noqa: PLC0415
         from probe_effect.store.places import DataFolder  # noqa: PLC0415
 
-        read_numbers(DataFolder(root / "data", Kept(Path(self._made.name))))
+        data = DataFolder(root / "data", Kept(Path(self._made.name)))
+        problems: list[Problem] = []
+        for files in data.submissions():  # one by one, because all of them together would be kept a second time
+            read_submission(files, data, problems)
+        if problems:
+            raise BadData(problems)
         placed = {self._made.name: "probe_effect/kept"}
         manifests = sorted(root.glob("data/releases/*/manifest.json"))
         placed |= {str(path): f"probe_effect/{path.relative_to(root).as_posix()}" for path in manifests}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,14 @@ HOSTILE = 'x | <script>alert(1)</script> {{< number "a" >}} `b` [c](javascript:d
 @pytest.fixture(scope="module")
 def page(catalogue: Catalogue) -> str:
     return tools_page.write(catalogue)["tools.md"]
+
+
+def item(page: str, tool: str) -> list[str]:
+    """The lines of the list that say what a tool asks and attaches."""
+    lines = html.unescape(page).splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith(f"- {tool}: "))
+    inside = (line.strip() for line in itertools.takewhile(lambda one: one.startswith("    - "), lines[start + 1 :]))
+    return [lines[start], *inside]
 
 
 def rows(page: str, tool: str) -> list[list[str]]:
@@ -58,6 +67,13 @@ def test_a_rate_that_nobody_states_is_said_to_be_none(page: str) -> None:
 def test_what_was_measured_in_real_programs_stands_beside_what_is_foretold(page: str) -> None:
     measured = [row for row in rows(page, "opensnoop.bt") if "/results/" in row[3]]
     assert {"git", "nginx", "tar"} <= {row[1] for row in measured}
+
+
+def test_each_tool_has_its_question_its_probes_and_what_it_does_at_each(page: str) -> None:
+    question, entry, end = item(page, "opensnoop.bt")
+    assert question == "- opensnoop.bt: Which files are opened, by whom, and with what result?"
+    assert entry == "- tracepoint:syscalls:sys_enter_open, tracepoint:syscalls:sys_enter_openat: count-by-pid"
+    assert end.endswith("sys_exit_openat: print, count-by-string, deletes 1 key; behind a condition")
 
 
 def test_a_cost_that_stands_in_says_so(page: str) -> None:

@@ -45,11 +45,11 @@ ASKED = [
         ),
         id="advise",
     ),
+    pytest.param(("compare", "amd-epyc-2t-kvm-d4f3", "--tracers", "bpftrace", "libbpf"), id="compare"),
     pytest.param(("cite",), id="cite all"),
     pytest.param(("cite", "amd-epyc-2t-kvm-d4f3"), id="cite a machine"),
     pytest.param(("cite", "2026.11"), id="cite a release"),
     pytest.param(("cite", "gregg-2011-pid-provider#cost_count"), id="cite a figure"),
-    pytest.param(("compare", "amd-epyc-2t-kvm-d4f3", "--tracers", "bpftrace", "libbpf"), id="compare"),
 ]
 
 pytestmark = pytest.mark.xdist_group("wheel")

@@ -113,7 +113,12 @@ def _actions(group: ToolProbes) -> Iterator[str]:
     """Its actions; what none stands for goes by its own words, and is bounded by the dearest action."""
     yield from group.actions
     for part in group.unknown:
-        yield MAP_ACTION if part.startswith("delete(") else part
+        yield MAP_ACTION if is_deleted_key(part) else part
+
+
+def is_deleted_key(part: str) -> bool:
+    """Whether a part that no action stands for takes a key out of a map."""
+    return part.startswith("delete(")
 
 
 def _ends(group: ToolProbes) -> bool:

@@ -45,7 +45,6 @@ WHAT = (
     Column("action", "Action", "What the probe does each time it fires."),
     Column("scripts", "Scripts", "The program of the case for each tracer, as it was run."),
     Column("standard-tool", "Tool", "A ready-made script or command of a package, with what one event is to it."),
-    Column("answers", "What it answers", "The question for which people start the tool."),
     Column(
         "usual-rate", "Usual rate", "How often such events happen, or may, as the manual page in brackets states it."
     ),
