@@ -35,7 +35,7 @@ READ_AS = {
 }
 """Actions that suites tell apart by more than the script says, to what is read."""
 
-EXPLAINED = re.compile(r"^(?:delete\(|while \(|unroll \(|for \()")
+EXPLAINED = re.compile(r"^(?:while \(|unroll \(|for \()")
 """What scripts of bpftrace do that no measured action is."""
 
 
@@ -174,10 +174,15 @@ def test_what_a_macro_or_function_does_is_done_where_it_is_called() -> None:
     assert only("fn g() : void { g(); time() } k:f { g() }").actions == ("print",)
 
 
-def test_loops_deletions_and_unknown_functions_are_named() -> None:
+def test_loops_and_unknown_functions_are_named() -> None:
     block = "while ($i < 3) { $i++; }  unroll(3) { @++ } delete(@a[pid]); frobnicate(1,   2)"
     found = only(f"k:f {{ {block} }}").unknown
-    assert found == ("while ($i < 3)", "unroll(3)", "delete(@a[pid])", "frobnicate(1, 2)")
+    assert found == ("while ($i < 3)", "unroll(3)", "frobnicate(1, 2)")
+
+
+def test_a_key_that_is_deleted_is_an_update_of_it() -> None:
+    found = only("k:f { delete(@a[pid]) }")
+    assert (found.actions, found.unknown) == (("count-by-pid",), ())
 
 
 def test_a_long_unknown_part_is_shortened() -> None:

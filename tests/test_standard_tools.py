@@ -87,12 +87,6 @@ def test_the_end_of_a_timed_pair_is_the_end_of_its_event_wherever_it_stands() ->
     assert one.cost.value == 180 + 160
 
 
-def test_a_deleted_key_is_one_more_access_to_a_map() -> None:
-    one = cost(probes("tracepoint-entry", "count", unknown=("delete(@start[tid])",)))
-    assert one.cost is not None
-    assert one.cost.value == pytest.approx(160 + (180 - 100))
-
-
 def test_a_part_that_nobody_knows_is_bounded_by_the_dearest_and_said() -> None:
     one = cost(probes("tracepoint-entry", "count", unknown=("signal(9)",)))
     assert one.cost is not None

@@ -73,7 +73,7 @@ def test_each_tool_has_its_question_its_probes_and_what_it_does_at_each(page: st
     question, entry, end = item(page, "opensnoop.bt")
     assert question == "- opensnoop.bt: Which files are opened, by whom, and with what result?"
     assert entry == "- tracepoint:syscalls:sys_enter_open, tracepoint:syscalls:sys_enter_openat: count-by-pid"
-    assert end.endswith("sys_exit_openat: print, count-by-string, deletes 1 key; behind a condition")
+    assert end.endswith("sys_exit_openat: print, count-by-string, count-by-pid; behind a condition")
 
 
 def test_a_cost_that_stands_in_says_so(page: str) -> None:

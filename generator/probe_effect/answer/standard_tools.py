@@ -33,10 +33,6 @@ CLOCKED = frozenset({"interval", "profile"})
 
 RETURNS = frozenset({"tracepoint-return", "kretprobe", "uretprobe", "fexit"})
 
-MAP_ACTION = "count-by-pid"
-"""What a key that is deleted is taken for: one more access to a map under a key."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCost:
     """A tool on one machine.
@@ -112,13 +108,7 @@ def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Es
 def _actions(group: ToolProbes) -> Iterator[str]:
     """Its actions; what none stands for goes by its own words, and is bounded by the dearest action."""
     yield from group.actions
-    for part in group.unknown:
-        yield MAP_ACTION if is_deleted_key(part) else part
-
-
-def is_deleted_key(part: str) -> bool:
-    """Whether a part that no action stands for takes a key out of a map."""
-    return part.startswith("delete(")
+    yield from group.unknown
 
 
 def _ends(group: ToolProbes) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
-from probe_effect.answer.standard_tools import best_machine, is_deleted_key, tool_costs
+from probe_effect.answer.standard_tools import best_machine, tool_costs
 from probe_effect.numbers.home import in_order
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.thresholds import THRESHOLDS, threshold
@@ -97,7 +97,5 @@ def actions(group: ToolProbes) -> str:
         return "what the tracer itself does"
     times = Counter(group.actions)
     said = [action if count == 1 else f"{action} ({count} times)" for action, count in times.items()]
-    deleted = sum(map(is_deleted_key, group.unknown))
-    said += [f"deletes {deleted} key{'s' * (deleted > 1)}"] if deleted else []
-    said += [part for part in group.unknown if not is_deleted_key(part)]
+    said += group.unknown
     return ", ".join(said) + ("; behind a condition" if group.filter else "")

@@ -15,6 +15,7 @@ from probe_effect.scripts.tables import (
     BY_STRING,
     BY_USER_STACK,
     COUNT,
+    DELETE,
     EFFECTS,
     HISTOGRAM,
     HISTOGRAM_BY_STACKS,
@@ -227,13 +228,11 @@ class _Walk:
         name = self.tokens.word(at)
         if name in self.doing.functions:
             self.doing.call(name)
-        elif is_call and not self._deletes_time(at):
+        elif is_call and name == DELETE:
+            if "time" not in self.doing.held.get(self.tokens.word(at + 2), set()):  # timing pairs delete theirs
+                self.doing.actions.append(BY_NUMBER)
+        elif is_call:
             self.doing.unknown.append(shortened(self.tokens.source(at, self.tokens.partner[at + 1])))
-
-    def _deletes_time(self, at: int) -> bool:
-        """Whether a stored time is deleted, as the measured timing pairs do."""
-        held = self.doing.held.get(self.tokens.word(at + 2), set())
-        return self.tokens.word(at) == "delete" and "time" in held
 
     def _right_side(self, first: int) -> set[str]:
         """The traits of what is assigned; a chain of assignments, or a block, is looked at where its own parts are."""

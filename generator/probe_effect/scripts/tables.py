@@ -153,6 +153,9 @@ _EFFECTS = {
 }
 """What a function or a built-in word does, and which do it."""
 
+DELETE = "delete"
+"""Takes a key out of a map, which is taken for an update of that key."""
+
 EFFECTS = {word: effect for effect, words in _EFFECTS.items() for word in words.split()}
 """Word to its effect. A function that is not here is unknown, and named so."""
 

@@ -151,13 +151,14 @@
 
       const call = (at, isCall) => {
         const name = tokens.word(at);
-        const deletesTime = name === "delete" && heldBy(tokens.word(at + 2)).has("time");
         if (functions.has(name)) {
           if (inside.has(name)) return;
           inside.add(name);
           walk(functions.get(name));
           inside.delete(name);
-        } else if (isCall && !deletesTime) {
+        } else if (isCall && name === "delete") {
+          if (!heldBy(tokens.word(at + 2)).has("time")) state.actions.push("count-by-pid");
+        } else if (isCall) {
           state.unknown.push(shortened(tokens.source(at, tokens.partner.get(at + 1))));
         }
       };
