@@ -59,7 +59,7 @@ WORDS = {
     "first-unknown": "not known",
     "published": "The cost of {what} is what others printed, {label}: {figure}. It has no interval, and neither their "
     "machine nor their method was ours: take it as an order of magnitude.",
-    "published-where": "{machine}† ({hardware})",
+    "published-where": "{hardware}† ({label})",
     "published-grade": "none: printed by others",
     "estimated": "No time of {what} was measured on this machine: it is estimated from {instructions} instructions, "
     "which {case} adds with {tool} on Linux {kernel}, at {each}{exceptions}.",
