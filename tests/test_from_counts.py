@@ -183,6 +183,15 @@ def test_an_estimate_never_stands_before_a_measurement() -> None:
     assert {one.forecast.facts.machine for one in said.neighbours} == {"far", "here", MACHINE}
 
 
+def test_a_tracer_without_an_estimate_names_those_that_have_one() -> None:
+    with pytest.raises(ProbeEffectError, match=rf"It can be estimated with: {TRACER} on {MACHINE}\."):
+        answer(
+            known(),
+            Question(probes=(Asked("kprobe", 1.0),), tracer="strace"),
+            facts_of(machine_document().machine, "6.1"),
+        )
+
+
 def test_several_probes_at_once_have_no_count_of_their_own() -> None:
     with pytest.raises(ProbeEffectError, match="nobody measured it"):
         answered(known(), "both")

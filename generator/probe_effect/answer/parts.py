@@ -77,10 +77,10 @@ def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads:
 def _estimated(found: Evidence, asked: Asked, machine: str, tracer: str) -> Part | None:
     """The cost of a case that the machine could not time, from its instructions; None where something else is lacking.
 
-    One of several probes, or of a factor's levels, is no kind of probe that a count could be found for.
+    Nobody counted the whole work of some suites, nor their cases of several probes.
     """
-    suite, case = found.of(asked.case)
-    if suite.factor is not None or case.parts:
+    case = found.case_of[asked.case]
+    if not found.counts.get(case.id) or case.parts:
         return None
     made = cost_of(found, machine, tracer, kind=case.probe, actions=(case.action,), rate_hz=asked.rate_hz)
     return None if made is None or made.basis != "estimated" else replace(made, name=asked.case)

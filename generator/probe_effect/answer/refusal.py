@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.part import PLAIN_ACTION
+from probe_effect.answer.parts import parts
+from probe_effect.answer.question import Asked, Question
 
 if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.question import Combination, Question
+    from probe_effect.answer.question import Combination
 
 
 def refusal(found: Evidence, question: Question, tracer: str) -> str:
@@ -26,8 +28,8 @@ def _of_combination(wanted: Combination, tracer: str, machine: str | None) -> st
     place = f" on {machine}" if machine else ""
     return (
         f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it, and composing it "
-        f"takes a measured case of {wanted.probe} with the action {PLAIN_ACTION}, and two of one suite with another "
-        f"probe, with {wanted.action} and with {PLAIN_ACTION}. `probe-effect suites` lists the cases."
+        f"takes a measured case of {wanted.probe}, and two of one suite with another probe, with {wanted.action} and "
+        f"with that case's action or {PLAIN_ACTION}. `probe-effect suites` lists the cases."
     )
 
 
@@ -36,7 +38,19 @@ def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> st
     others = "; ".join(f"{used} on {', '.join(owners)}" for used, owners in _owners(found, case).items())
     why = _why(found, case, tracer, machine)
     said = f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
-    return " ".join([said, *_printed(found, case)])
+    return " ".join([said, *_estimates(found, case), *_printed(found, case)])
+
+
+def _estimates(found: Evidence, case: str) -> list[str]:
+    """With which tracers its cost can be estimated, and where; nothing where nobody counted it."""
+    question = Question(probes=(Asked(case, 0.0),))
+    owners: dict[str, list[str]] = {}
+    for machine in found.machines if found.counts.get(case) else ():
+        for tracer in found.by_tracer(machine):
+            if any(part.basis == "estimated" for part in parts(found, question, machine, tracer)):
+                owners.setdefault(tracer, []).append(machine)
+    told = "; ".join(f"{tracer} on {', '.join(machines)}" for tracer, machines in owners.items())
+    return [f"It can be estimated with: {told}."] if told else []
 
 
 def _printed(found: Evidence, case: str) -> list[str]:

@@ -81,9 +81,15 @@ def tool(found: Forecast) -> str:
 
 def where(found: Forecast) -> str:
     """The machine by its id, with what it is and its tier; one of others with a dagger."""
-    if found.document is None:
-        return WORDS["published-where"].format(machine=found.facts.machine, hardware=found.facts.cpu_model)
+    if found.printed is not None:
+        return printed_place(found.printed)
+    assert found.document is not None
     return place(found.facts, found.document)
+
+
+def printed_place(found: Printed) -> str:
+    """A machine of others: what it is, and whose."""
+    return WORDS["published-where"].format(hardware=found.hardware, label=found.label)
 
 
 def place(facts: Facts, document: MachineFile) -> str:

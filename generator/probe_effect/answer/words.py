@@ -53,13 +53,13 @@ WORDS = {
     "is-composed": "{what} (composed)",
     "is-estimated": "{what} (estimated)",
     "is-published": "{what} (published†)",
-    "first-emulated": "emulated: push, jump, call, nop of one byte",
-    "first-stepped": "stepped: any other",
-    "first-called": "called: nop of five bytes, from Linux 6.18 on",
+    "first-emulated": "emulated (push, nop, jump, call)",
+    "first-stepped": "stepped (any other)",
+    "first-called": "called (nop of five bytes)",
     "first-unknown": "not known",
     "published": "The cost of {what} is what others printed, {label}: {figure}. It has no interval, and neither their "
     "machine nor their method was ours: take it as an order of magnitude.",
-    "published-where": "{machine}† ({hardware})",
+    "published-where": "{hardware}† ({label})",
     "published-grade": "none: printed by others",
     "estimated": "No time of {what} was measured on this machine: it is estimated from {instructions} instructions, "
     "which {case} adds with {tool} on Linux {kernel}, at {each}{exceptions}.",

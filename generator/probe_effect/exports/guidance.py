@@ -110,7 +110,7 @@ def _other(found: Evidence, machine: str) -> Values:
     costs = {key: one for key, one in found.printed.items() if key[0] == machine}
     first = next(iter(costs.values()))
     return {
-        "where": f"{first.hardware}† ({first.label})",
+        "where": sentences.printed_place(first),
         "kind": f"published.{machine}",
         "alike": first.hardware,
         "href": f"/sources/{first.source.id}/",

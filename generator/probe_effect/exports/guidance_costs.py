@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.published import Printed
     from probe_effect.numbers.likeness import Facts
     from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case
 
 USER_PROBES = ("uprobe", "uretprobe")
 """Kinds of probe whose cost hangs on the instruction that they replace."""
@@ -62,7 +63,8 @@ def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values
 
 def printed_cost(found: Evidence, tracer: str, case: str, one: Printed) -> Values:
     """A cost that others printed."""
-    return _derived(found, one.facts, tracer, one.part(case, 0.0))
+    is_user_probe = found.case_of[case].probe in USER_PROBES if case in found.case_of else False
+    return _derived(found, one.facts, tracer, one.part(case, 0.0)) | ({"first": UNKNOWN_FIRST} if is_user_probe else {})
 
 
 def _ways(found: Evidence, key: Key, places: dict[Key, int], notes: Sequence[str]) -> list[tuple[int, int, int]]:
@@ -87,6 +89,15 @@ def _composed(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator
             yield mechanism, action, part
 
 
+def _first(found: Evidence, case: Case, one: Number) -> str:
+    """What the kernel does with the first instruction of a user probe; where that was not recorded, as elsewhere."""
+    if case.probe not in USER_PROBES:
+        return ""
+    others = (number for (_, _, other), number in found.costs.items() if other == case.id)
+    known = (how for number in (one, *others) if (how := mechanism_of(case, number)))
+    return next(known, UNKNOWN_FIRST)
+
+
 def _path(path: EntryPath | None) -> list[Any] | None:
     """What each system call pays, with its ends, and how many of them the cost holds; None where that is not known."""
     return None if path is None else [*(ends(path.cost) or []), short(path.calls_per_event)]
@@ -95,6 +106,8 @@ def _path(path: EntryPath | None) -> list[Any] | None:
 def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
     """A cost that no single measurement is, with what it rests on; what it has not is left out, for it is many."""
     one = forecast([part], facts, tracer, Question())
+    case = found.case_of.get(part.name)
+    first = {"first": _first(found, case, part.counted)} if case and part.counted else {}
     return {
         "case": part.name,
         "tracer": tracer,
@@ -105,7 +118,9 @@ def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
         "clear": part.is_clear,
         "grade": sentences.grade(one),
         "date": sentences.dates(one),
-    } | ({"path": path} if (path := _path(part.path)) else {})
+        **first,
+        **({"path": path} if (path := _path(part.path)) else {}),
+    }
 
 
 def _measured(found: Evidence, key: Key, one: Number) -> Values:
@@ -120,7 +135,7 @@ def _measured(found: Evidence, key: Key, one: Number) -> Values:
         "tracer": tracer,
         "tool": names.tool_with_version(one),
         "basis": "measured",
-        "first": (mechanism_of(case, one) or "") if case.probe in USER_PROBES else "",
+        "first": _first(found, case, one),
         "cost": ends(one.bounded_cost),
         "clear": one.is_clear,
         "rate": short(one.rate_hz),

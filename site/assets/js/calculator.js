@@ -160,7 +160,7 @@
       Object.keys(readers).forEach((name) => { inputs[name].value = values[name] ?? inputs[name].defaultValue; });
       const { tracer, case: id, machine } = values;
       const possible = matching({ tracer, case: id, machine });
-      const first = data.costs.find(({ clear }) => clear);
+      const first = data.costs.find(({ clear, basis }) => clear && basis === "measured");
       const entry = possible.find((one) => one.case === first?.case) ?? possible.find(({ clear }) => clear) ?? possible[0];
       offer({ ...entry, machine: machine ?? entry.machine });
       message.textContent = told;

@@ -9,7 +9,9 @@
     const cases = new Map(data.suites.flatMap((suite) => suite.cases).map(([id, title, probe, action, href], order) =>
       [id, { title, probe, action, caseHref: href, order }]));
     const tracers = [...data.tracers, ...Object.values(data.others).flatMap(({ costs }) => costs.map((one) => one.tracer))];
-    const order = (one) => tracers.indexOf(one.tracer) * (cases.size + 1) + (one.order ?? cases.size);
+    // What was measured stands before what was not.
+    const rank = ({ basis }) => ["measured", "composed", "estimated", "published"].indexOf(basis);
+    const order = (one) => (tracers.indexOf(one.tracer) * 4 + rank(one)) * (cases.size + 1) + (one.order ?? cases.size);
     const kinds = [];
     const made = { ...data, costs: [], lacks: (kind) => kinds.filter((one) => one === kind).length < data.kinds[kind] };
 
