@@ -130,7 +130,8 @@ def test_the_statistics_own_part_is_taken_off_each_run_and_what_is_new_began_at_
     watch.own = OWN
     first, last = loaded.Look(0, (at(100, 5_000),)), loaded.Look(2_000_000_000, (at(1_100, 105_000),))
     (old,), (new,) = watch.between(first, last), watch.between(loaded.Look(0, ()), last)
-    assert (old.events_hz, old.program_s_per_s) == (500, pytest.approx((100_000 - 1_000 * 30) / 2e9))
+    assert old.events_hz == 500
+    assert old.program_s_per_s == pytest.approx((100_000 - 1_000 * 30) / 2e9)
     assert new.events_hz == 550
     assert watch.added_s_per_s([old]) == pytest.approx(500 * 45e-9)
 
