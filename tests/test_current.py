@@ -16,6 +16,7 @@ from probe_effect.exports.guidance import CALCULATOR
 from probe_effect.exports.number_rows import number_rows
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.numbers.likeness import facts_of
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -95,8 +96,7 @@ GUIDE = (of_calculator, of_predict)
 def _this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine like the one that was measured, and not the one that runs the tests."""
     here = machine_document(machine__id="here").machine
-    monkeypatch.setattr("probe_effect.cli.predict_run.collect_machine", lambda: here)
-    monkeypatch.setattr("probe_effect.cli.predict_run.kernel_release", lambda _: "6.12.9-amd64")
+    monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-amd64"))
 
 
 def everywhere(data: Path) -> dict[str, list[str]]:

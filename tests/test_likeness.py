@@ -68,6 +68,18 @@ def test_of_two_like_cpus_the_nearer_kernel_comes_first() -> None:
     assert found == ["6.18.44-fc", "6.18.1", "6.12.3", "6.1.0", "5.10.0", "7.0.1"]
 
 
+def test_of_two_cpus_of_one_name_that_which_guards_branches_alike_comes_first_whatever_its_kernel() -> None:
+    given = replace(GIVEN, branches="Retpolines")
+    other = replace(GIVEN, machine="other", branches="Enhanced / Automatic IBRS")
+    same = replace(given, machine="same", kernel_release="5.10.0")
+    unknown = replace(GIVEN, machine="unknown", kernel_release="5.4.0")
+    found = by_likeness(given, [other, same, unknown])
+    assert [one.machine for one in found] == ["same", "unknown", "other"]
+    assert "same guard of indirect branches, Retpolines" in found[0].reasons
+    assert "another guard of indirect branches, Enhanced / Automatic IBRS" in found[2].reasons
+    assert not any("branches" in reason for reason in found[1].reasons)
+
+
 @pytest.mark.parametrize(
     ("model", "family"),
     [

@@ -12,6 +12,7 @@ from builders import MACHINE, changed, machine_document, machine_values, write_s
 from evidence_builder import rows_of
 from probe_effect.cli.predict import predict as command
 from probe_effect.errors import ProbeEffectError, UsageError
+from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +33,7 @@ KEYS = (
 def _this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine like the one that was measured, and not the one that runs the tests."""
     here = machine_document(machine__id="here").machine
-    monkeypatch.setattr("probe_effect.cli.predict_run.collect_machine", lambda: here)
-    monkeypatch.setattr("probe_effect.cli.predict_run.kernel_release", lambda _: "6.12.9-amd64")
+    monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-amd64"))
 
 
 def run(data: Path, *arguments: str) -> Result:
@@ -89,7 +89,7 @@ def test_without_a_comparable_machine_those_that_exist_are_shown_and_the_status_
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = machine_document(machine__id="here", machine__architecture="aarch64").machine
-    monkeypatch.setattr("probe_effect.cli.predict_run.collect_machine", lambda: here)
+    monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-arm64"))
     outcome = run(data, "--rate", "50k", "--case", "02-kprobe")
     assert outcome.return_value == 1
     assert outcome.stdout.startswith("No machine like this one (physical, aarch64) was measured")

@@ -33,6 +33,7 @@ CLOCKED = frozenset({"interval", "profile"})
 
 RETURNS = frozenset({"tracepoint-return", "kretprobe", "uretprobe", "fexit"})
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCost:
     """A tool on one machine.

@@ -19,14 +19,12 @@ from probe_effect.cli import output
 from probe_effect.cli.advise_json import advice_json
 from probe_effect.cli.advise_output import show
 from probe_effect.cli.advise_probes import ANY, CALLS, countables, fires_itself, groups, mechanisms, wanted
+from probe_effect.cli.this_machine import this_machine
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
-from probe_effect.host import ROOT
 from probe_effect.live.count import count
-from probe_effect.machine.collect import collect_machine
-from probe_effect.machine.kernel import kernel_release
 from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
+from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
 
@@ -106,7 +104,7 @@ def answered(wish: Wish, data: DataFolder) -> Answered:
     script = read_script(wish.text)
     catalogue = read_numbers(data)
     found = evidence(catalogue)
-    here = facts_of(collect_machine(), kernel_release(ROOT))
+    here = this_machine()
     tracer = _tracer(found, script, wish.tracer)
     chosen = _machine(found, tracer, here, wish.machine)
     probes = wanted(script, wish.target.pid)

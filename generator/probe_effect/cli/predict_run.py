@@ -12,12 +12,9 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
 from probe_effect.cli.predict_json import answer_json
-from probe_effect.host import ROOT
-from probe_effect.machine.collect import collect_machine
-from probe_effect.machine.kernel import kernel_release
+from probe_effect.cli.this_machine import this_machine
 from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_guidance
-from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Answer, Forecast, Neighbour
@@ -39,7 +36,7 @@ def run(question: Question, data: DataFolder, output_format: str) -> bool:
     """Print the answer; whether there is guidance. Raises: UsageError for a name that the data does not have."""
     found = evidence(read_guidance(data))
     _check_names(found, question)
-    here = facts_of(collect_machine(), kernel_release(ROOT))
+    here = this_machine()
     said = answer(found, question, here)
     if output_format == "json":
         output.product_json(answer_json(found, said))

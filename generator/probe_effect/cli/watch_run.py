@@ -14,15 +14,12 @@ from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, table_of
+from probe_effect.cli.this_machine import this_machine
 from probe_effect.cli.watch_costs import Costs, total
 from probe_effect.cli.watch_json import watch_json
-from probe_effect.host import ROOT
 from probe_effect.live.loaded import Watch
-from probe_effect.machine.collect import collect_machine
-from probe_effect.machine.kernel import kernel_release
 from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +46,7 @@ def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool,
     with Watch() as watch:  # before the data are read: who may not look need not wait
         found = evidence(read_numbers(data))
         unknown(filter(None, [machine]), found.machines, "machine")
-        costs = Costs(found, facts_of(collect_machine(), kernel_release(ROOT)), machine)
+        costs = Costs(found, this_machine(), machine)
         if output_format == "json":
             taken, looked_s = next(_looks(watch, costs, seconds))
             output.product_json(watch_json(taken, looked_s, watch, costs))

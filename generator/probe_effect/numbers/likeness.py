@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers.names import release_series, tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from probe_effect.model import Metric
     from probe_effect.reduce.submission import Submission
@@ -24,13 +25,18 @@ TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What likeness looks at. `tier` is as `names.tier` calls it."""
+    """What likeness looks at. `tier` is as `names.tier` calls it.
+
+    `branches`: how the kernel guards indirect branches, of which a probe makes several: `Retpolines`; None where nobody
+    knows. Machines of one name that differ in it differ several times in the cost of a probe (METHOD.md, findings).
+    """
 
     machine: str
     tier: str
     architecture: str
     cpu_model: str | None
     kernel_release: str
+    branches: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,12 @@ class Likeness:
     comparable: bool
 
 
-def facts_of(machine: Machine, kernel_release: str, metric: Metric = "time") -> Facts:
+def facts_of(
+    machine: Machine,
+    kernel_release: str,
+    metric: Metric = "time",
+    vulnerabilities: Mapping[str, str] = MappingProxyType({}),
+) -> Facts:
     """The facts of a machine as `machine.json` has them."""
     return Facts(
         machine=machine.id,
@@ -50,13 +61,20 @@ def facts_of(machine: Machine, kernel_release: str, metric: Metric = "time") -> 
         architecture=machine.architecture,
         cpu_model=machine.cpu_model,
         kernel_release=kernel_release,
+        branches=_branches(vulnerabilities.get("spectre_v2")),
     )
 
 
 def facts_of_submission(submission: Submission) -> Facts:
     """The facts of the machine of a submission."""
     document = submission.document
-    return facts_of(document.machine, document.system.kernel_release, submission.metric)
+    system = document.system
+    return facts_of(document.machine, system.kernel_release, submission.metric, system.vulnerabilities)
+
+
+def _branches(spectre_v2: str | None) -> str | None:
+    """`Retpolines` of `Mitigation: Retpolines; STIBP: disabled`, as arch/x86/kernel/cpu/bugs.c writes it."""
+    return None if spectre_v2 is None else spectre_v2.partition(";")[0].removeprefix("Mitigation: ").strip()
 
 
 def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
@@ -71,7 +89,7 @@ def likeness(given: Facts, other: Facts) -> Likeness:
     apart = _apart(given, other)
     if apart:
         return Likeness(other.machine, apart, comparable=False)
-    shared = (_cpu(given, other), _kernel(given, other), f"{other.tier.split()[0]} too")
+    shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{other.tier.split()[0]} too")
     return Likeness(other.machine, shared, comparable=True)
 
 
@@ -96,6 +114,13 @@ def _cpu(given: Facts, other: Facts) -> str:
     return f"same CPU family, {family}" if family == cpu_family(given.cpu_model) else f"another CPU, {other.cpu_model}"
 
 
+def _guards(given: Facts, other: Facts) -> list[str]:
+    if given.branches is None or other.branches is None:
+        return []
+    is_same = given.branches == other.branches
+    return [f"{'same' if is_same else 'another'} guard of indirect branches, {other.branches}"]
+
+
 def _kernel(given: Facts, other: Facts) -> str:
     if other.kernel_release == given.kernel_release:
         return f"same kernel, {other.kernel_release}"
@@ -111,6 +136,7 @@ def _distance(given: Facts, other: Facts) -> tuple[object, ...]:
         bool(_apart(given, other)),
         other.cpu_model != given.cpu_model,
         family != own_family,
+        None not in (given.branches, other.branches) and other.branches != given.branches,
         release_distance(given.kernel_release, other.kernel_release),
         other.machine,
     )
