@@ -9,13 +9,14 @@ import signal
 import struct
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from live_programs import FUNCTIONS, compiled, needs_bpf
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.live import bpf, bpf_objects, refusal
+from probe_effect.live import attachment, bpf, bpf_objects, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Counts
@@ -285,6 +286,36 @@ def test_kprobes_go_by_one_link_with_their_names_and_cookies(monkeypatch: pytest
     monkeypatch.setattr(bpf, "command", fake)
     assert bpf.link_kprobes(5, [("vfs_read", 0), ("vfs_write", 1)], is_return=True) == 42
     assert seen == [(bpf.LINK_CREATE, 5, bpf.KPROBE_MULTI, bpf.MULTI_RETURN, [b"vfs_read", b"vfs_write"], (0, 1))]
+
+
+def test_where_that_is_refused_each_kprobe_gets_a_perf_event_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = tmp_path / "sys/bus/event_source/devices/kprobe"
+    (device / "format").mkdir(parents=True)
+    (device / "type").write_text("6\n")
+    (device / "format/retprobe").write_text("config:0\n")
+    seen = []
+
+    def fake(_: int, attributes: Any, *where: Any) -> int:  # noqa: ANN401 (ctypes')
+        kind, size, config, period = struct.unpack_from("=2I2Q", attributes._obj)
+        name, offset = struct.unpack_from("=2Q", attributes._obj, 56)
+        text = _memory(name, 16).split(b"\0")[0]
+        seen.append((kind, size, config, period, text, offset, [one.value for one in where]))
+        return 43
+
+    monkeypatch.setattr(perf_event, "ROOT", tmp_path)
+    monkeypatch.setattr(bpf, "system_call", fake)
+    assert perf_event.open_dynamic("kprobe", b"vfs_read", 0, is_return=True) == 43
+    assert seen == [(6, 72, 1, 1, b"vfs_read", 0, [-1, 0, -1, perf_event.CLOSE_ON_EXEC])]
+
+
+def test_before_links_took_a_process_whole_its_threads_are_told_apart_by_our_program_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for release, known in (("6.6.30-amd64", False), ("6.10.3", True), ("6.18.44", True)):
+        monkeypatch.setattr(os, "uname", lambda release=release: SimpleNamespace(release=release))
+        assert (attachment._kernel_version() >= attachment.OWN_PROCESS_SINCE) is known
 
 
 def _memory(address: int, size: int) -> bytes:
