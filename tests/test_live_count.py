@@ -21,6 +21,7 @@ from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Counts
 from probe_effect.live.count import Countable, Target, count
+from probe_effect.live.shares import Shares
 from probe_effect.live.target import Followed, ThreadUse
 from probe_effect.live.window import Snapshot
 from probe_effect.tracers.symbols import matching_functions
@@ -330,20 +331,27 @@ def thread(tid: int, *, cpu_s: float, waited_s: float = 0.0) -> ThreadUse:
 
 
 @pytest.mark.parametrize(
-    ("cpu_s", "waited_s", "taken"),
+    ("cpu_s", "waited_s", "taken", "hz"),
     [
-        pytest.param(1.0, 0.0, 0.2, id="it has a CPU of its own"),
-        pytest.param(0.5, 0.5, 0.4, id="it shares a CPU"),
-        pytest.param(0.4, 0.0, 0.0, id="it waits for other things, and waits less instead"),
+        pytest.param(1.0, 0.0, 0.2, 1_250_000, id="it has a CPU of its own"),
+        pytest.param(0.5, 0.5, 0.4, 1_666_667, id="it shares a CPU"),
+        pytest.param(0.4, 0.0, 0.0, 1_000_000, id="it waits for other things, and waits less instead"),
     ],
 )
 def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(
-    cpu_s: float, waited_s: float, taken: float
+    cpu_s: float, waited_s: float, taken: float, hz: float
 ) -> None:
-    shares = counting._Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
+    shares = Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
     seen = Snapshot([Counts(by_thread={7: 1_000_000})], 1.0, {"tracepoint": 200.0}, {7: cpu_s})
     assert shares.taken_ratio(7, seen) == pytest.approx(taken)
+    assert shares.hz(7, 1_000_000, seen) == pytest.approx(hz)
     assert shares.taken_ratio(8, seen) == 0
+
+
+def test_a_short_sample_is_told_at_the_share_of_a_cpu_that_the_thread_has_always() -> None:
+    shares = Shares([READ], [thread(7, cpu_s=0.5, waited_s=0.5)], 1.0)
+    seen = Snapshot([Counts(by_thread={7: 10_000})], 0.010, {"tracepoint": 200.0}, {7: 0.010})
+    assert shares.hz(7, 10_000, seen) == pytest.approx(10_000 / 0.008 * 0.5)
 
 
 def test_of_too_many_probes_a_random_sample_is_counted_and_the_others_are_named() -> None:
