@@ -71,8 +71,8 @@ class Counted:
     `threads`: of the target, the busiest first, and what they used in `threads_s`. `counting_cpu_s`: CPU time that
     counting took of the programs that it watched, also while probes were attached and detached: the run time of our
     programs as the kernel has it, and for each run the probe's own cost as the caller gave it, and the statistics'.
-    `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its time, because the target
-    ended or no probe was left within the budget. `not_counted`: probe to the reason.
+    `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
+    time, because the target ended or no probe was left within the budget. `not_counted`: probe to the reason.
     """
 
     rates: tuple[Rate, ...]

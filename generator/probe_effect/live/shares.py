@@ -20,7 +20,7 @@ MOST_TAKEN_RATIO = 0.5
 
 
 class Shares:
-    """The threads of a target, `watched_s` long."""
+    """What counting took of the threads of a target, which were looked at for `watched_s`."""
 
     def __init__(self, chosen: Sequence[Countable], threads: Sequence[ThreadUse], watched_s: float) -> None:
         self._chosen, self._watched_s = chosen, watched_s
