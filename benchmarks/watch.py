@@ -218,7 +218,9 @@ def traced(words: list[str], costs: Costs, what: str, top: list[str] | None) -> 
             seen = Seen(0.0, None, None, None, 0.0) if top is None else looked(costs, name, top)
             used_s = cpu_s(run)
         finally:
-            tracer.send_signal(signal.SIGINT)
+            while tracer.poll() is None:  # bpftrace 0.17 may sleep through the first
+                tracer.send_signal(signal.SIGINT)
+                time.sleep(2.0)
             tracer.communicate()
     return used_s, seen
 

@@ -11,18 +11,20 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from live_programs import FUNCTIONS, compiled, needs_bpf
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.live import bpf, bpf_objects, refusal
+from probe_effect.live import attachment, bpf, bpf_objects, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Counts
 from probe_effect.live.count import Countable, Target, count
 from probe_effect.live.owners import PROGRAM_ID
+from probe_effect.live.shares import Shares
 from probe_effect.live.target import Followed, ThreadUse
 from probe_effect.live.window import Snapshot
 from probe_effect.tracers.symbols import matching_functions
@@ -292,6 +294,36 @@ def test_kprobes_go_by_one_link_with_their_names_and_cookies(monkeypatch: pytest
     assert seen == [(bpf.LINK_CREATE, 5, bpf.KPROBE_MULTI, bpf.MULTI_RETURN, [b"vfs_read", b"vfs_write"], (0, 1))]
 
 
+def test_where_that_is_refused_each_kprobe_gets_a_perf_event_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = tmp_path / "sys/bus/event_source/devices/kprobe"
+    (device / "format").mkdir(parents=True)
+    (device / "type").write_text("6\n")
+    (device / "format/retprobe").write_text("config:0\n")
+    seen = []
+
+    def fake(_: int, attributes: Any, *where: Any) -> int:  # noqa: ANN401 (ctypes')
+        kind, size, config, period = struct.unpack_from("=2I2Q", attributes._obj)
+        name, offset = struct.unpack_from("=2Q", attributes._obj, 56)
+        text = _memory(name, 16).split(b"\0")[0]
+        seen.append((kind, size, config, period, text, offset, [one.value for one in where]))
+        return 43
+
+    monkeypatch.setattr(perf_event, "ROOT", tmp_path)
+    monkeypatch.setattr(bpf, "system_call", fake)
+    assert perf_event.open_dynamic("kprobe", b"vfs_read", 0, is_return=True) == 43
+    assert seen == [(6, 72, 1, 1, b"vfs_read", 0, [-1, 0, -1, perf_event.CLOSE_ON_EXEC])]
+
+
+def test_before_links_took_a_process_whole_its_threads_are_told_apart_by_our_program_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for release, known in (("6.6.30-amd64", False), ("6.10.3", True), ("6.18.44", True)):
+        monkeypatch.setattr(os, "uname", lambda release=release: SimpleNamespace(release=release))
+        assert (attachment._kernel_version() >= attachment.OWN_PROCESS_SINCE) is known
+
+
 def _memory(address: int, size: int) -> bytes:
     return ctypes.string_at(address, size)
 
@@ -304,20 +336,27 @@ def thread(tid: int, *, cpu_s: float, waited_s: float = 0.0) -> ThreadUse:
 
 
 @pytest.mark.parametrize(
-    ("cpu_s", "waited_s", "taken"),
+    ("cpu_s", "waited_s", "taken", "hz"),
     [
-        pytest.param(1.0, 0.0, 0.2, id="it has a CPU of its own"),
-        pytest.param(0.5, 0.5, 0.4, id="it shares a CPU"),
-        pytest.param(0.4, 0.0, 0.0, id="it waits for other things, and waits less instead"),
+        pytest.param(1.0, 0.0, 0.2, 1_250_000, id="it has a CPU of its own"),
+        pytest.param(0.5, 0.5, 0.4, 1_666_667, id="it shares a CPU"),
+        pytest.param(0.4, 0.0, 0.0, 1_000_000, id="it waits for other things, and waits less instead"),
     ],
 )
 def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(
-    cpu_s: float, waited_s: float, taken: float
+    cpu_s: float, waited_s: float, taken: float, hz: float
 ) -> None:
-    shares = counting._Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
+    shares = Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
     seen = Snapshot([Counts(by_thread={7: 1_000_000})], 1.0, {"tracepoint": 200.0}, {7: cpu_s})
     assert shares.taken_ratio(7, seen) == pytest.approx(taken)
+    assert shares.hz(7, 1_000_000, seen) == pytest.approx(hz)
     assert shares.taken_ratio(8, seen) == 0
+
+
+def test_a_short_sample_is_told_at_the_share_of_a_cpu_that_the_thread_has_always() -> None:
+    shares = Shares([READ], [thread(7, cpu_s=0.5, waited_s=0.5)], 1.0)
+    seen = Snapshot([Counts(by_thread={7: 10_000})], 0.010, {"tracepoint": 200.0}, {7: 0.010})
+    assert shares.hz(7, 10_000, seen) == pytest.approx(10_000 / 0.008 * 0.5)
 
 
 def test_of_too_many_probes_a_random_sample_is_counted_and_the_others_are_named() -> None:

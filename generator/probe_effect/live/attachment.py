@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import struct
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +32,12 @@ ELEMENT_OVERHEAD_BYTES = 64
 """About what an element of a hash takes beside its values (struct htab_elem, kernel/bpf/hashtab.c)."""
 
 MOST_PROCESSES = 1 << 16
+
+OWN_PROCESS_SINCE = (6, 10)
+"""Linux whose links to many uprobes take a process for all its threads; before, only its first one ran the program.
+
+Source: kernel/trace/bpf_trace.c, uprobe_prog_run, and the commit "bpf: fix multi-uprobe PID filtering logic".
+"""
 
 
 @dataclass(slots=True)
@@ -77,6 +84,7 @@ class Attachments:
         self.refused: dict[int, str] = {}
         """Probes that could not be attached, by their place in `countables`, and the kernel's words."""
         self._countables, self._pid = countables, pid
+        self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
         self._links: list[tuple[frozenset[int], list[int]]] = []
         self._programs: dict[Kind, tuple[int, int]] = {}
@@ -196,7 +204,7 @@ class Attachments:
             return [bpf.link_kprobes(program, [(one.name, index) for index, one in ones], is_return=kind in RETURNS)]
         places = [(offset, one.semaphore, index) for index, one in ones for offset in one.offsets]
         path = os.fsencode(ones[0][1].path or "")
-        return [bpf.link_uprobes(program, path, places, pid=self._pid or 0, is_return=kind in RETURNS)]
+        return [bpf.link_uprobes(program, path, places, pid=self._link_pid, is_return=kind in RETURNS)]
 
     def _link_one(self, kind: Kind, index: int) -> list[int]:
         """A perf event for each place, with a link on it."""
@@ -233,6 +241,10 @@ class Attachments:
             loaded = (loaded[0], fd) if is_multi else (fd, loaded[1])
             self._programs[kind] = loaded
         return loaded[is_multi]
+
+
+def _kernel_version() -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
 
 
 def _add(found: Counts, thread: int, values: Sequence[int]) -> None:

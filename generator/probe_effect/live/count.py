@@ -11,13 +11,14 @@ import contextlib
 import os
 import random
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable, Kind
 from probe_effect.live.refusal import explained
+from probe_effect.live.shares import MOST_TAKEN_RATIO, Shares
+from probe_effect.live.statistics import own_cost
 from probe_effect.live.target import Followed, Target, ThreadUse
 from probe_effect.live.window import Window
 
@@ -33,11 +34,7 @@ MOST_PROBES = 10_000
 
 SAMPLE_SEED = 20261120
 
-BUSY_RATIO = 0.9
-"""A thread that wants a CPU for this share of its time does less because it is counted; others wait less instead."""
-
-MOST_TAKEN_RATIO = 0.5
-"""Where counting took more of a thread's time, what is left says too little of how fast the thread would go."""
+STATISTICS_TRIALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +70,9 @@ class Counted:
 
     `threads`: of the target, the busiest first, and what they used in `threads_s`. `counting_cpu_s`: CPU time that
     counting took of the programs that it watched, also while probes were attached and detached: the run time of our
-    programs as the kernel has it, and the probe's own cost for each run as the caller gave it. `own_cpu_s`: CPU time of
-    our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its time, because the target
-    ended or no probe was left within the budget. `not_counted`: probe to the reason.
+    programs as the kernel has it, and for each run the probe's own cost as the caller gave it, and the statistics'.
+    `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
+    time, because the target ended or no probe was left within the budget. `not_counted`: probe to the reason.
     """
 
     rates: tuple[Rate, ...]
@@ -114,6 +111,8 @@ def count(
     costs_ns: dict[Kind, float] = {one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"}
     own_before_s = time.process_time()
     with contextlib.closing(Followed(target)) as followed, explained("counting how often probes fire"):
+        unseen_ns = own_cost(STATISTICS_TRIALS).unseen_ns
+        costs_ns = {kind: cost_ns + unseen_ns for kind, cost_ns in costs_ns.items()}
         began_s = time.monotonic()
         with contextlib.closing(_attached(chosen, followed)) as attachments:
             window = Window(
@@ -131,7 +130,7 @@ def count(
             detach_s, counting_cpu_s = time.monotonic() - began_s, window.spent_s()
     threads = window.threads()
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
-    share = _Shares(chosen, threads, window.watched_s)
+    share = Shares(chosen, threads, window.watched_s)
     return Counted(
         rates=tuple(
             _rate(one, index, window, last, share) for index, one in enumerate(chosen) if one.probe not in refused
@@ -168,37 +167,7 @@ def _attached(chosen: Sequence[Countable], followed: Followed) -> Attachments:
     return found
 
 
-class _Shares:
-    """What counting took of each thread's time, from which follows how fast it would go otherwise."""
-
-    def __init__(self, chosen: Sequence[Countable], threads: Sequence[ThreadUse], watched_s: float) -> None:
-        self._chosen = chosen
-        process_s: dict[int, float] = defaultdict(float)
-        for one in threads:
-            process_s[one.pid] += one.cpu_s
-        wanting = [one for one in threads if one.cpu_s > 0 and one.cpu_s + one.waited_s >= BUSY_RATIO * watched_s]
-        self._part = {one.tid: (one.pid, one.cpu_s / process_s[one.pid]) for one in wanting}
-        self._taken: dict[int, dict[int, float]] = {}
-
-    def taken_ratio(self, tid: int, seen: Snapshot) -> float:
-        """Share of the CPU time of a thread that counting took; 0 of one that waits anyway, or that ended unseen."""
-        pid, part = self._part.get(tid, (-1, 0.0))
-        used_s = seen.cpu_s.get(pid, 0.0) * part
-        if not used_s:
-            return 0.0
-        if id(seen) not in self._taken:
-            self._taken[id(seen)] = self._taken_s(seen)
-        return self._taken[id(seen)].get(tid, 0.0) / used_s
-
-    def _taken_s(self, seen: Snapshot) -> dict[int, float]:
-        found: dict[int, float] = defaultdict(float)
-        for one, counts in zip(self._chosen, seen.counts, strict=True):
-            for tid, events in counts.by_thread.items():
-                found[tid] += events * seen.event_ns[one.kind] / 1e9
-        return found
-
-
-def _rate(one: Countable, index: int, window: Window, last: Snapshot, share: _Shares) -> Rate:
+def _rate(one: Countable, index: int, window: Window, last: Snapshot, share: Shares) -> Rate:
     """What was seen of a probe: until it was taken off, or else until the end."""
     if one.kind == "profile":
         return _profile_rate(one, window)
@@ -211,10 +180,7 @@ def _rate(one: Countable, index: int, window: Window, last: Snapshot, share: _Sh
         seconds=seen.seconds,
         by_thread=counts.by_thread,
         by_cpu=counts.by_cpu,
-        thread_hz={
-            tid: events / seen.seconds / (1 - min(taken[tid], MOST_TAKEN_RATIO))
-            for tid, events in counts.by_thread.items()
-        },
+        thread_hz={tid: share.hz(tid, events, seen) for tid, events in counts.by_thread.items()},
         elsewhere_events=counts.elsewhere,
         complete=index not in window.taken_off and window.ended is None,
         note="; ".join(_notes(index, window, seen, max(taken.values(), default=0.0))) or None,

@@ -26,19 +26,24 @@ class OwnCost:
     counted_ns: float
     added_ns: float | None
 
+    @property
+    def unseen_ns(self) -> float:
+        """What they add to a run and do not find in it; 0 where that is not known."""
+        return max(0.0, (self.added_ns or 0.0) - self.counted_ns)
 
-def own_cost() -> OwnCost:
-    """Measured on an empty program, which the kernel runs some thousand times for us (BPF_PROG_TEST_RUN).
 
-    The median of `TRIALS` trials, each without and with statistics. Raises: OSError.
+def own_cost(trials: int = TRIALS) -> OwnCost:
+    """Measured on an empty program, which the kernel runs some ten thousand times for us (BPF_PROG_TEST_RUN).
+
+    The median of so many trials, each without and with statistics: a few ms each. Raises: OSError.
     """
     program = bpf.load(bpf.SOCKET_FILTER, bpf_program.empty(), "pe_empty")
     try:
-        trials = [_trial(program) for _ in range(TRIALS)]
+        seen = [_trial(program) for _ in range(trials)]
     finally:
         os.close(program)
-    counted_ns = median(counted for counted, _ in trials)
-    added = [one for _, one in trials if one is not None]
+    counted_ns = median(counted for counted, _ in seen)
+    added = [one for _, one in seen if one is not None]
     return OwnCost(counted_ns, median(added) if added else None)
 
 
