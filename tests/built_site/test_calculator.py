@@ -14,6 +14,7 @@ from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.grounds import grounds
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Combination, Question
 from probe_effect.numbers.likeness import facts_of_submission
@@ -233,7 +234,7 @@ def test_the_page_says_of_a_composed_cost_what_the_terminal_says(page: Page, cat
     (on_page,) = page.evaluate(SAID, [{"key": [OURS, "bpftrace", name], "rate": 50e3, "threads": 1, "busy": 1}])
     assert (known[0].name, known[0].basis) == (name, "composed")
     assert on_page[0] == sentences.headline(one)
-    assert set(sentences.grounds(one, tried(found, one))) <= set(on_page)
+    assert set(grounds(one, tried(found, one))) <= set(on_page)
 
 
 def test_system_calls_change_a_cost_on_the_page_as_in_the_terminal(page: Page, catalogue: Catalogue) -> None:

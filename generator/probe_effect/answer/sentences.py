@@ -5,20 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer.grounds import grounds
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-WIDE_RATIO = 2.0
-"""An estimate that may be wrong by more than this factor is given as an interval rather than a value."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.answers import Answer, Forecast, Tried
-    from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.entry_path import EntryPath
-    from probe_effect.answer.from_counts import Account
     from probe_effect.answer.levels import Point
     from probe_effect.answer.part import Part
     from probe_effect.answer.proof import Spread
@@ -198,46 +194,6 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
     ]
 
 
-def grounds(found: Forecast, known: Tried) -> list[str]:
-    """What costs rest on that are no plain measurements: compositions, estimates, others' figures."""
-    return [
-        *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
-        *(published(part.name, part.printed) for part in found.parts if part.printed is not None),
-        *(estimated(part, account) for part, account in known.accounts),
-        *dict.fromkeys(part.note for part in found.parts if part.note),
-    ]
-
-
-def published(name: str, found: Printed) -> str:
-    """Whose figure the cost of the part of that name is, and what it can be taken for."""
-    return WORDS["published"].format(what=name, label=found.label, figure=found.figure.what)
-
-
-def estimated(part: Part, found: Account) -> str:
-    """How the cost of a part came from its instructions, and how well that does for what was measured."""
-    number, model, ratio = found.counted.number, found.model, found.ratio
-    low, high = ratio.low or 0.0, ratio.high or 0.0
-    ends = (units.quantity(end, units.TIMES) for end in (low, high))
-    exceptions = WORDS["exceptions"].format(
-        breakpoints=units.quantity(model.breakpoint_ns, units.DURATION),
-        steps=units.quantity(model.step_ns, units.DURATION),
-    )
-    said = WORDS["estimated"].format(
-        what=part.name,
-        instructions=units.count(round(number.known_cost.value)),
-        case=number.case,
-        tool=number.tracer,
-        kernel=number.submission.document.system.kernel_release,
-        each=units.quantity(model.instruction_ns, units.DURATION),
-        exceptions=exceptions if found.counted.has_exceptions else "",
-    )
-    held = WORDS["estimated-ratio"].format(
-        count=units.count(found.cases), gap=units.GAP, **dict(zip(("low", "high"), ends, strict=True))
-    )
-    wide = [WORDS["estimated-wide"]] if max(high, 1 / low if low else 0.0) > WIDE_RATIO else []
-    return " ".join([said, held, *wide])
-
-
 def calls(name: str, path: EntryPath) -> str:
     """What of the cost of the part of that name falls on the system calls of the program."""
     paid = units.interval(path.cost, units.DURATION)
@@ -289,26 +245,3 @@ def line_words(line: Sequence[Point]) -> str:
         if not point.holds
     ]
     return " ".join([said, *departing])
-
-
-def _put_together(found: Forecast, kind: Kind) -> str:
-    """How costs were put together."""
-    if kind == "several probes":
-        return WORDS["add"]
-    part = next(one for one in found.parts if one.basis == "composed")
-    added, less = (
-        " ".join(f"{sign} {one.case}" for one in some) for sign, some in (("+", part.added), ("−", part.less))
-    )
-    return WORDS["composed"].format(what=part.name, sum=f"{added} {less}".strip(" +"))
-
-
-def _agreement(known: Agreement | None) -> str:
-    if known is None:
-        return WORDS["unchecked"]
-    return WORDS["checked"].format(
-        median=units.quantity(known.median_ratio, units.TIMES),
-        least=units.quantity(known.least_ratio, units.TIMES),
-        greatest=units.quantity(known.greatest_ratio, units.TIMES),
-        holding=known.holding,
-        count=known.count,
-    )

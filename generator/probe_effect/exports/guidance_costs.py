@@ -14,6 +14,7 @@ from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.cost_of import combinations, cost_of
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
@@ -113,7 +114,7 @@ def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
         "tracer": tracer,
         "tool": sentences.tool(one),
         "basis": part.basis,
-        "said": sentences.grounds(one, tried(found, one)),
+        "said": grounds(one, tried(found, one)),
         "cost": ends(part.cost),
         "clear": part.is_clear,
         "grade": sentences.grade(one),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
-from probe_effect.answer.sentences import WIDE_RATIO
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
@@ -95,8 +95,8 @@ def _sentence(models: Models, *, has_exceptions: bool) -> str:
         f"to {units.quantity(high, units.TIMES)} what was estimated, {units.quantity(ratio.value, units.TIMES)} in the "
         "middle; this is the interval of such estimates."
     )
-    is_wide = low <= 0 or max(high, 1 / low) > WIDE_RATIO
-    return f"{said} It is wider than a factor of two: take the interval, and not the value." if is_wide else said
+    wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
+    return f"{said}{wide}"
 
 
 def _kinds(models: Models) -> dict[str, tuple[int, Estimate]]:
