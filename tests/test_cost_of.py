@@ -191,3 +191,15 @@ def test_a_cost_lies_in_its_interval_and_another_action_never_raises_its_low_end
     assert high is not None
     assert low <= part.cost.value <= high
     assert (part.note is None) or part.basis == "composed"
+
+
+def test_no_action_makes_a_probe_cost_less_than_it_does_alone() -> None:
+    """The filter was measured apart, and there it cost less than the count that it takes the place of."""
+    plain, filtered = cost("uprobe", mechanism="stepped"), cost("uprobe", "filter", mechanism="stepped")
+    assert plain is not None
+    assert filtered is not None
+    assert filtered.cost.value >= plain.cost.value
+
+
+def test_a_user_probe_of_which_nobody_knows_how_it_fires_stands_for_no_mechanism() -> None:
+    assert cost("uprobe", mechanism="called") is None

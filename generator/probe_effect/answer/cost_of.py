@@ -8,6 +8,7 @@ from its instructions, and its actions are measured ones all the same, where tha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.answer.actions import Fired, Sum, dearest_action, difference, differences, sorted_out
@@ -15,6 +16,7 @@ from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.from_counts import counted, counted_as
 from probe_effect.answer.part import PLAIN_ACTION, Part
+from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,7 +94,22 @@ def cost_of(
     if not ways and tracer in found.by_tracer(machine):
         by_count = list(_counted(found, machine, tracer, mechanism))
         ways = _ways(found, machine, wanted, bases_of(by_count, kind, mechanism), known)
-    return _part(found, (machine, tracer), wanted, _dearest_mechanism(ways), rate_hz) if ways else None
+    if not ways:
+        return None
+    part = _part(found, (machine, tracer), wanted, _dearest_mechanism(ways), rate_hz)
+    if part.basis != "composed" or set(actions) <= {PLAIN_ACTION}:
+        return part
+    plain = cost_of(found, machine, tracer, kind=kind, mechanism=mechanism)
+    return replace(part, cost=_at_least(part.cost, plain.cost)) if plain and plain.basis != "estimated" else part
+
+
+def _at_least(cost: Estimate, plain: Estimate) -> Estimate:
+    """No action makes a probe cost less; differences of noisy costs of several suites may say so."""
+    if cost.value >= plain.value:
+        return cost
+    if cost.low is None or cost.high is None or plain.low is None or plain.high is None:
+        return Estimate(plain.value)
+    return Estimate(plain.value, max(cost.low, plain.low), max(cost.high, plain.high))
 
 
 def combinations(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator[tuple[str | None, str]]:
@@ -134,10 +151,17 @@ def _single(found: Evidence) -> Iterator[tuple[Suite, Case]]:
 
 
 def bases_of(fired: Sequence[Fired], kind: str, mechanism: str | None) -> list[Fired]:
-    """The cases that stand for a kind of probe; where their mechanism is known, of that mechanism alone."""
+    """The cases that stand for a kind of probe; where the mechanism is asked for, of that mechanism alone.
+
+    A user probe of which nobody recorded how it fires stands for none: one way costs many times what another does.
+    """
     for probe in STANDS_FOR.get(kind, (kind,)):
         of_kind = [one for one in fired if one.case.probe == probe]
-        fitting = [one for one in of_kind if mechanism is None or one.mechanism in (None, mechanism)]
+        fitting = [
+            one
+            for one in of_kind
+            if mechanism in (None, one.mechanism) or (one.mechanism is None and "uprobe" not in one.case.needs)
+        ]
         if fitting:
             return fitting
     return []

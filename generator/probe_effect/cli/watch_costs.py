@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.cost_of import bases_of, cost_of, firing
 from probe_effect.answer.first_instruction import mechanism
+from probe_effect.answer.prediction import multiplied
+from probe_effect.answer.proof import pairs, spread
 from probe_effect.host import ROOT
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
@@ -41,8 +43,9 @@ class Taken:
     """One thing that traces with what it takes.
 
     `probe`: what one event costs beside the program, ns; the low end is that of the cheapest place, the high end that
-    of the dearest. `machine`: where that was measured. `cpu_s_per_s`: program and probe together, in CPU seconds per
-    second. `why`: what is missing, where something is.
+    of the dearest, and both hold how far real programs lie from the loops that were measured. `machine`: where that
+    was. `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, where something
+    is.
     """
 
     active: Active
@@ -74,6 +77,7 @@ class Costs:
 
     def __init__(self, found: Evidence, here: Facts, named: str | None) -> None:
         self._found, self._here = found, here
+        self._apart = spread(pairs(found))
         self.machines = [named] if named else [one.machine for one in _comparable(found, here)]
         self._known: dict[tuple[Sort, str, str | None], Part | None] = {}
 
@@ -93,7 +97,9 @@ class Costs:
             return Taken(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
         costs = [(part.cost, kinds[kind]) for kind, part in known.items() if part is not None]
         machines = dict.fromkeys(part.sources[0].submission.machine for part in known.values() if part is not None)
-        return Taken(active, _between(costs), ", ".join(machines), "; ".join(_notes(known.values())) or None)
+        cost = _between(costs)
+        probe = multiplied(cost, self._apart.factor) if self._apart else cost
+        return Taken(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
 
     def _mechanism(self, place: Place) -> str | None:
         if place.kind in {"kprobe", "kretprobe"}:
