@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 SAME_ACTION = dict.fromkeys(("filter-rejects", "filter-by-pid", "filter-by-name", "filter-by-cgroup"), "filter")
 """A suite's action to the word by which it is asked for: all look at one value, and do nothing more."""
 
-MADE_OF = {"histogram-of-time": ("count-by-pid", "histogram")}
-"""What ends a timed pair, on one probe: the beginning is looked up under a key, and the time goes into a histogram."""
+MADE_OF = {
+    "histogram-of-time": ("count-by-pid", "histogram"),
+    "count-by-pid-and-name": ("count-by-pid", "count-by-name"),
+}
+"""Actions that are made of others where nobody measured them whole: what ends a timed pair, on one probe, looks the
+beginning up under a key and puts the time into a histogram; two keys cost at most what each of them does."""
 
 
 @dataclass(frozen=True, slots=True)

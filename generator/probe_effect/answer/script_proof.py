@@ -60,10 +60,12 @@ def script_pairs(found: Evidence) -> list[Pair]:
 
 
 def order(some: Sequence[Pair]) -> Correlation | None:
-    """How well the order of the foretold slowdowns is that of the measured ones (Kendall's tau); None of too few."""
-    foretold, measured = (
-        np.array([getattr(one.point, name).value for one in some]) for name in ("predicted", "measured")
-    )
+    """How well the order of the foretold slowdowns is that of the measured ones (Kendall's tau); None of too few.
+
+    Those that are told from none: the others stand in an order of noise.
+    """
+    visible = [one.point for one in some if one.is_visible]
+    foretold, measured = (np.array([getattr(one, name).value for one in visible]) for name in ("predicted", "measured"))
     return kendall(foretold, measured)
 
 
