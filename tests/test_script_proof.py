@@ -90,7 +90,8 @@ def test_a_suite_whose_scripts_are_not_here_has_no_pairs(tmp_path: Path) -> None
 
 
 def test_the_order_of_what_was_foretold_is_set_against_the_order_of_what_was_measured(tmp_path: Path) -> None:
-    numbers = [traced(), traced(every_ns=1e4, slowdown=Estimate(0.02, 0.01, 0.03), level="git")]
+    slow, slower = Estimate(0.02, 0.015, 0.03), Estimate(0.03, 0.02, 0.04)
+    numbers = [traced(slowdown=slow), traced(every_ns=1e4, slowdown=slower, level="git")]
     found = foretold(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", *numbers)
     tau = order(found)
     assert tau is not None
