@@ -49,7 +49,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             "fragments/scripts-hold.md.j2",
             chart=SCRIPTS_CHART if of_scripts else None,
             where=names.machine_label(of_scripts[0].measured.submission) if of_scripts else None,
-            sentences=[*sentences(verdict(of_scripts), verdict(of_scripts)), *_order(of_scripts)],
+            sentences=[*sentences(verdict(of_scripts), verdict(of_scripts), "a script"), *_order(of_scripts)],
             pairs=sorted(of_scripts, key=lambda one: -one.point.measured.value),
             titles=catalogue.titles,
         ),
@@ -70,12 +70,12 @@ def _distance(one: Pair) -> float:
     return float("inf") if one.ratio is None else abs(one.ratio - 1)
 
 
-def sentences(found: Verdict, plain: Verdict) -> list[str]:
-    """What all pairs come to, and what they would come to by rate x cost alone (`plain`)."""
+def sentences(found: Verdict, plain: Verdict, what: str = "a probe") -> list[str]:
+    """What all pairs of a program and `what` come to, and what they would come to by rate x cost alone (`plain`)."""
     if not found.pairs:
         return []
     visible, near = units.percent(VISIBLE_RATIO), units.percent(NEAR_RATIO)
-    all_of_them = f"{found.pairs} pairs of a program and a probe were measured"
+    all_of_them = f"{found.pairs} pairs of a program and {what} were measured"
     words = [f"{all_of_them}, and {found.visible} of them tell a slowdown of more than {visible} from none."]
     if found.near_ratio is not None and found.middle_ratio is not None:
         words.append(
