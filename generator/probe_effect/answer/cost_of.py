@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
     from probe_effect.store.suite_file import Case, Suite
 
-AWAY_FROM_CALLS = "tracepoint"
-"""The kind of every tracepoint that is not on system calls: like those, without the longer way into the kernel."""
+AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
+"""Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""
 
-STANDS_FOR = {AWAY_FROM_CALLS: ("tracepoint", "tracepoint-entry"), "usdt": ("usdt", "uprobe")}
+SAMPLED = ("profile", "hardware")
+"""Kinds that an interrupt fires."""
+
+STANDS_FOR = {kind: (kind, "tracepoint", "tracepoint-entry") for kind in AWAY_FROM_CALLS} | {"usdt": ("usdt", "uprobe")}
 """A kind to those whose cases stand for it, the first that was measured; any other kind stands for itself."""
 
+INTERRUPT = "The interrupt that takes a sample is not in the cost: nobody measured it apart."
 UNKNOWN_ACTION = (
     "Nobody measured the action {action} with {tracer} here: it is taken for {highest}, the dearest one measured, and "
     "the low end of the cost is that of the probe without it."
@@ -191,13 +195,14 @@ def _alone(found: Evidence, machine: str, base: Fired, wanted: Wanted) -> Way | 
         note = OTHER_WAY.format(case=base.case.id, counted=number.mechanism, wanted=wanted.mechanism)
         return None if cost is None else Way(base, Sum(cost=cost, suites=suites), (note,) if other else ())
     cost = number.bounded_cost
-    if wanted.kind != AWAY_FROM_CALLS or base.case.silent is None:
-        return Way(base, Sum((number,), (), cost, suites), ())
+    notes = (INTERRUPT,) if wanted.kind in SAMPLED and base.case.probe not in SAMPLED else ()
+    if wanted.kind not in AWAY_FROM_CALLS or base.case.silent is None:
+        return Way(base, Sum((number,), (), cost, suites), notes)
     path = entry_path(found, (machine, number.tracer, number.case))
     if path is None:
         note = AT_MOST.format(case=number.case)
-        return Way(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (note,))
-    return Way(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), ())
+        return Way(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
+    return Way(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), notes)
 
 
 def _way(alone: Way, actions: Sequence[str], known: Differences) -> Way | None:
@@ -275,6 +280,6 @@ def _part(found: Evidence, place: tuple[str, str], wanted: Wanted, way: Way, rat
         calibrated=found.models.calibrated(machine, tracer) if is_estimated else (),
         cost=whole.cost,
         is_clear=base.number.is_clear if is_measured else is_apart,
-        path=None if wanted.kind == AWAY_FROM_CALLS else entry_path(found, (machine, tracer, base.case.id)),
+        path=None if wanted.kind in AWAY_FROM_CALLS else entry_path(found, (machine, tracer, base.case.id)),
         note=" ".join(notes) or None,
     )

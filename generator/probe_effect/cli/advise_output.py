@@ -44,7 +44,7 @@ def _change(what: str, script: str | None) -> list[tuple[str, str]]:
 
 
 def _thread(one: Slowed) -> tuple[str, str]:
-    return advise_words.whom(one), advise_words.slowdown(one)
+    return advise_words.slowdown(one), advise_words.whom(one)
 
 
 def _figures(said: Answered) -> list[tuple[str, str]]:

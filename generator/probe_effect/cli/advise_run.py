@@ -204,7 +204,8 @@ def _counted(
     costs = {kind: _plain_ns(found, machine, kind, mechanisms(probes, here)) for kind in kinds}
     number = sum(len(one.places) for one in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
-    output.say(f"counting how often {what} would fire, for {wish.seconds:g} s at most")
+    if number:
+        output.say(f"counting how often {what} would fire, for {wish.seconds:g} s at most")
     try:
         return count(
             asked,
