@@ -116,10 +116,15 @@ def test_a_count_is_the_median_of_the_differences_from_the_mean_of_the_baselines
         assert count_again(made).value == pytest.approx(COUNTED_COSTS[f"{key.case} {key.tracer}"], abs=0.001)
 
 
+def known(cost: Estimate) -> list[float]:
+    """Its value and its ends, where it has some."""
+    return [one for one in cost if one is not None]
+
+
 def test_every_published_number_follows_from_its_blocks(catalogue: Catalogue) -> None:
     for submission in catalogue.everything:
         blocks = submission.blocks
         for one in submission.numbers:
             if one.cost is not None:
                 found = (cost_again if one.is_time else count_again)(blocks[one.key])
-                assert found == pytest.approx(one.cost, rel=1e-9, abs=1e-6), one.id
+                assert known(found) == pytest.approx(known(one.cost), rel=1e-9, abs=1e-6), one.id

@@ -151,7 +151,7 @@ def test_paper_has_the_drawing_in_ink_and_no_controls(chromium: Browser, address
     assert page.locator(".chart-still svg:visible").count() >= 1
     label = page.locator(".chart-wide text").first
     assert label.evaluate("one => getComputedStyle(one).fill") in {"rgb(0, 0, 0)", "rgb(68, 68, 68)"}
-    page.wait_for_function("document.documentElement.scrollWidth <= 794")
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 794")
     context.close()
 
 
