@@ -37,6 +37,8 @@ WORDS = {
     "waits": "A thread that waits pays from its idle time first, so its work takes longer only when that is used up.",
     "counted": "The rate was counted without the tracer.",
     "hot": "Caches are hot, as in the measured loop: a probe that fires rarely finds them cold and costs more.",
+    "stacks": "The stack of the measured loop has few frames and is always the same: a deeper one, or many different "
+    "ones, cost more.",
     "calls": "While {what} is attached, every system call of the program pays {path}, traced or not; the cost of an "
     "event holds that {calls} times.",
     "programs": "Real programs are no loops: in {count} pairs of one with a probe, four in five were slowed by "

@@ -134,6 +134,7 @@ def assumptions(said: Answered) -> list[str]:
         WORDS["single"],
         *([sentences.programs(advice.spread)] if advice.spread else []),
         WORDS["hot"],
+        *([WORDS["stacks"]] if any("stack" in action for one in advice.probes for action in one.group.actions) else []),
     ]
     if said.starting is not None and said.starting.machine != advice.facts.machine:
         found.append(f"The times to attach and to stop are those of {said.starting.machine}.")
