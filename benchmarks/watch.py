@@ -31,13 +31,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.evidence import evidence
+from probe_effect.cli.this_machine import this_machine
 from probe_effect.cli.watch_costs import Costs
-from probe_effect.host import ROOT
 from probe_effect.live.loaded import Watch
-from probe_effect.machine.collect import collect_machine
-from probe_effect.machine.kernel import kernel_release
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.likeness import facts_of
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -235,7 +232,7 @@ def main() -> None:
     """Print the table."""
     top = sys.argv[1:] or ([found] if (found := shutil.which("bpftop")) else [])
     data = DataFolder(PROJECT / "data")
-    costs = Costs(evidence(read_numbers(data)), facts_of(collect_machine(), kernel_release(ROOT)), None)
+    costs = Costs(evidence(read_numbers(data)), this_machine(), None)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "watched"
         (source := program.with_suffix(".c")).write_text(SOURCE)
