@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from builders import FOLDER, machine_values, many_blocks, skipped_row, write_data, write_submission
 from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
-from probe_effect.cli.submit import submit as command
+from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
@@ -41,7 +41,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
 
 def run(*arguments: str | Path, answers: str | None = None) -> Result:
     words = [str(one) for one in arguments]
-    return CliRunner().invoke(command, words, input=answers, catch_exceptions=False, standalone_mode=False)
+    given = ["submit", *words]
+    return CliRunner().invoke(commands, given, input=answers, catch_exceptions=False, standalone_mode=False)
 
 
 def submit(clone: Clone, *arguments: str | Path) -> Result:
