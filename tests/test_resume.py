@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import SubmissionFolder
 
 BLOCKS = 3
-MANY_BLOCKS = 12
+MANY_BLOCKS = 40
 SEED = 7
 """That of `FakeProject.settings`."""
 
