@@ -16,7 +16,8 @@ from probe_effect.answer.parts import with_calls
 from probe_effect.answer.proof import pairs, spread
 from probe_effect.answer.question import Question
 from probe_effect.model import Estimate
-from probe_effect.reduce.thresholds import THRESHOLDS, threshold
+from probe_effect.reduce.thresholds import threshold
+from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ def advise(
     """
     advised = [Advised(group, part_of(found, facts.machine, tracer, group)) for group in groups]
     apart = spread(pairs(found))
+    taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
     paying = ((thread, _paying(advised, thread, calls_hz.get(thread.tid))) for thread in threads)
     slowed = [
         Slowed(thread, forecast(known, facts, tracer, Question(busy_ratio=min(1.0, thread.busy_ratio)), apart))
@@ -181,7 +183,7 @@ def advise(
         tracer=tracer,
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
         threads=tuple(slowed),
-        cpu_s_per_s=_cpu(advised),
+        cpu_s_per_s=mover.total(taken) if taken else None,
         spread=apart,
         budget_ratio=budget_ratio,
     )
@@ -231,20 +233,3 @@ def _paying(advised: Sequence[Advised], thread: Thread, calls_hz: float | None) 
         if one.part is not None and (rate_hz := (one.group.rates_hz or {}).get(thread.tid, 0.0)) > 0
     ]
     return with_calls(known, calls_hz) if known and thread.busy_ratio >= LEAST_BUSY_RATIO else []
-
-
-def _cpu(advised: Sequence[Advised]) -> Estimate | None:
-    """The CPU time of all groups whose rate and cost are known; their costs err together, so the ends add."""
-    taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
-    if not taken:
-        return None
-    ends = [
-        None if any(one[end] is None for one in taken) else math.fsum(one[end] or 0.0 for one in taken)
-        for end in (1, 2)
-    ]
-    return Estimate(math.fsum(one.value for one in taken), *ends)
-
-
-def thresholds(one: Advised) -> dict[int, Estimate | None]:
-    """Per cent to the rate at which a probe alone slows a busy thread by as much."""
-    return {percent: one.threshold(percent) for percent in THRESHOLDS}

@@ -16,6 +16,7 @@ from probe_effect.answer.levels import point
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, Pair, calls_per_event, pairs, spread
+from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import mover
 from probe_effect.stats.correlation import kendall
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case, Suite
 
 LANGUAGE = "bpftrace"
-AT_THE_ENDS = {"begin", "end", "interval"}
-"""Kinds of probe that no event of a program fires."""
 
 
 def script_pairs(found: Evidence) -> list[Pair]:
@@ -91,7 +90,7 @@ def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> lis
 
     Of a pair that times something both ends fire for each event; other probes share the events between them.
     """
-    probes = [one for one in script.probes if one.kind not in AT_THE_ENDS]
+    probes = [one for one in script.probes if one.kind not in NO_EVENTS]
     is_timed = any(one.timing for one in probes)
     share = 1.0 if is_timed else 1 / max(1, len(probes))
     groups = [

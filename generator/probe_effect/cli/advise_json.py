@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from probe_effect.cli.advise_run import Answered
     from probe_effect.model import Estimate
 
-MOST_THREADS = 5
-
 
 def advice_json(said: Answered) -> dict[str, Any]:
     """An answer as JSON values."""
@@ -43,7 +41,7 @@ def advice_json(said: Answered) -> dict[str, Any]:
         },
         "threads": [
             {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
-            for one in advice.threads[:MOST_THREADS]
+            for one in advice.threads[: advise_words.MOST_THREADS]
         ],
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
         "loss_ratio": busiest.forecast.loss_ratio if busiest else None,

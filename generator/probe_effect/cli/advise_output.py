@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from probe_effect.answer.advice import Slowed
     from probe_effect.cli.advise_run import Answered
 
-MOST_THREADS = 5
-
 
 def show(said: Answered) -> None:
     """The answer on stdout."""
@@ -26,7 +24,7 @@ def show(said: Answered) -> None:
     values = ("events/s", "cost of an event (95 %)", "basis", "CPU")
     show_table(labels, values, map(advise_words.probe_row, advice.probes))
     output.product("")
-    show_section("Threads that pay most", [_thread(one) for one in advice.threads[:MOST_THREADS]])
+    show_section("Threads that pay most", [_thread(one) for one in advice.threads[: advise_words.MOST_THREADS]])
     show_section("What it does", _figures(said))
     alone = " alone" if len(advice.probes) > 1 else ""
     output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")

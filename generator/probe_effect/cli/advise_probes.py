@@ -13,6 +13,7 @@ from probe_effect.host import ROOT
 from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace, parts
 from probe_effect.live.count import Countable
 from probe_effect.live.places import NotHere, places
+from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.tables import PRINT
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
     from probe_effect.scripts.script import Script, ScriptProbe
-
-NO_EVENTS = {"begin", "end", "interval"}
-"""Kinds that fire when the script starts and stops, or on a clock of its own, and in no thread that is watched."""
 
 COUNTED_AS: dict[str, Kind] = {
     "kprobe": "kprobe",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from probe_effect.answer.advice import Advice, Advised, Group, Slowed
     from probe_effect.cli.advise_run import Answered
 
+MOST_THREADS = 5
+"""Of those that pay, so many are named."""
+
 VERDICTS = {
     True: "Within the budget of {budget}",
     False: "Above the budget of {budget}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from probe_effect.answer.proof import pairs, spread
 from probe_effect.host import ROOT
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+from probe_effect.stats import mover
 from probe_effect.tracers.kernel import mechanism as mechanism_of_kprobes
 from probe_effect.units import NS_PER_SECOND
 
@@ -141,13 +141,7 @@ class Costs:
 def total(ones: Iterable[Estimate]) -> Estimate | None:
     """The sum; their costs are of one machine and err together, so the ends add. None without any."""
     known = list(ones)
-    if not known:
-        return None
-    ends = [
-        None if any(one[end] is None for one in known) else math.fsum(one[end] or 0.0 for one in known)
-        for end in (1, 2)
-    ]
-    return Estimate(math.fsum(one.value for one in known), *ends)
+    return mover.total(known) if known else None
 
 
 def _between(costs: Sequence[tuple[Estimate, int]]) -> Estimate:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from probe_effect.scripts.form import Language
 
 
+NO_EVENTS = frozenset({"begin", "end", "interval"})
+"""Kinds that fire when a script starts and stops, or on a clock of its own, and in no thread that is traced."""
+
+
 def kind_of(attach: str, language: Language) -> str:
     """The kind of an attach point of a program; `unknown` where its language has no such provider."""
     if language == "d":

@@ -11,7 +11,7 @@ from probe_effect.scripts.clauses import program, provider_of, resolved
 from probe_effect.scripts.command_probes import read_command
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.form import Language, Script, ScriptError, ScriptProbe, Timing
-from probe_effect.scripts.kinds import kind_of
+from probe_effect.scripts.kinds import NO_EVENTS, kind_of
 from probe_effect.scripts.tables import D_ONLY, FILTER, NOTHING, PRINT
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]
 
 _D_TEXT = re.compile(r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->", re.MULTILINE)
-_TIMED = {"begin", "end", "interval"}
-"""Kinds that no process fires."""
 
 
 def read_script(text: str, language: Language | None = None) -> Script:
@@ -92,7 +90,7 @@ def _pid_of_all(whole: Program, probes: Sequence[ScriptProbe]) -> str | None:
     kinds = iter(probes)
     named = set()
     for clause in whole.clauses:
-        if not {next(kinds).kind for _ in clause.attach_points} <= _TIMED:
+        if not {next(kinds).kind for _ in clause.attach_points} <= NO_EVENTS:
             named.add(_pid_of(clause.predicate))
     return named.pop() if len(named) == 1 else None
 
