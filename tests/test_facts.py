@@ -109,6 +109,16 @@ def test_a_number_comes_from_the_reference_machine_and_else_from_another(data: P
     assert "/other-machine/" in found["bpftrace.06-uprobe.cost"]["href"]
 
 
+def test_a_number_says_which_machine_it_is_of_even_where_machines_have_one_name(data: Path) -> None:
+    other = changed(machine_values(), "machine.id", "example-2t-f00d")
+    write_submission(data, two_cases(cost_ns=70), changed(other, "machine.nested", value=True))
+    found = facts(read(data))
+    assert found["bpftrace.02-kprobe.machine"]["text"] == found["machine"]["text"]
+    assert found["bpftrace.06-uprobe.machine"]["text"].endswith("(f00d)")
+    assert found["bpftrace.06-uprobe.machine"]["href"] == "/machines/example-2t-f00d/"
+    assert found["bpftrace.06-uprobe.cost"]["machine"] == found["bpftrace.06-uprobe.machine"]["text"]
+
+
 def test_a_ratio_is_of_two_costs_of_one_submission_and_made_when_asked_for(data: Path) -> None:
     shutil.rmtree(data / "results")
     write_submission(data, two_cases())

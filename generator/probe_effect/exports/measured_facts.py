@@ -4,6 +4,7 @@
 - `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
 - `<tracer>.<case>.threads-<n>`: the cost with so many threads that fire the probe, over that with one.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
+- `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
 
 Which machine a number comes from is decided in `numbers.home`; the title names the machine and the day.
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from probe_effect.units import Scale
 
 Fact = dict[str, str]
-"""`text`, `title` (for hovering), `href`, `kind` (measured, published or counted); `cell` is its text in a table."""
+"""`text`, `title` (for hovering), `href`, `kind` (measured, published or counted); `cell` is its text in a table.
+
+A measured one has its `machine`, named so that it is told from others of its name.
+"""
 
 RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
 
@@ -43,6 +47,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     current = home_numbers(catalogue.numbers)
     measures = {case.id: one.suite.measures for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
+        found[f"{key}.machine"] = _name_of(one.submission)
         found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one))}
         about = measures.get(one.case, "cost")
         if about in {"cost", "slowdown"}:
@@ -63,12 +68,16 @@ def fact(text: str, title: str, href: str, kind: str) -> Fact:
 
 
 def _machine(submission: Submission) -> Iterator[tuple[str, Fact]]:
-    machine = names.machine_name(submission.document)
-    common = {"title": machine, "href": addresses.machine(submission.machine), "kind": "measured"}
-    yield "machine", common | {"text": machine}
+    common = _name_of(submission)
+    yield "machine", common
     yield "machine-tier", common | {"text": wording.tier(submission.document)}
     yield "baseline", common | {"text": units.duration(submission.baseline.value if submission.baseline else None)}
     yield "noise-floor", common | {"text": units.duration(submission.noise_floor_ns, 2)}
+
+
+def _name_of(submission: Submission) -> Fact:
+    label = names.machine_label(submission)
+    return fact(label, label, addresses.machine(submission.machine), "measured") | {"machine": label}
 
 
 def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
@@ -163,5 +172,6 @@ def _fact(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, 
 
 
 def _told(one: Number, what: addresses.Quantity, text: str, title: str) -> Fact:
-    machine = names.machine_name(one.submission.document)
-    return fact(text, f"{title}; {machine}, {one.submission.date}", addresses.number(one, what), "measured")
+    machine = names.machine_label(one.submission)
+    told = fact(text, f"{title}; {machine}, {one.submission.date}", addresses.number(one, what), "measured")
+    return told | {"machine": machine}
