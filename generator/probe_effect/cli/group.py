@@ -19,6 +19,7 @@ COMMANDS = (
     Unread("dictionary", "Print what every column, key and rule of the data format means."),
     Unread("doctor", "Say what this machine can measure, what is missing, and what makes it noisy."),
     Unread("import", "Turn others' results into a published source, and say what they do not carry.", "import_"),
+    Unread("lab", "Repeat an experiment that others published: looper, dd or usdt. It takes less than two minutes."),
     Unread(
         "measure", "Measure suites on this machine, all of them by default, and print the folder of each submission."
     ),
