@@ -152,6 +152,29 @@ def _floats(ends: Ends) -> list[float | None]:
     return [None if end is None else float(end) for end in ends]
 
 
+def bands() -> list[dict[str, Any]]:
+    """Slowdowns, and the bands of their ends: 0 below 1 %, then 1, 2, and 3 from 30 %."""
+    chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
+    ratios = (-0.02, 0.0, 0.00999, 0.01, 0.03, 0.05, 0.29999, 0.3, 7.0)
+    given = [[value, None, None] for value in ratios]
+    given += [[mid, low, high] for low, mid, high in itertools.combinations(ratios, 3)]
+    given += [sorted_ends([10 ** chance.uniform(-4, 1) for _ in range(3)]) for _ in range(30)]
+    return [
+        {"slowdown": ends, "expected": [_band(ends[0] if end is None else end) for end in ends[1:]]} for ends in given
+    ]
+
+
+def sorted_ends(drawn: list[float]) -> list[float | None]:
+    """A value with an end on each side."""
+    low, value, high = sorted(drawn)
+    return [value, low, high]
+
+
+def _band(ratio: float | None) -> int:
+    assert ratio is not None
+    return sum(ratio >= limit for limit in (0.01, 0.05, 0.3))
+
+
 def losses() -> list[dict[str, Any]]:
     """Shares of events lost: a tracer keeps as many a second as it kept when it lost some."""
     chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
@@ -267,7 +290,7 @@ def _value(reader: Callable[[str], float], text: str) -> float | None:
 def files() -> dict[str, str]:
     """File name to its text."""
     whole = {
-        "prediction.json": {"predictions": predictions(), "losses": losses(), "moves": moves()},
+        "prediction.json": {"predictions": predictions(), "losses": losses(), "moves": moves(), "bands": bands()},
         "units.json": {"written": written(), "read": read()},
     }
     return {name: _json(value) for name, value in whole.items()}

@@ -56,6 +56,11 @@ PREDICTED = """examples => {
     });
 }"""
 
+BANDS = """examples => {
+    const given = ([value, low, high]) => ({ value, low, high });
+    return examples.map(({ slowdown }) => probeEffect.prediction.bandsOf(given(slowdown)));
+}"""
+
 MOVED = """examples => {
     const given = ([value, low, high]) => ({ value, low, high });
     return examples.map(({ cost, each, measured, calls }) => {
@@ -83,15 +88,15 @@ LOADED = """async () => {
 """The costs of every machine, also of those that the page does not have from the start."""
 
 SAID = """async questions => {
-    const { forecast, sentence, figures, assumptions, ways } = probeEffect.answer;
+    const { forecast, sentence, deed, figures, assumptions, ways } = probeEffect.answer;
     const data = await (LOADED)();
     return questions.map(({ key, ...asked }) => {
         const entry = data.costs.find(one => key.every((part, place) =>
             one[["machine", "tracer", "case"][place]] === part));
         const found = forecast(entry, asked);
         const less = ways(found, data).map(one => [one.name, one.figures, one.remarks]);
-        return [sentence(found, data), ...assumptions(found, data), ...figures(found, data).map(([, text]) => text),
-            ...less];
+        return [sentence(found, data), deed([found], data), ...assumptions(found, data),
+            ...figures(found, data).map(([, text]) => text), ...less];
     });
 }""".replace("LOADED", LOADED)
 
@@ -149,6 +154,11 @@ def test_the_page_expects_the_losses_that_exact_fractions_say(page: Page) -> Non
     assert same(found, [one["expected"] for one in wanted])
 
 
+def test_the_page_finds_the_bands_of_a_slowdown_as_the_examples_say(page: Page) -> None:
+    wanted = examples("prediction.json", "bands")
+    assert page.evaluate(BANDS, wanted) == [one["expected"] for one in wanted]
+
+
 def test_the_page_moves_costs_to_other_numbers_of_system_calls_as_the_examples_say(page: Page) -> None:
     wanted = examples("prediction.json", "moves")
     found = page.evaluate(MOVED, wanted)
@@ -195,7 +205,8 @@ def said(found: Evidence, one: Forecast) -> list[str | list[str]]:
     rates = [rate for _, rate in sentences.thresholds(one)]
     figures = [sentences.cpu(one), *late, sentences.loss(one), *rates, sentences.grade(one)]
     less = [list(beside.way(way)) for way in ways(found, one)]
-    return [sentences.headline(one), *sentences.assumptions(one, tried(found, one)), *figures, *less]
+    assumed = sentences.assumptions(one, tried(found, one))
+    return [sentences.headline(one), sentences.deed(one) or "", *assumed, *figures, *less]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +255,7 @@ def test_system_calls_change_a_cost_on_the_page_as_in_the_terminal(page: Page, c
     on_page = page.evaluate(SAID, [{"key": list(key), **load} for key in keys])
     for key, words in zip(keys, on_page, strict=True):
         one = forecast_of(found, key, **load)
-        wanted = [sentences.headline(one), *sentences.assumptions(one, tried(found, one)), sentences.cpu(one)]
+        wanted = [sentences.headline(one), sentences.deed(one), *sentences.assumptions(one, tried(found, one))]
         assert words[: len(wanted)] == wanted
 
 

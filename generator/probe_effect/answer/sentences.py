@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer import bands
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
@@ -38,6 +39,12 @@ def headline(found: Forecast) -> str:
     if found.is_clear:
         return WORDS["slows"].format(**values)
     return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
+
+
+def deed(found: Forecast) -> str | None:
+    """What to do about this slowdown; None where too few blocks tell nothing of it."""
+    slowdown = found.prediction.slowdown
+    return bands.deed(slowdown) if found.is_clear or slowdown.high is not None else None
 
 
 def named(part: Part) -> str:

@@ -24,6 +24,8 @@ WORDS = {
     "no-delay": "none: idle time pays",
     "threshold": "at {rate}",
     "no-threshold": "at no rate that can be told",
+    "band": "{worst}: {deed}.",
+    "bands": "at best {best}, at worst {worst}: {deed}.",
     "no-loss": "none expected",
     "some-loss": "{loss} of the events",
     "unknown-loss": "not known: none was lost at the rate that was measured, which is lower",

@@ -20,6 +20,8 @@ def show(said: Answered) -> None:
 
     advice = said.advice
     output.product(advise_words.headline(said) + "\n")
+    if deed := advise_words.deed(advice):
+        output.product(deed + "\n")
     labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event (95 %)", "basis", "CPU")
     show_table(labels, values, map(advise_words.probe_row, advice.probes))

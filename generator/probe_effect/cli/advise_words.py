@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.answer import sentences
+from probe_effect.answer import bands, sentences
 from probe_effect.answer.words import WORDS
 from probe_effect.reduce.thresholds import THRESHOLDS
 
@@ -31,6 +31,11 @@ def headline(said: Answered) -> str:
     budget = units.stated(advice.budget_ratio, units.SHARE)
     verdict = VERDICTS[advice.within_budget].format(budget=budget)
     return f"{verdict}: {'; '.join([*_told(advice), *_missing(advice)])}."
+
+
+def deed(advice: Advice) -> str | None:
+    """What to do about the slowdown; None where that of some probe is not known."""
+    return bands.deed(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
 
 
 def _told(advice: Advice) -> list[str]:

@@ -1,19 +1,20 @@
 """The JSON of `probe-effect predict`, which other programs rely on.
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
-`_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
-`rate_hz` (of all probes together, in each thread); `case` (null for a combination); `tracer`; `threads`; `busy_ratio`;
-`machine` (null where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `delay_ratio`; `event_hz`;
+`_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `rate_hz` (of all
+probes together, in each thread); `case` (null for a combination); `tracer`; `threads`; `busy_ratio`; `machine` (null
+where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `delay_ratio`; `event_hz`;
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only high ends have values);
 `loss_ratio`; `grade` (null of others' figures); `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
 `basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`,
 `calls_per_event` (system calls that come with an event, where the probe is on system calls) and `call_cost_ns` (what
-each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `programs_ratio` (measured over foretold
-slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`; `assumptions`; `line`: `rate_hz`,
-`measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`,
-`greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`,
-`difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks), `loss_ratio`, `but`;
-`comparable` and `others`: `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
+each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `deed` (what to do about the slowdown, null
+where nothing tells); `programs_ratio` (measured over foretold slowdown of real programs, which the interval of
+`slowdown_ratio` holds); `sentence`; `assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`;
+`combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost
+less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked
+about), `paired` (whether in the same blocks), `loss_ratio`, `but`; `comparable` and `others`: `machine`, `tier`,
+`slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "grade_reasons": list(reasons),
         "probes": [_part_json(part) for part in one.parts],
         "sentence": sentences.headline(one),
+        "deed": sentences.deed(one),
         **interval_json(one.spread.ratio if one.spread else None, "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
         "line": [_point_json(point) for point in known.line],

@@ -67,6 +67,8 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         return
     one = nearest.forecast
     output.product(sentences.headline(one) + "\n")
+    if deed := sentences.deed(one):
+        output.product(deed + "\n")
     if len(said.comparable) > 1 and not is_named:
         output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
     show_section("What it does", _figures(one))

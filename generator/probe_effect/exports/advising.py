@@ -6,11 +6,13 @@ each further action adds to a probe. Both are those of `answer.cost_of`, and so 
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
 from probe_effect.answer.actions import MADE_OF, Sum, dearest_action, difference, differences
 from probe_effect.answer.advice import FILTERED, OWN_ACTIONS
+from probe_effect.answer.bands import BANDS
 from probe_effect.answer.cost_of import cost_of, firing
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
@@ -49,7 +51,20 @@ SCRIPTED = ("bpftrace", "dtrace", "perf", "strace", "trace-cmd")
 USER_PROBES = ("uprobe", "uretprobe")
 """Kinds whose cost depends on the first instruction of what is probed."""
 
-SAID = ("slows", "unclear", "unknown", "one", "one-waiting", "running", "threshold", "no-threshold", "hot", "counted")
+SAID = (
+    "slows",
+    "unclear",
+    "unknown",
+    "one",
+    "one-waiting",
+    "running",
+    "threshold",
+    "no-threshold",
+    "hot",
+    "counted",
+    "band",
+    "bands",
+)
 """Keys of the words that the page has in common with `predict` and the calculator."""
 
 ADVISE_WORDS = {
@@ -80,6 +95,7 @@ def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "words": {key: WORDS[key] for key in SAID} | ADVISE_WORDS,
         "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
         "thresholds": THRESHOLDS,
+        "bands": [asdict(band) for band in BANDS],
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
         "user_probes": USER_PROBES,
         "machines": [_machine(found, machine) for machine in machines],

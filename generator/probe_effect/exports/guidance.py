@@ -7,10 +7,12 @@ the costs of a few machines from the start; those of each machine are a file, wh
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
+from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.proof import pairs, spread
@@ -67,6 +69,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "words": WORDS | {"some-alike": SOME_ALIKE},
         "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
         "thresholds": THRESHOLDS,
+        "bands": [asdict(band) for band in BANDS],
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ], "threads": MAX_THREADS},
         "tracers": found.tracers,
         "suites": _suites(found),

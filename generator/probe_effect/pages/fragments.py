@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.rate_tiers import tiers
 from probe_effect.charts.slowdown import Line, slowdown_chart
@@ -38,6 +39,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     values: dict[str, dict[str, object]] = {
         "costs-table": {"reference": reference_submission(catalogue.numbers), "skipped": skipped_cases},
         "all-costs": {"suites": suites, "measured": measured_range, "otherwise": partial(_otherwise, found)},
+        "bands": {"bands": BANDS},
         "published-costs": {},
         "tiers": {"tiers": tiers(catalogue)},
         "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},

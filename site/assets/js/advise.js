@@ -3,7 +3,7 @@
 (() => {
   const { scales, interval, quantity, stated, readRate, gap, missing } = probeEffect.units;
   const { fetched, element, link, page, filled } = probeEffect.page;
-  const { predict, multiplied } = probeEffect.prediction;
+  const { predict, deed, multiplied } = probeEffect.prediction;
   const { total, tracerOf, costOf } = probeEffect.scriptCost;
   const { connect: connectReader, ScriptError } = probeEffect.scriptReader;
   const state = probeEffect.state;
@@ -146,9 +146,8 @@
       return { rate, isClear: isClear(cost), ...predict(widened, { rate, threads: 1, busy: 1 }) };
     };
 
-    const sentence = (known, tool) => {
+    const sentence = ({ rate, slowdown, isClear: isTold }, tool) => {
       const { words } = data;
-      const { rate, slowdown, isClear: isTold } = whole(known);
       const key = isTold ? "slows" : slowdown.high === null ? "unknown" : "unclear";
       return filled(words[key], {
         rate: stated(rate, scales.EVENTS),
@@ -172,7 +171,7 @@
         element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
     };
 
-    const answerWith = (text) => { form.querySelector("output").textContent = text; };
+    const answerWith = (...parts) => form.querySelector("output").replaceChildren(...parts);
 
     const answer = () => {
       if (script === null) return false;
@@ -184,7 +183,11 @@
       if (wrong.length > 0) answerWith(wrong.map(({ field }) => field.dataset.expected).join(" "));
       else if (all.length === 0) answerWith(data.words["no-event"]);
       else if (known.length === 0) answerWith(filled(data.words[tracer ? "no-cost" : "no-tracer"], { tracer: usual }));
-      else answerWith(sentence(known, tracer.tool));
+      else {
+        const found = whole(known);
+        const isWhole = known.length === all.length && (found.isClear || found.slowdown.high !== null);
+        answerWith(sentence(found, tracer.tool), " ", element("strong", "", isWhole ? deed(found.slowdown, data) : ""));
+      }
       const isOpen = place("details").querySelector("details")?.open ?? false;
       const details = assumed(all);
       details.open = isOpen;

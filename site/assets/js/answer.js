@@ -1,7 +1,7 @@
 // An answer in words: the generator's answer/sentences.py and beside.py for one probe. The words come with the data.
 (() => {
   const { scales, quantity, interval, stated, significant, count, missing, gap } = probeEffect.units;
-  const { predict, multiplied, moved, expectedLoss } = probeEffect.prediction;
+  const { predict, deed: deedOf, multiplied, moved, expectedLoss } = probeEffect.prediction;
   const { filled } = probeEffect.page;
 
   const ends = ([value, low, high]) => ({ value, low, high });
@@ -62,12 +62,26 @@
 
   const slowdown = (found) => figure(found.slowdown, found, scales.SHARE);
 
-  // The same probe on several machines of one kind: from the lowest end of all intervals to the highest.
+  // Of several machines, from the lowest end of all intervals to the highest.
+  const across = (all) => {
+    const ranges = all.map((found) => found.slowdown);
+    return {
+      low: Math.min(...ranges.map(({ value, low }) => low ?? value)),
+      high: Math.max(...ranges.map(({ value, high }) => high ?? value)),
+    };
+  };
+
+  // What to do; nothing is said where too few blocks tell nothing of the slowdown.
+  const deed = (all, data) => {
+    const isTold = all.every(({ isClear, slowdown: { high } }) => isClear || high !== null);
+    return isTold ? deedOf(across(all), data) : "";
+  };
+
+  // The same probe on several machines of one kind.
   const alike = (all, { words, kinds, lacks }) => {
     const [{ entry, asked }] = all;
-    const ranges = all.map((found) => found.slowdown);
-    const least = percent(Math.min(...ranges.map(({ value, low }) => low ?? value)));
-    const greatest = percent(Math.max(...ranges.map(({ value, high }) => high ?? value)));
+    const { low, high } = across(all);
+    const [least, greatest] = [percent(low), percent(high)];
     const range = filled(words[all.every(({ isClear }) => isClear) ? "alike-range" : "alike-most"], { least, greatest });
     return filled(words[lacks(entry.kind) ? "some-alike" : "alike"], {
       rate: stated(asked.rate, scales.EVENTS),
@@ -157,5 +171,5 @@
     ...found.entry.said,
   ];
 
-  probeEffect.answer = { forecast, sentence, alike, slowdown, ways, figures, assumptions };
+  probeEffect.answer = { forecast, sentence, alike, deed, slowdown, ways, figures, assumptions };
 })();

@@ -1,7 +1,7 @@
 // What the calculator's page shows as an answer: sentence, chart, figures, and what would cost less.
 (() => {
   const { scales, stated } = probeEffect.units;
-  const { forecast, sentence, alike, slowdown, ways, figures, assumptions } = probeEffect.answer;
+  const { forecast, sentence, alike, deed, slowdown, ways, figures, assumptions } = probeEffect.answer;
   const { draw } = probeEffect.calculatorChart;
   const { page, element, link, filled } = probeEffect.page;
   const shownWays = 3;
@@ -65,7 +65,8 @@
     const all = entries.map((entry) => forecast(entry, asked)).sort((one, other) => other.cost.value - one.cost.value);
     const [greatest] = all;
     const open = [...details.querySelectorAll("details")].filter((one) => one.open).map((one) => one.dataset.name);
-    form.querySelector("output").textContent = all.length > 1 ? alike(all, data) : sentence(greatest, data);
+    form.querySelector("output").replaceChildren(all.length > 1 ? alike(all, data) : sentence(greatest, data), " ",
+      element("strong", "", deed(all, data)));
     draw(form.querySelector(".calculator-chart"), all, data.thresholds, describe(greatest, data.words));
     form.querySelector(".calculator-figures").replaceChildren(...(all.length > 1 ? machines(all, data) : []),
       definitions(figures(greatest, data)), origin(greatest));

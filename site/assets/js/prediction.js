@@ -1,5 +1,5 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
-// answer/prediction.py and entry_path.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// answer/prediction.py, bands.py and entry_path.py. Shared examples (tests/data/prediction.json) hold the two to each other.
 // An interval is {value, low, high}; an end that is not known is null.
 (() => {
   const nsPerSecond = 1e9;
@@ -34,6 +34,16 @@
       events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + ratio))),
       thresholds: new Map(limits.map(([percent, found]) => [percent, found && mapped(found, (hz) => hz * busy)])),
     };
+  };
+
+  // What to do about a slowdown, in one sentence: the generator's answer/bands.py. Words and bands come with the data.
+  const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
+  const bandsOf = ({ value, low, high }) => [bandOf(low ?? value), bandOf(high ?? value)];
+  const deed = (slowdown, { words, bands }) => {
+    const [best, worst] = bandsOf(slowdown).map((place) => bands[place]);
+    const said = probeEffect.page.filled(words[best === worst ? "band" : "bands"],
+      { best: best.range, worst: worst.range, deed: worst.deed });
+    return said[0].toUpperCase() + said.slice(1);
   };
 
   // The product of two intervals, as wide as their ends make it.
@@ -77,5 +87,5 @@
     return loss > 0 ? 1 - kept / events : null;
   };
 
-  probeEffect.prediction = { predict, multiplied, moved, expectedLoss };
+  probeEffect.prediction = { predict, bandsOf, deed, multiplied, moved, expectedLoss };
 })();

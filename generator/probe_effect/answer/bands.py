@@ -1,0 +1,63 @@
+"""What to do about a slowdown: the bands between its thresholds, with the same words wherever an answer is given.
+
+The page's scripts find the band of a slowdown by the same rule (`site/assets/js/prediction.js`), and take the words
+from the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.words import WORDS
+from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.units import GAP
+
+if TYPE_CHECKING:
+    from probe_effect.model import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A range of slowdowns in words, such as `1 to 5 %`, and what to do in it."""
+
+    range: str
+    deed: str
+
+
+DEEDS = (
+    "go ahead",
+    "trace for minutes, and watch latency meanwhile",
+    "trace for seconds, off-peak",
+    "take an alternative (fewer events, another probe, or a sample)",
+)
+"""What to do below the first threshold, between each and the next, and above the last."""
+
+
+def _ranges() -> list[str]:
+    first, *_, last = limits = list(THRESHOLDS)
+    between = [f"{low} to {high}{GAP}%" for low, high in pairwise(limits)]
+    return [f"below {first}{GAP}%", *between, f"above {last}{GAP}%"]
+
+
+BANDS = tuple(Band(*words) for words in zip(_ranges(), DEEDS, strict=True))
+
+
+def place(slowdown_ratio: float) -> int:
+    """Which of the `BANDS` a slowdown lies in; at a threshold, in the upper one."""
+    return sum(slowdown_ratio >= percent / 100 for percent in THRESHOLDS)
+
+
+def places(slowdown: Estimate) -> tuple[int, int]:
+    """The band of the low end and that of the high end; an end that is not known is taken for the value."""
+    low, high = (slowdown.value if end is None else end for end in (slowdown.low, slowdown.high))
+    return place(low), place(high)
+
+
+def deed(slowdown: Estimate) -> str:
+    """What to do, in one sentence: `Below 1 %: go ahead.` Of an interval over several bands it is that of the worst."""
+    low, high = places(slowdown)
+    best, worst = BANDS[low], BANDS[high]
+    said = WORDS["band" if best is worst else "bands"].format(best=best.range, worst=worst.range, deed=worst.deed)
+    return said[0].upper() + said[1:]
