@@ -177,6 +177,21 @@ def test_several_threads_have_a_factor_by_their_own_case_and_by_the_one_whose_ev
     assert own["text"].endswith("times")
 
 
+def test_what_single_operations_take_stands_beside_the_untraced_ones_of_the_same_blocks(catalogue: Catalogue) -> None:
+    found = facts(catalogue)
+    one = "bpftrace.01-tail-tracepoint"
+    assert {f"{one}.{word}{what}" for word in ("", "untraced-") for what in ("tail-99.9", "longest")} <= set(found)
+    assert found[f"{one}.tail-50"]["machine"] == found[f"{one}.untraced-tail-50"]["machine"]
+    assert not any(".tail-" in key for key in found if ".02-kprobe." in key)
+
+
+def test_at_how_many_rates_the_line_holds_is_told_of_a_suite_that_varies_them(catalogue: Catalogue) -> None:
+    found = facts(catalogue)
+    held, _, of = found["bpftrace.03-sweep-uprobe.rates-held"]["text"].partition(" of ")
+    assert 0 <= int(held) <= int(of)
+    assert "bpftrace.02-kprobe.rates-held" not in found
+
+
 def test_a_suite_of_starts_has_no_costs(catalogue: Catalogue) -> None:
     found = facts(catalogue)
     assert "bpftrace.02-one-probe.start" in found

@@ -3,6 +3,10 @@
 - `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|loss|start|stop>`.
 - `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
 - `<tracer>.<case>.threads-<n>`: the cost with so many threads that fire the probe, over that with one.
+- `<one>.[untraced-]<tail-50|tail-90|tail-99|tail-99.9|longest>`: so many per cent of the operations take no longer,
+  where each was timed by itself; *untraced* is of the same blocks.
+- `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
+  suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
 - `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
@@ -15,9 +19,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.levels import WORK, line
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_numbers, in_order
 from probe_effect.pages import addresses, wording
+from probe_effect.reduce.tails import SHARES
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 from probe_effect.stats import mover
 
@@ -48,13 +55,13 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     measures = {case.id: one.suite.measures for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
         found[f"{key}.machine"] = _name_of(one.submission)
-        found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one))}
+        found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one), *_of_single(one))}
         about = measures.get(one.case, "cost")
         if about in {"cost", "slowdown"}:
             found |= {f"{key}.{what}": fact for what, fact in _of_event(one)}
         if about == "cost":
             found |= {f"{key}.{what}": fact for what, fact in _of_rates(one)}
-    found |= dict(_of_threads(catalogue, current))
+    found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
         if ratio := _ratio(submissions, first, second):
@@ -96,6 +103,19 @@ def _of_use(one: Number) -> Iterator[tuple[str, Fact]]:
             yield "memory", _fact(one, "tracer-memory", one.memory, units.SIZE)
         if one.tracer_calls is not None:
             yield "calls", _told(one, "tracer-calls", units.count(one.tracer_calls), "system calls of an operation")
+
+
+def _of_single(one: Number) -> Iterator[tuple[str, Fact]]:
+    """How long single operations take, with the tracer and without."""
+    untraced = {key.level: tail for key, tail in one.submission.tails.items() if key.is_baseline}.get(one.level)
+    for word, tail in (("", one.submission.tails.get(one.key)), ("untraced-", untraced)):
+        if one.key in one.submission.tails and tail is not None:
+            times = [time and _fact(one, "cost", time, units.DURATION) for time in tail.percentiles_ns]
+            yield from (
+                (f"{word}tail-{100 * share:g}", time) for share, time in zip(SHARES, times, strict=True) if time
+            )
+            longest = units.duration(tail.longest_ns)
+            yield f"{word}longest", _told(one, "cost", longest, f"the longest of {units.count(tail.operations)}")
 
 
 def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
@@ -142,6 +162,28 @@ def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tu
             for subject in filter(None, (many.case, likes[many.case])):
                 said = f"cost with {many.level} threads over that with one: "
                 yield f"{many.tracer}.{subject}.threads-{many.level}", _fact(many, "cost", ratio, units.TIMES, said)
+
+
+def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
+    """By the case of a suite that varies the rate of an event: where the slowdown was rate x cost."""
+    likes = {
+        case.id: case.like
+        for one in catalogue.suites
+        for case in one.suite.cases
+        if one.suite.factor and one.suite.factor.name == WORK and case.like
+    }
+    found = evidence(catalogue)
+    for one in {(one.tracer, one.case): one for one in current.values() if one.case in likes}.values():
+        points = line(found, one.submission.machine, one.tracer, likes[one.case] or "")
+        if points:
+            key, title = (
+                f"{one.tracer}.{one.case}",
+                "rates at which the slowdown is rate x cost, within their intervals",
+            )
+            held = f"{sum(point.holds for point in points)} of {len(points)}"
+            yield f"{key}.rates-held", _told(one, "slowdown", held, title)
+            yield f"{key}.lowest-rate", _told(one, "slowdown", units.rate(points[0].rate_hz), "lowest rate measured")
+            yield f"{key}.highest-rate", _told(one, "slowdown", units.rate(points[-1].rate_hz), "highest rate measured")
 
 
 def _ratio(submissions: Iterable[Submission], first: str, second: str) -> Fact | None:
