@@ -21,6 +21,7 @@ from probe_effect.checks import (
     sources,
     suites,
     tools,
+    transcripts,
 )
 from probe_effect.checks.rule import CheckedSubmission, Rule
 from probe_effect.errors import UsageError
@@ -38,6 +39,7 @@ from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import read_suite
 from probe_effect.store.tools_file import read_tools, tool_files
+from probe_effect.store.transcripts import read_transcripts
 from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "the change log": changes.RULES,
     "a release": releases.RULES,
     "a package of standard tools": tools.RULES,
+    "the transcripts": transcripts.RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
 """What each rule is of, as the dictionary has them."""
@@ -119,10 +122,11 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 
 def check_all(data: DataFolder) -> list[Problem]:
-    """Every problem of a whole data folder: its parts, its change log, its releases and its standard tools."""
+    """Every problem of a whole data folder: its parts, its change log, releases, standard tools and transcripts."""
     parts = [folder for folder in data.parts() if not folder.is_symlink()]
     linked = _linked_folders(data.parts(), data)
-    return [*linked, *check(parts, data), *_check_changes(data), *_check_releases(data), *_check_tools(data)]
+    beside = (_check_changes, _check_releases, _check_tools, _check_transcripts)
+    return [*linked, *check(parts, data), *(problem for one in beside for problem in one(data))]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
@@ -194,6 +198,12 @@ def _check_tools(data: DataFolder) -> list[Problem]:
             checked = tools.CheckedTools(path, package, suites_here)
             problems += _broken(tools.RULES, checked, _names_in(path.parent, data))
     return problems
+
+
+def _check_transcripts(data: DataFolder) -> list[Problem]:
+    shown, problems = read_transcripts(data)
+    checked = transcripts.CheckedTranscripts(data, shown)
+    return [*problems, *_broken(transcripts.RULES, checked, _names_in(data.root / "transcripts", data))]
 
 
 def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[Problem]:

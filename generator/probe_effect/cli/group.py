@@ -39,6 +39,7 @@ COMMANDS = (
     Unread("suites", "List suites and cases, and for each tracer whether it can run here and why not."),
     Unread("summarise", "Say what the submissions in DIR measured."),
     Unread("tools", "Read the standard tools of packages again, from the scripts that are installed here."),
+    Unread("transcripts", "Run the commands of the guide here, and record what they print."),
     Unread("watch", "Say what tracing costs this machine now, with what a probe costs before its program runs."),
 )
 """Each with the first sentence of its help, so that it need not be imported to be listed."""

@@ -24,6 +24,7 @@ from probe_effect.exports.guidance import CALCULATOR, guidance_files
 from probe_effect.exports.labels import labels, tracer_looks
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
+from probe_effect.exports.transcripts import transcript_values
 from probe_effect.pages import site
 from probe_effect.store.suite_file import own_headers, workload_source
 
@@ -64,6 +65,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
     examples = {name: asdict(found) for name, found in site.citations(catalogue).items()}
     write(assets / "citations.json", json.dumps(examples, ensure_ascii=False))
     write(assets / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
+    write(assets / "transcripts.json", json.dumps(transcript_values(catalogue), ensure_ascii=False))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
     charts = site.charts(catalogue)

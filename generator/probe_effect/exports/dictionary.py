@@ -17,6 +17,7 @@ from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite
 from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
+from probe_effect.store.transcripts import Recorded, Transcript, TranscriptFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,6 +32,8 @@ DOCUMENTS: dict[str, type[Document]] = {
     "changes.toml": ChangesFile,
     "manifest.json": Manifest,
     "tools.toml": ToolPackage,
+    "transcripts.toml": TranscriptFile,
+    "recorded.json": Recorded,
 }
 
 
@@ -78,6 +81,8 @@ def _readme_lines() -> Iterator[str]:
     )
     yield "| `published/<source>/` | `source.toml`, `figures.csv`: numbers that others printed |"
     yield "| `tools/<package>.toml` | the standard tools of a package: what each answers, its probes and actions |"
+    yield "| `transcripts/<chapter>.toml` | the commands of a chapter of the guide |"
+    yield "| `transcripts/recorded/<id>.json` | what one printed; written by `probe-effect transcripts --write` |"
     yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
@@ -98,6 +103,9 @@ def _readme_lines() -> Iterator[str]:
     yield from ("", "## tools/<package>.toml", "", "| Key | Meaning |", "|:--|:--|", *_keys(ToolPackage))
     yield from ("", "Each `[[tools]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(StandardTool))
     yield from ("", "Each `[[tools.probes]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(ToolProbes))
+    yield from ("", "## transcripts/<chapter>.toml", "", "Each `[[transcript]]`:", "")
+    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Transcript))
+    yield from ("", "## transcripts/recorded/<id>.json", "", "| Key | Meaning |", "|:--|:--|", *_keys(Recorded))
     yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")

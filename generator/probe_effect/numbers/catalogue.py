@@ -18,6 +18,7 @@ from probe_effect.store.release_file import read_releases
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite
 from probe_effect.store.tools_file import read_tools, tool_files
+from probe_effect.store.transcripts import read_transcripts
 from probe_effect.store.version import data_version, folders_digest
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Case, Suite
     from probe_effect.store.tools_file import ToolPackage
+    from probe_effect.store.transcripts import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Catalogue:
     """Oldest first."""
     tools: tuple[ToolPackage, ...] = ()
     """The standard tools of packages."""
+    transcripts: tuple[Shown, ...] = ()
+    """The commands of the guide with what they printed, by chapter."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
 
@@ -162,12 +166,15 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     found = _read_guidance(data, problems)
     releases, more = read_releases(data)
     problems += more
+    transcripts, faults = read_transcripts(data)
+    problems += faults
     packages = [_tools(path, data, problems) for path in tool_files(data)]
     if problems:
         raise BadData(problems)
     return replace(
         found,
         tools=tuple(filter(None, packages)),
+        transcripts=tuple(transcripts),
         edition=Edition(data_version(data).text, site),
         releases=tuple(releases),
     )

@@ -1,0 +1,77 @@
+"""Every command of the guide was run as it stands, and printed what it is there for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import Fault, rule
+from probe_effect.store.tables import printable
+from probe_effect.store.transcripts import recorded_file, recorded_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.store.places import DataFolder
+    from probe_effect.store.transcripts import Shown
+
+AGAIN = "run `probe-effect transcripts --write {}`"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTranscripts:
+    """All transcripts that could be read."""
+
+    data: DataFolder
+    shown: Sequence[Shown]
+
+    def fault(self, one: Shown, found: str, hint: str) -> Fault:
+        """What is wrong with a transcript, in the file of its chapter."""
+        return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
+
+
+@rule(
+    "transcript-ids",
+    "A transcript's id stands once, over all chapters.",
+    good='id = "rate-per-thread" in one chapter',
+    bad="the same id in two",
+)
+def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
+    times = Counter(one.transcript.id for one in checked.shown)
+    for one in checked.shown:
+        if times[one.transcript.id] > 1:
+            yield checked.fault(one, "stands more than once", "give each its own id")
+
+
+@rule(
+    "transcript-recorded",
+    "Every transcript was recorded with the command that it has now, and every record is of a transcript.",
+    good="a record of the same command",
+    bad="a command that was changed after it was recorded",
+)
+def _recorded(checked: CheckedTranscripts) -> Iterator[Fault]:
+    for one in checked.shown:
+        if one.recorded is None or not one.recorded.is_of(one.transcript):
+            found = "was never recorded" if one.recorded is None else "was recorded with another command"
+            yield checked.fault(one, found, AGAIN.format(one.transcript.id))
+    known = {recorded_file(checked.data, one.transcript.id) for one in checked.shown}
+    for path in recorded_files(checked.data):
+        if path not in known:
+            yield Fault(f"recorded/{printable(path.name)}", None, "is of no transcript", "remove it")
+
+
+@rule(
+    "transcript-shows",
+    "The recorded output of a transcript has all that `shows` demands.",
+    good='shows = ["@: \\\\d+"] of an output with `@: 1024`',
+    bad="the same of an output without a count",
+)
+def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
+    for one in checked.shown:
+        for pattern in one.transcript.missing_from(one.recorded.output) if one.recorded else ():
+            yield checked.fault(one, f"does not show {printable(pattern)}", AGAIN.format(one.transcript.id))
+
+
+RULES = (_ids, _recorded, _shows)
+"""Runs in this order over all transcripts."""

@@ -1,0 +1,154 @@
+"""`data/transcripts/`: the commands of the guide, and what each printed when it was run.
+
+`<chapter>.toml` holds the commands of a chapter, written by hand; `recorded/<id>.json` what one of them printed, which
+is written by `probe-effect transcripts --write` and never typed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from probe_effect.store.changes_file import Day
+from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.tables import FORBIDDEN_TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from probe_effect.model import Problem
+    from probe_effect.store.places import DataFolder
+
+MOST_LINES = 30
+MOST_COLUMNS = 100
+"""What a page shows of an output without a scroll bar; a command that prints more is to be asked for less."""
+
+ROOT_NEED, TRACEFS_NEED = "root", "tracefs"
+NO_COMMANDS = frozenset({ROOT_NEED, TRACEFS_NEED})
+"""What a command may need that is no command."""
+
+
+def _lines(text: str) -> str:
+    if FORBIDDEN_TEXT.search(text.replace("\n", "")):
+        msg = "holds a control or direction-changing character; write plain lines"
+        raise ValueError(msg)
+    return text
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        msg = f"is no regular expression: {error}"
+        raise ValueError(msg) from error
+    return text
+
+
+Command = Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_lines)]
+"""One command of the shell, which may take several lines."""
+
+Line = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), AfterValidator(_lines)]
+Pattern = Annotated[Text, AfterValidator(_pattern)]
+Need = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
+
+
+class Transcript(Document):
+    """One command of the guide."""
+
+    id: Slug = Field(description="Unique over all chapters; a part of its address.")
+    asks: Text = Field(description="The question that it answers, in one sentence.")
+    run: Command = Field(description="The command, as a reader types it into bash; it ends by itself within 20 s.")
+    beside: Command | None = Field(
+        default=None,
+        description="A command that runs meanwhile, started before and ended after; `$PID` in `run` is its process id.",
+    )
+    needs: tuple[Need, ...] = Field(
+        default=(), max_length=10, description="`root`, `tracefs`, and the names of the commands that it takes."
+    )
+    shows: tuple[Pattern, ...] = Field(
+        min_length=1, max_length=10, description="Regular expressions, each of which must be found in what it prints."
+    )
+
+    def missing_from(self, output: tuple[str, ...]) -> list[str]:
+        """Those of `shows` that are not found in the lines of an output."""
+        text = "\n".join(output)
+        return [pattern for pattern in self.shows if not re.search(pattern, text, re.MULTILINE)]
+
+
+class TranscriptFile(Document):
+    """The whole document of a chapter."""
+
+    transcript: tuple[Transcript, ...] = Field(
+        min_length=1, max_length=20, description="Each `[[transcript]]`, in the order of the chapter."
+    )
+
+
+class Recorded(Document):
+    """What one command printed, where and when."""
+
+    schema_version: Literal[1] = 1
+    id: Slug = Field(description="The transcript that it is of.")
+    run: Command = Field(description="The command as it was run.")
+    beside: Command | None = Field(description="What ran meanwhile.")
+    output: tuple[Line, ...] = Field(
+        max_length=MOST_LINES, description="What it printed, both streams as a terminal shows them, line by line."
+    )
+    exit_status: Annotated[int, Field(ge=-64, le=255)] = Field(description="Its exit status; a signal is negative.")
+    machine: Slug = Field(description="Id of the machine, as submissions have it.")
+    kernel: Text = Field(description="Kernel release, as `uname -r` gives it.")
+    versions: dict[Text, Text] = Field(description="Each command that it takes, to its version as it prints it.")
+    date: Day = Field(description="The day it was run, UTC.")
+
+    def is_of(self, transcript: Transcript) -> bool:
+        """Whether it was made by the command that the transcript has now."""
+        return (self.id, self.run, self.beside) == (transcript.id, transcript.run, transcript.beside)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A transcript in its chapter, with its record if there is one."""
+
+    chapter: str
+    """The stem of the chapter's file."""
+    transcript: Transcript
+    recorded: Recorded | None
+
+
+def transcript_files(data: DataFolder) -> list[Path]:
+    """The file of every chapter, in their order."""
+    return sorted((data.root / "transcripts").glob("*.toml"))
+
+
+def recorded_files(data: DataFolder) -> list[Path]:
+    """The record of every transcript, by id."""
+    return sorted((data.root / "transcripts" / "recorded").glob("*.json"))
+
+
+def recorded_file(data: DataFolder, transcript_id: str) -> Path:
+    """Where the record of a transcript lies, or would."""
+    return data.root / "transcripts" / "recorded" / f"{transcript_id}.json"
+
+
+def read_transcripts(data: DataFolder) -> tuple[list[Shown], list[Problem]]:
+    """Every transcript of every sound file with its record, in the order of the chapters, and every problem found."""
+    problems: list[Problem] = []
+    found = list(_read(data, problems))
+    return found, problems
+
+
+def _read(data: DataFolder, problems: list[Problem]) -> Iterator[Shown]:
+    records: dict[str, Recorded] = {}
+    for path in recorded_files(data):
+        record, faults = read_document(path, data.relative(path), "transcripts", Recorded)
+        problems += faults
+        if record is not None:
+            records[path.stem] = record
+    for path in transcript_files(data):
+        document, faults = read_document(path, data.relative(path), "transcripts", TranscriptFile)
+        problems += faults
+        for one in document.transcript if document else ():
+            yield Shown(path.stem, one, records.get(one.id))
