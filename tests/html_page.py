@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 Attributes = dict[str, str]
 
 NO_TEXT = {"script", "style", "svg"}
+TYPED = {"code", "pre", "script", "style"}
+"""What holds text to type, or none to read."""
+SAID = ("alt", "aria-label", "title")
+"""Attributes that readers are told."""
 DATA_BLOCK = "application/ld+json"
 """The type of a script element that browsers do not run."""
 
@@ -55,6 +59,29 @@ class Page(HTMLParser):
 
     def all(self, tag: str) -> list[Attributes]:
         return [attributes for name, attributes in self.elements if name == tag]
+
+
+class Prose(HTMLParser):
+    """Every piece of text that a reader sees or is told, also in drawings, but for what is there to be typed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+        self._typed: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.pieces += [value for name, value in attrs if name in SAID and value]
+        if tag in TYPED:
+            self._typed.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._typed and self._typed[-1] == tag:
+            self._typed.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._typed:
+            self.pieces.append(data)
 
 
 def pages(site: Path) -> dict[str, Page]:

@@ -117,7 +117,7 @@ def test_an_alternative_says_its_slowdown_and_cost_at_the_rate_and_that_it_ran_a
     found = known(cost("02-other", 100))
     (way,) = ways(found, predicted(found))
     name, figures, remarks = (text.replace("\u00a0", " ") for text in beside.way(way))
-    assert name == "02-other with bpftrace"
+    assert name == "“02-other” with bpftrace"
     assert figures == "1.00 % (0.90 to 1.10); 100 ns (90 to 110) an event."
     assert remarks == f"{BUT} Measured in another run."
 

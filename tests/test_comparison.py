@@ -277,7 +277,7 @@ def test_a_sentence_has_the_difference_with_its_interval_and_the_ratio() -> None
     said = comparison.between_machines(higher).replace("\u00a0", " ")
     machine = "Example CPU 9000, 8 CPUs, Linux 6.12 (machine)"
     assert said.startswith(
-        f"02-kprobe with bpftrace has higher overhead on {machine} than on {machine}: difference 100.0 ns ("
+        f"“02-kprobe” with bpftrace has higher overhead on {machine} than on {machine}: difference 100.0 ns ("
     )
     assert said.endswith(" the cost.")
     assert " has lower overhead in " in comparison.between_submissions(lower)

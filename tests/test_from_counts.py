@@ -116,7 +116,7 @@ def test_a_kprobe_made_by_a_breakpoint_has_that_on_top_and_says_how_it_was_count
     part = cost_of(found, MACHINE, TRACER, kind="kprobe", mechanism="trap")
     assert part is not None
     assert part.cost.value == pytest.approx(300 * INSTRUCTION_NS + BREAKPOINT_NS)
-    assert part.note == "kprobe was counted with probes made by ftrace, and not by trap."
+    assert part.note == "“kprobe” was counted with probes made by ftrace, and not by trap."
 
 
 def test_the_nearest_kernel_counts_and_another_version_of_the_tool_only_where_there_is_no_other() -> None:

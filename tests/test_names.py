@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from builders import machine_document
+from evidence_builder import case, suite
 from probe_effect import units
 from probe_effect.numbers import names
 
@@ -28,6 +29,18 @@ def test_a_tool_is_called_by_its_name_and_the_number_of_its_version(
     name: str, version: str | None, called: str
 ) -> None:
     assert names.tool(name, version) == called
+
+
+def test_a_case_is_called_by_its_title_and_by_that_of_its_suite_where_another_case_has_the_title() -> None:
+    suites = [
+        suite("first", case("01-control", title="Control"), case("02-kprobe", title="Kprobe"), title="What costs"),
+        suite("second", case("01-other-control", title="Control"), title="What else"),
+    ]
+    assert names.titles(suites) == {
+        "01-control": "Control (What costs)",
+        "02-kprobe": "Kprobe",
+        "01-other-control": "Control (What else)",
+    }
 
 
 def test_a_machine_is_called_by_what_decides_its_times() -> None:

@@ -52,7 +52,7 @@ def test_the_answer_is_one_sentence_with_what_stands_behind_it(data: Path) -> No
     assert outcome.return_value == 0
     shown = outcome.stdout.replace("\u00a0", " ")
     assert shown.startswith(
-        "At 50 k events/s, 02-kprobe with bpftrace 0.23 slows a busy thread by 0.25 % on test-machine"
+        "At 50 k events/s, “Kprobe” with bpftrace 0.23 slows a busy thread by 0.25 % on test-machine"
     )
     titles = ["What it does", "When it begins to matter", "Where this is from", "Comparable machines", "Assumed"]
     assert [title for title in titles if title not in shown] == []

@@ -62,7 +62,7 @@ def forecast(*costs: Number, cases: tuple[str, ...] = ("06-uprobe",), **other: o
 )
 def test_the_sentence_says_who_pays_how_much_and_where(load: dict[str, Any], paying: str) -> None:
     found = plain(sentences.headline(forecast(**load)))
-    assert found == f"At 50 k events/s, 06-uprobe with bpftrace 0.23 slows {paying} on {WHERE}."
+    assert found == f"At 50 k events/s, “06-uprobe” with bpftrace 0.23 slows {paying} on {WHERE}."
 
 
 def test_a_cost_within_the_noise_is_only_limited() -> None:
@@ -83,7 +83,8 @@ def test_too_few_blocks_without_a_slowdown_say_nothing_of_its_size() -> None:
 def test_several_probes_are_named_with_their_rates() -> None:
     found = forecast(measured("06-uprobe", COST), measured("plain", COST), cases=("06-uprobe", "plain"))
     assert plain(sentences.headline(found)).startswith(
-        "At 100 k events/s in all (50 k/s of 06-uprobe, 50 k/s of plain), 06-uprobe together with plain with bpftrace"
+        "At 100 k events/s in all (50 k/s of “06-uprobe”, 50 k/s of “plain”), “06-uprobe” together with “plain” "
+        "with bpftrace"
     )
 
 
@@ -126,7 +127,7 @@ def test_an_answer_says_what_it_assumes() -> None:
     assert "One thread fires the probe" in found
     assert "The rate was counted without the tracer." in found
     assert "Caches are hot" in found
-    assert "06-uprobe was measured at up to 1.0 M events/s while traced." in found
+    assert "“06-uprobe” was measured at up to 1.0 M events/s while traced." in found
     assert "Rate × cost was not checked at other rates on this machine." in found
     assert "idle time" not in found
 
@@ -137,13 +138,13 @@ def test_beyond_the_measured_rate_the_line_is_only_drawn_on() -> None:
 
 
 def test_threads_that_nobody_measured_are_assumed_not_to_contend() -> None:
-    assert "The 4 threads do not contend: nobody measured 06-uprobe" in assumed(forecast(threads=4))
+    assert "The 4 threads do not contend: nobody measured “06-uprobe”" in assumed(forecast(threads=4))
 
 
 def test_threads_that_were_measured_say_their_factor_and_which_number_stands_for_them() -> None:
     levels = [measured("many", Estimate(100.0 * n, 99.0 * n, 101.0 * n), level=str(n)) for n in (1, 2)]
     found = assumed(forecast(measured("06-uprobe", COST), *levels, threads=4))
-    assert "With 2 threads that fire it at once, an event of 06-uprobe costs 2.00" in found
+    assert "With 2 threads that fire it at once, an event of “06-uprobe” costs 2.00" in found
     assert "2 stands for 4" in found
 
 

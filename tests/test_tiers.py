@@ -112,4 +112,4 @@ def test_the_page_of_the_source_shows_printed_and_recomputed_tiers(data: Path) -
     table = page.split("## Its rate tiers, worked out again")[1]
     assert "| the tiers as printed | 6 us | 0.6% | 6% | none printed |" in table
     assert "| 598 ns | 0.060 % | 0.60 % | 6.0 % | 17 k/s | 84 k/s | 500 k/s | 0.0997 times |" in table
-    assert "[06-uprobe, " in table
+    assert "[Uprobe, " in table

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from html_page import Page, pages
+from html_page import Page, Prose, pages
 from probe_effect.exports.facts import facts
 from probe_effect.pages import addresses
 from site_build import OWN_KEPT, PROJECT, absent, started_build
@@ -42,6 +42,10 @@ NOT_FOUND = "404.html"
 
 HOLDS_ADDRESS = {"a": "href", "link": "href", "script": "src", "img": "src", "source": "src", "iframe": "src"}
 LOADED = {"link", "script", "img", "source", "iframe", "object", "embed", "video", "audio"}
+
+
+EXAMPLES_OF_FILES = "data/dictionary/index.html"
+"""Its good and bad examples are contents of files."""
 
 
 @pytest.fixture(scope="session")
@@ -212,3 +216,16 @@ def _digests(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def test_a_case_is_called_by_its_name_wherever_its_id_need_not_be_typed(site: Path, catalogue: Catalogue) -> None:
+    ids = "|".join(sorted((re.escape(case.id) for case in catalogue.cases()), key=len, reverse=True))
+    # Not as part of an address or of a file's name.
+    own = re.compile(rf"(?<![\w./=-])({ids})(?![\w-]|\.[a-z0-9])")
+    found = {
+        (str(path.relative_to(site)), piece)
+        for path in sorted(site.rglob("*.html"))
+        for piece in Prose(path.read_text(encoding="utf-8")).pieces
+        if own.search(piece)
+    }
+    assert not [one for one in found if one[0] != EXAMPLES_OF_FILES]

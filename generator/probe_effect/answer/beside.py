@@ -44,7 +44,7 @@ def _range(found: Sequence[Forecast]) -> str:
 def way(found: Way) -> tuple[str, str, str]:
     """An alternative by name, its slowdown and cost, and what is to be said of it."""
     one, alternative = found.forecast, found.alternative
-    name = WORDS["way"].format(what=one.parts[0].name, tool=one.tracer)
+    name = WORDS["way"].format(what=one.parts[0].called, tool=one.tracer)
     figures = WORDS["way-figures"].format(slowdown=sentences.slowdown(one), cost=sentences.cost(one))
     losing = [WORDS["way-loss"].format(loss=sentences.loss(one))] if one.loss_ratio else []
     return name, figures, " ".join([remarks(alternative), *losing])

@@ -17,6 +17,7 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.from_counts import counted, counted_as
 from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.model import Estimate
+from probe_effect.numbers.names import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -192,7 +193,7 @@ def _alone(found: Evidence, machine: str, base: Fired, wanted: Wanted) -> Way | 
     if not number.is_time:
         cost = found.models.cost(machine, counted_as(base.case, number, wanted.mechanism))
         other = number.mechanism is not None and wanted.mechanism not in (None, number.mechanism)
-        note = OTHER_WAY.format(case=base.case.id, counted=number.mechanism, wanted=wanted.mechanism)
+        note = OTHER_WAY.format(case=quoted(base.number.title), counted=number.mechanism, wanted=wanted.mechanism)
         return None if cost is None else Way(base, Sum(cost=cost, suites=suites), (note,) if other else ())
     cost = number.bounded_cost
     notes = (INTERRUPT,) if wanted.kind in SAMPLED and base.case.probe not in SAMPLED else ()
@@ -200,7 +201,7 @@ def _alone(found: Evidence, machine: str, base: Fired, wanted: Wanted) -> Way | 
         return Way(base, Sum((number,), (), cost, suites), notes)
     path = entry_path(found, (machine, number.tracer, number.case))
     if path is None:
-        note = AT_MOST.format(case=number.case)
+        note = AT_MOST.format(case=quoted(number.title))
         return Way(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
     return Way(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), notes)
 
@@ -225,7 +226,7 @@ def _way(alone: Way, actions: Sequence[str], known: Differences) -> Way | None:
 def _with_its_own(alone: Way) -> Way:
     """The case with its own action, where nobody can tell the probe without one."""
     base = alone.base
-    return alone._replace(notes=(*alone.notes, OWN_ACTION.format(case=base.case.id, action=base.action)))
+    return alone._replace(notes=(*alone.notes, OWN_ACTION.format(case=quoted(base.number.title), action=base.action)))
 
 
 def _bounded(way: Way, action: str, bound: tuple[str, Sum] | None) -> Way:
@@ -272,6 +273,7 @@ def _part(found: Evidence, place: tuple[str, str], wanted: Wanted, way: Way, rat
     is_apart = whole.cost.value > 0 and (whole.cost.low is None or whole.cost.low > 0)
     return Part(
         name=base.case.id if is_measured else wanted.name,
+        title=base.number.title if is_measured else None,
         rate_hz=rate_hz,
         basis="estimated" if is_estimated else "measured" if is_measured and not notes else "composed",
         added=whole.added,

@@ -11,6 +11,7 @@ from probe_effect.answer.from_counts import models
 from probe_effect.answer.published import printed_costs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from probe_effect.answer.from_counts import Models
@@ -35,7 +36,7 @@ class Evidence:
     """Every usable cost; those measured at levels apart, by level; and why others are not usable.
 
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel. `printed`: what others printed,
-    on machines of theirs. `folders`: suite to where its scripts lie.
+    on machines of theirs. `folders`: suite to where its scripts lie. `titles`: case to its name.
     """
 
     suites: tuple[Suite, ...]
@@ -45,6 +46,7 @@ class Evidence:
     counts: dict[str, list[Number]] = field(default_factory=dict)
     printed: dict[Key, Printed] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def models(self) -> Models:
@@ -114,7 +116,7 @@ def evidence(catalogue: Catalogue) -> Evidence:
     """What the catalogue's numbers offer to guidance."""
     suites = tuple(folder.suite for folder in catalogue.suites)
     folders = {one.suite.id: one.folder for one in catalogue.suites}
-    found = Evidence(suites, printed=printed_costs(catalogue), folders=folders)
+    found = Evidence(suites, printed=printed_costs(catalogue), folders=folders, titles=catalogue.titles)
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             _add(found, number, refused=NO_COSTS.get(suite.measures))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.answer.words import WORDS
+from probe_effect.numbers.names import quoted
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Forecast, Tried
@@ -23,7 +24,7 @@ def grounds(found: Forecast, known: Tried) -> list[str]:
     """What costs rest on that are no plain measurements: compositions, estimates, others' figures."""
     return [
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
-        *(published(part.name, part.printed) for part in found.parts if part.printed is not None),
+        *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),
         *dict.fromkeys(part.note for part in found.parts if part.note),
     ]
@@ -35,9 +36,9 @@ def is_wide(ratio: Estimate) -> bool:
     return low <= 0 or max(high, 1 / low) > WIDE_RATIO
 
 
-def published(name: str, found: Printed) -> str:
-    """Whose figure the cost of the part of that name is, and what it can be taken for."""
-    return WORDS["published"].format(what=name, label=found.label, figure=found.figure.what)
+def published(called: str, found: Printed) -> str:
+    """Whose figure the cost of what is called so is, and what it can be taken for."""
+    return WORDS["published"].format(what=called, label=found.label, figure=found.figure.what)
 
 
 def estimated(part: Part, found: Account) -> str:
@@ -49,9 +50,9 @@ def estimated(part: Part, found: Account) -> str:
         steps=units.quantity(model.step_ns, units.DURATION),
     )
     said = WORDS["estimated"].format(
-        what=part.name,
+        what=part.called,
         instructions=units.count(round(number.known_cost.value)),
-        case=number.case,
+        case=quoted(number.title),
         tool=number.tracer,
         kernel=number.submission.document.system.kernel_release,
         each=units.quantity(model.instruction_ns, units.DURATION),
@@ -73,9 +74,9 @@ def _put_together(found: Forecast, kind: Kind) -> str:
         return WORDS["add"]
     part = next(one for one in found.parts if one.basis == "composed")
     added, less = (
-        " ".join(f"{sign} {one.case}" for one in some) for sign, some in (("+", part.added), ("−", part.less))
+        " ".join(f"{sign} {quoted(one.title)}" for one in some) for sign, some in (("+", part.added), ("−", part.less))
     )
-    return WORDS["composed"].format(what=part.name, sum=f"{added} {less}".strip(" +"))
+    return WORDS["composed"].format(what=part.called, sum=f"{added} {less}".strip(" +"))
 
 
 def _agreement(known: Agreement | None) -> str:

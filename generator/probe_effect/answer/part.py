@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from probe_effect.numbers.names import quoted
+
 if TYPE_CHECKING:
     from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.levels import Contention
@@ -23,15 +25,16 @@ Basis = Literal["measured", "composed", "estimated", "published"]
 class Part:
     """One probe of a question on one machine.
 
-    `name`: its case, or its probe and action in words. `cost`: ns an event, with contention in it and with what the
-    system calls pay that one event comes with; `path` tells how many those are, where it is known. It is that of the
-    measurements `added`, less those of `less`: of one measurement alone where `basis` is `measured`. Where it is
-    `estimated`, there comes to these what was made of the instructions of `counted`, as `calibrated` have it, which are
-    cases with a count and a time; where it is `published`, it is what others `printed`. `note`: what was assumed to get
-    there, in sentences.
+    `name`: its case, or its probe and action in words; `title` is what the case is called. `cost`: ns an event, with
+    contention in it and with what the system calls pay that one event comes with; `path` tells how many those are,
+    where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
+    `basis` is `measured`. Where it is `estimated`, there comes to these what was made of the instructions of `counted`,
+    as `calibrated` have it, which are cases with a count and a time; where it is `published`, it is what others
+    `printed`. `note`: what was assumed to get there, in sentences.
     """
 
     name: str
+    title: str | None = None
     rate_hz: float
     basis: Basis
     added: tuple[Number, ...]
@@ -46,13 +49,18 @@ class Part:
     note: str | None = None
 
     @property
+    def called(self) -> str:
+        """What a sentence calls it."""
+        return self.name if self.title is None else quoted(self.title)
+
+    @property
     def sources(self) -> tuple[Number, ...]:
         """Every measurement of time that its cost is from."""
         return self.added + self.less + self.calibrated
 
     @property
     def cases(self) -> list[str]:
-        """The cases that its cost is from; of an estimate the counted one first, without those that calibrate."""
+        """Ids of the cases that its cost is from; of an estimate the counted one first, and none that calibrate."""
         if self.printed is not None:
             return [self.name]
         counted = [] if self.counted is None else [self.counted]

@@ -58,12 +58,13 @@ def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
 def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads: int) -> Part | None:
     one = found.costs.get((machine, tracer, asked.case))
     if (printed := found.printed.get((machine, tracer, asked.case))) is not None:
-        return printed.part(asked.case, asked.rate_hz)
+        return printed.part(asked.case, asked.rate_hz, found.titles.get(asked.case))
     if one is None:
         return _estimated(found, asked, machine, tracer)
     several = nearest(contention(found, machine, tracer, asked.case), threads)
     return Part(
         name=asked.case,
+        title=one.title,
         rate_hz=asked.rate_hz,
         basis="measured",
         added=(one,),
@@ -83,7 +84,9 @@ def _estimated(found: Evidence, asked: Asked, machine: str, tracer: str) -> Part
     if not found.counts.get(case.id) or case.parts:
         return None
     made = cost_of(found, machine, tracer, kind=case.probe, actions=(case.action,), rate_hz=asked.rate_hz)
-    return None if made is None or made.basis != "estimated" else replace(made, name=asked.case)
+    if made is None or made.basis != "estimated":
+        return None
+    return replace(made, name=asked.case, title=found.titles.get(asked.case))
 
 
 def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, threads: int) -> Part | None:

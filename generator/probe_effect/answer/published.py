@@ -59,10 +59,17 @@ class Printed:
             machine=self.machine, tier=TIER, architecture="not stated", cpu_model=self.hardware, kernel_release=""
         )
 
-    def part(self, name: str, rate_hz: float) -> Part:
+    def part(self, name: str, rate_hz: float, title: str | None) -> Part:
         """It as the probe of an answer."""
         return Part(
-            name=name, rate_hz=rate_hz, basis="published", added=(), printed=self, cost=self.cost, is_clear=True
+            name=name,
+            title=title,
+            rate_hz=rate_hz,
+            basis="published",
+            added=(),
+            printed=self,
+            cost=self.cost,
+            is_clear=True,
         )
 
 

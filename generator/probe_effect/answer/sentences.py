@@ -49,7 +49,7 @@ def deed(found: Forecast) -> str | None:
 
 def named(part: Part) -> str:
     """A part by its name, with what its cost rests on where nobody measured it whole."""
-    return WORDS[f"is-{part.basis}"].format(what=part.name)
+    return WORDS[f"is-{part.basis}"].format(what=part.called)
 
 
 def while_running(found: Forecast, written: str) -> str:
@@ -63,7 +63,7 @@ def rate(found: Forecast) -> str:
     if len(found.parts) == 1:
         return whole
     parts = ", ".join(
-        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.name) for part in found.parts
+        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.called) for part in found.parts
     )
     return WORDS["whole"].format(rate=whole, parts=parts)
 
@@ -192,7 +192,7 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *dict.fromkeys(contending(found, part) for part in found.parts),
         *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),
         WORDS["counted"],
-        *(calls(part.name, part.path) for part in found.parts if part.path is not None),
+        *(calls(part.called, part.path) for part in found.parts if part.path is not None),
         *([programs(found.spread)] if found.spread else []),
         WORDS["hot"],
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
@@ -201,10 +201,10 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
     ]
 
 
-def calls(name: str, path: EntryPath) -> str:
-    """What of the cost of the part of that name falls on the system calls of the program."""
+def calls(called: str, path: EntryPath) -> str:
+    """What of the cost of what is called so falls on the system calls of the program."""
     paid = units.interval(path.cost, units.DURATION)
-    return WORDS["calls"].format(what=name, path=paid, calls=units.significant(path.calls_per_event, 2))
+    return WORDS["calls"].format(what=called, path=paid, calls=units.significant(path.calls_per_event, 2))
 
 
 def programs(apart: Spread) -> str:
@@ -219,9 +219,9 @@ def contending(found: Forecast, part: Part) -> str:
     if threads == 1:
         return WORDS["single"]
     if part.contention is None:
-        return WORDS["apart"].format(threads=units.count(threads), what=part.name)
+        return WORDS["apart"].format(threads=units.count(threads), what=part.called)
     level, factor = part.contention.threads, units.interval(part.contention.factor, units.TIMES)
-    said = WORDS["contend"].format(level=level, what=part.name, factor=factor)
+    said = WORDS["contend"].format(level=level, what=part.called, factor=factor)
     return said if level == threads else f"{said} {WORDS['nearest'].format(level=level, threads=units.count(threads))}"
 
 
@@ -229,7 +229,7 @@ def reach(found: Forecast, part: Part) -> str:
     """How far the measured rates reach, against the one asked for."""
     highest_hz = part.highest_hz or 0.0
     key = "within" if found.event_hz(part) <= highest_hz else "beyond"
-    return WORDS[key].format(what=part.name, highest=units.quantity(highest_hz, units.EVENTS))
+    return WORDS[key].format(what=part.called, highest=units.quantity(highest_hz, units.EVENTS))
 
 
 def line_words(line: Sequence[Point]) -> str:

@@ -138,7 +138,7 @@ def assumptions(said: Answered) -> list[str]:
         *unknown,
         *(WRITTEN_AGAIN.format(attach=attach) for attach in said.fires_itself),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
-        *(sentences.calls(part.name, part.path) for part in parts if part.path is not None),
+        *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
         *([sentences.programs(advice.spread)] if advice.spread else []),
         WORDS["hot"],

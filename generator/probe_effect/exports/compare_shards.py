@@ -64,7 +64,7 @@ def _index(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
         "cite": view_citation("compare", catalogue.edition),
         "words": {"time": words_of_outcomes(), "instructions": instructions.words_of_outcomes()},
         "formula": FORMULA_START.pattern,
-        "cases": {case.id: [case.title, addresses.case(case.id)] for case in catalogue.cases()},
+        "cases": {case.id: [catalogue.titles[case.id], addresses.case(case.id)] for case in catalogue.cases()},
         **choice(machines, catalogue),
         "first": _first_choice(catalogue, machines),
     }

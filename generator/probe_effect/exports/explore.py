@@ -69,7 +69,7 @@ def _suites(catalogue: Catalogue, machines: Iterable[Machine]) -> list[dict[str,
                 "id": suite.id,
                 "title": suite.title,
                 "levels": known,
-                "cases": [[case.id, case.title, addresses.case(case.id)] for case in cases],
+                "cases": [[case.id, catalogue.titles[case.id], addresses.case(case.id)] for case in cases],
             }
         )
     return [suite for suite in suites if suite["cases"]]

@@ -130,7 +130,7 @@ def _suites(found: Evidence) -> list[Values]:
         {
             "title": suite.title,
             "cases": [
-                (case.id, case.title, case.probe, case.action, addresses.case(case.id))
+                (case.id, found.titles[case.id], case.probe, case.action, addresses.case(case.id))
                 for case in suite.cases
                 if case.id in known
             ],

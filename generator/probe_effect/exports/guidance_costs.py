@@ -65,7 +65,9 @@ def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values
 def printed_cost(found: Evidence, tracer: str, case: str, one: Printed) -> Values:
     """A cost that others printed."""
     is_user_probe = found.case_of[case].probe in USER_PROBES if case in found.case_of else False
-    return _derived(found, one.facts, tracer, one.part(case, 0.0)) | ({"first": UNKNOWN_FIRST} if is_user_probe else {})
+    return _derived(found, one.facts, tracer, one.part(case, 0.0, found.titles.get(case))) | (
+        {"first": UNKNOWN_FIRST} if is_user_probe else {}
+    )
 
 
 def _ways(found: Evidence, key: Key, places: dict[Key, int], notes: Sequence[str]) -> list[tuple[int, int, int]]:

@@ -76,7 +76,7 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
         suite = folder.suite
         pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", by_suite, suite.id)
         for case in suite.cases:
-            pages[addresses.case(case.id)] = _mixed(f"{case.id}: {case.title}", by_case, case.id)
+            pages[addresses.case(case.id)] = _mixed(catalogue.titles[case.id], by_case, case.id)
     for tool in sorted({_tool(row) for row in (*found.costs, *found.counts)}):
         pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
     pages |= _each("machine", addresses.machine, "Times on machine", COST_FIELDS, found.costs)

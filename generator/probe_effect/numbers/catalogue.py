@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData
+from probe_effect.numbers import names
 from probe_effect.numbers.changes import withdrawn_ids
 from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.index import Numbers
@@ -133,8 +134,8 @@ class Catalogue:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """Case id to its title."""
-        return {case.id: case.title for case in self.cases()}
+        """Case id to its name, which no other case has."""
+        return names.titles([folder.suite for folder in self.suites])
 
     @cached_property
     def by_suite(self) -> dict[str, SuiteFolder]:
@@ -217,13 +218,16 @@ def _read_numbers(
     problems += faults
     changes = document.changes if document else ()
     gone = withdrawn_ids(changes)
-    return Catalogue(
+    found = Catalogue(
         suites=tuple(filter(None, suites)),
         active=tuple(one for one in submissions if one.id not in gone),
         withdrawn=tuple(one for one in submissions if one.id in gone),
         changes=changes,
         kept=data.kept,
     )
+    for one in submissions:
+        one.titles = found.titles
+    return found
 
 
 def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFolder | None:

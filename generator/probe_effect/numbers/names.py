@@ -1,16 +1,20 @@
-"""How machines, tools and dates are called in prose: one name for each, in the terminal and on every page."""
+"""How cases, machines, tools and dates are called in prose: one name for each, in the terminal and on every page."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect import units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.model import Metric
     from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.machine_file import Machine, MachineFile, System
+    from probe_effect.store.suite_file import Suite
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""
@@ -19,6 +23,18 @@ NUMBER = re.compile(r"\d+(\.\d+)+")
 """The number in what a tool prints as its version."""
 
 MONTHS = "January February March April May June July August September October November December".split()
+
+
+def titles(suites: Sequence[Suite]) -> dict[str, str]:
+    """Case id to its name: its title, with that of its suite where several cases have the title."""
+    cases = [(suite, case) for suite in suites for case in suite.cases]
+    shared = Counter(case.title for _, case in cases)
+    return {case.id: f"{case.title} ({suite.title})" if shared[case.title] > 1 else case.title for suite, case in cases}
+
+
+def quoted(title: str) -> str:
+    """The name of a case inside a sentence: it may have commas of its own."""
+    return f"“{title}”"
 
 
 def tool_of(tracer: str) -> str:

@@ -60,10 +60,11 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     machines = {one.submission.machine for one in measured}
     compared = [] if folder.suite.factor else measured
     single = tails.lines(measured)
+    title = catalogue.titles[case.id]
     front = {
-        "title": case.title,
+        "title": title,
         "kind": "case",
-        "kicker": case.id,
+        "kicker": folder.suite.title,
         "description": case.what,
         "weight": _weight(catalogue, folder, case),
         **citing.front(citing.cite_case(case, catalogue)),
@@ -72,6 +73,8 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "case.md.j2",
         front,
         case=case,
+        title=title,
+        titles=catalogue.titles,
         suite=folder.suite,
         scripts=scripts(folder, case),
         counted_by=COUNTED_BY[case.counted_by],
@@ -193,7 +196,7 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> li
     """What of its cost falls on system calls that nobody traces, one sentence for each machine and tracer."""
     return [
         f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
-        + sentences.calls(case_id, path)
+        + sentences.calls(names.quoted(cost.title), path)
         for machine in found.machines
         if machine in machines
         for tracer, cost in found.with_tracers(machine, case_id).items()

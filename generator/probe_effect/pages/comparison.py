@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
-from probe_effect.numbers.names import machine_label, tier, tool_with_version
+from probe_effect.numbers.names import machine_label, quoted, tier, tool_with_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -179,7 +179,7 @@ def _traits(one: Number) -> Iterator[tuple[str, str]]:
 
 
 def _subject(one: Number, *, with_tracer: bool) -> str:
-    return f"{one.case}{_at_level(one)}" + (f" with {one.tracer}" if with_tracer else "")
+    return f"{quoted(one.title)}{_at_level(one)}" + (f" with {one.tracer}" if with_tracer else "")
 
 
 def _at_level(one: Number) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, UNTRACED_LIMIT_RATIO, Comparison, compare
 from probe_effect.compare.kernels import column_of, kernel_names
+from probe_effect.numbers.names import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,7 +116,7 @@ def extremes(line: Iterable[Number]) -> str | None:
 
 def subject(one: Number) -> str:
     """The case, with its level where it has one."""
-    return one.case if one.level is None else f"{one.case} at level {one.level}"
+    return quoted(one.title) if one.level is None else f"{quoted(one.title)} at level {one.level}"
 
 
 def tracer(one: Number) -> str:

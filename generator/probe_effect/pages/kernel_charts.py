@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
-from probe_effect.pages.instructions import short, subject, tracer
+from probe_effect.pages.instructions import short, tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def _by_kernel(found: Matrix) -> list[Chart]:
     lines = {name: [one for one in drawn if column_of(one).tracer == name] for name in found.tracers}
     # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
     chosen = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
-    counts = [Dot(subject(one), names[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
+    counts = [Dot(_label(one), names[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
     sentence = (
         f"Instructions that one event adds with {short(chosen)}, kernel by kernel; a line joins the dots of a case."
     )
@@ -47,7 +47,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
-    counts = [Dot(subject(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
+    counts = [Dot(_label(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     sentence = (
         f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
@@ -65,6 +65,10 @@ def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Dot], series:
 def _drawn(found: Matrix) -> list[Number]:
     """The sound counts above 0 of cases with events; the axis may be logarithmic."""
     return [one for one in _counted(found) if one.is_sound and (one.known_cost.low or 0) > 0]
+
+
+def _label(one: Number) -> str:
+    return one.title if one.level is None else f"{one.title}, {one.level}"
 
 
 def _counted(found: Matrix) -> list[Number]:

@@ -87,7 +87,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *explore_page.charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_charts.charts(catalogue),
-        *(chart for source in catalogue.sources for chart in source_page.charts(source)),
+        *(chart for source in catalogue.sources for chart in source_page.charts(source, catalogue.titles)),
         *(chart for one in catalogue.everything if one.metric == "time" for chart in submission_page.charts(one)),
         *(
             chart

@@ -16,7 +16,7 @@ from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
@@ -97,9 +97,10 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         printed=shown,
         recomputed=lambda figure: verdict(source.recomputed.get(figure.figure)),
         differing=sum(one.verdict == "differs" for one in source.recomputed.values()),
-        charts=[chart.name for chart in charts(source)],
+        charts=[chart.name for chart in charts(source, catalogue.titles)],
         pairings=pairings,
         orders=orders(source, pairings),
+        titles=catalogue.titles,
         tiers=tiers(catalogue) if source.id == SOURCE else None,
         suites={folder.suite.id: folder.suite.title for folder in catalogue.suites},
     )
@@ -157,11 +158,11 @@ def baselines(source: PublishedSource) -> dict[str, float]:
     }
 
 
-def charts(source: PublishedSource) -> list[Chart]:
+def charts(source: PublishedSource, titles: Mapping[str, str]) -> list[Chart]:
     """Its per-event costs as dots, when it prints two or more."""
     costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
     dots = [
-        Dot(row, figure.platform or source.document.title, Estimate(cost_ns))
+        Dot(titles.get(row, row), figure.platform or source.document.title, Estimate(cost_ns))
         for row, (figure, cost_ns) in zip(_rows([figure for figure, _ in costs]), costs, strict=True)
     ]
     if len(dots) < 2:

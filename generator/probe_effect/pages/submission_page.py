@@ -100,7 +100,7 @@ def skipped_cases(submission: Submission) -> dict[str, list[str]]:
 def charts(submission: Submission) -> list[Chart]:
     """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
     dots = [
-        Dot(case.case if case.level is None else f"{case.case}, {case.level}", case.tracer, case.cost, case.tracer)
+        Dot(case.title if case.level is None else f"{case.title}, {case.level}", case.tracer, case.cost, case.tracer)
         for case in submission.numbers
         if case.cost is not None and case.distinguishable
     ]

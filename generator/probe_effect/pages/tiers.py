@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def label(one: TierCost) -> str:
     """What a cost is of, and who found it."""
     if one.measured is not None:
-        return f"{one.measured.case}, {tool_with_version(one.measured)}: measured here"
+        return f"{one.measured.title}, {tool_with_version(one.measured)}: measured here"
     return f"{one.figure.what}: published" if one.figure is not None else "published"
 
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from probe_effect.store.places import SubmissionFolder
 
 NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submission")
-SUBMISSION_FIELDS = tuple(
-    one.name for one in fields(Submission) if one.name not in {"files", "numbers", "tails", "read_blocks", "digest"}
-)
+NOT_KEPT = frozenset({"files", "numbers", "tails", "read_blocks", "digest", "titles"})
+SUBMISSION_FIELDS = tuple(one.name for one in fields(Submission) if one.name not in NOT_KEPT)
 
 ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach", "cpu", "memory"})
 

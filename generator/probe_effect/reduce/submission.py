@@ -46,6 +46,8 @@ class Submission:
     tails: Mapping[Key, Tail] = field(default_factory=dict, repr=False)
     """How long single operations took, where they were timed one by one; of the baselines of a level too."""
     read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Case id to its name, as the catalogue that read it has them (`numbers.names.titles`)."""
 
     @property
     def id(self) -> str:
@@ -126,6 +128,11 @@ class Number:
     def name(self) -> str:
         """`<tracer>.<case>`, with `@<level>` where it has one."""
         return f"{self.tracer}.{self.case}" + (f"@{self.level}" if self.level is not None else "")
+
+    @property
+    def title(self) -> str:
+        """The name of its case; the id where no suite has the case."""
+        return self.submission.titles.get(self.case, self.case)
 
     @property
     def is_time(self) -> bool:

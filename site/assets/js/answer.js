@@ -22,7 +22,7 @@
   };
 
   // A probe by its name, with what its cost rests on where nobody measured it whole.
-  const named = ({ case: what, basis }, words) => filled(words[`is-${basis}`], { what });
+  const named = ({ called: what, basis }, words) => filled(words[`is-${basis}`], { what });
 
   const forecast = (entry, asked) => {
     const several = nearest(entry.contention, asked.threads);
@@ -106,7 +106,7 @@
       const loses = ["no-loss", "unknown-loss", "uncounted-loss"].every((key) => said !== words[key]);
       return {
         entry: other.entry,
-        name: filled(words.way, { what: other.entry.case, tool: other.entry.tracer }),
+        name: filled(words.way, { what: other.entry.called, tool: other.entry.tracer }),
         figures: filled(words["way-figures"],
           { slowdown: slowdown(other), cost: figure(other.cost, other, scales.DURATION) }),
         remarks: [
@@ -145,15 +145,15 @@
   const contending = ({ entry, asked, several }, words) => {
     if (asked.threads === 1) return words.single;
     const threads = count(asked.threads);
-    if (!several) return filled(words.apart, { threads, what: entry.case });
+    if (!several) return filled(words.apart, { threads, what: entry.called });
     const [level, factor] = several;
-    const said = filled(words.contend, { level, what: entry.case, factor: interval(ends(factor), scales.TIMES) });
+    const said = filled(words.contend, { level, what: entry.called, factor: interval(ends(factor), scales.TIMES) });
     return level === asked.threads ? said : `${said} ${filled(words.nearest, { level, threads })}`;
   };
 
   const reach = ({ entry, events: happening }, words) => {
     const key = happening.value <= entry.rate ? "within" : "beyond";
-    return filled(words[key], { what: entry.case, highest: events(entry.rate) });
+    return filled(words[key], { what: entry.called, highest: events(entry.rate) });
   };
 
   const assumptions = (found, { words }) => [
@@ -162,7 +162,7 @@
     ...(found.asked.busy < 1 ? [words.waits] : []),
     words.counted,
     ...(found.path ? [filled(words.calls, {
-      what: found.entry.case, path: interval(found.path.each, scales.DURATION), calls: significant(found.path.calls, 2),
+      what: found.entry.called, path: interval(found.path.each, scales.DURATION), calls: significant(found.path.calls, 2),
     })] : []),
     ...(found.asked.programs && found.entry.basis !== "published" ? [found.asked.programs.said] : []),
     words.hot,

@@ -12,12 +12,14 @@
     // What was measured stands before what was not.
     const rank = ({ basis }) => ["measured", "composed", "estimated", "published"].indexOf(basis);
     const order = (one) => (tracers.indexOf(one.tracer) * 4 + rank(one)) * (cases.size + 1) + (one.order ?? cases.size);
+    // What a sentence calls a cost: a case by its name, anything else in its own words.
+    const called = (id) => (cases.has(id) ? `“${cases.get(id).title}”` : id);
     const kinds = [];
     const made = { ...data, costs: [], lacks: (kind) => kinds.filter((one) => one === kind).length < data.kinds[kind] };
 
     made.add = (id, { costs, ...machine }) => {
       const own = costs.map((one) =>
-        ({ ...usual, line: data.words["no-line"], ...one, ...cases.get(one.case), ...machine, machine: id }));
+        ({ ...usual, line: data.words["no-line"], called: called(one.case), ...one, ...cases.get(one.case), ...machine, machine: id }));
       own.forEach((one) => { one.ways = one.ways.map(([place, note, isPaired]) => ({ entry: own[place], note, isPaired })); });
       made.costs = [...made.costs, ...own].sort((a, b) => order(a) - order(b));
       kinds.push(machine.kind);

@@ -18,11 +18,7 @@
   const charted = (rows, values) => {
     const isLog = values.axis === "log";
     const several = new Set(rows.map((one) => one.machine.id)).size > 1;
-    // Two suites may each have a case of one title.
-    const ids = new Map(rows.map((one) => [one.title, new Set()]));
-    rows.forEach((one) => ids.get(one.title).add(one.case));
-    const named = (one) => (ids.get(one.title).size > 1 ? `${one.title} (${one.case})` : one.title);
-    const label = (one) => [named(one), ...(one.level === null ? [] : [one.level]), ...(several ? [one.machine.name] : [])].join(", ");
+    const label = (one) => [one.title, ...(one.level === null ? [] : [one.level]), ...(several ? [one.machine.name] : [])].join(", ");
     const clear = rows.filter((one) => one.clear);
     const above = clear.filter((one) => !isLog || one.shown.value > 0);
     const labels = [...new Set(above.map(label))].slice(0, mostRows);

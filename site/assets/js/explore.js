@@ -240,7 +240,7 @@
       showTable(rows, values);
       const said = rows.length > 0 ? `${numbered(rows.length)} shown.` : "Nothing was measured with all of these choices.";
       message.textContent = `${told} ${said}`.trim();
-      const of = [values.case || `suite ${values.suite}`, values.machine.join(", "), ...(values.tracer.length > 0 ? [values.tracer.join(", ")] : [])];
+      const of = [cases.get(values.case)?.title ?? suites.get(values.suite)?.title ?? "all suites", values.machine.join(", "), ...(values.tracer.length > 0 ? [values.tracer.join(", ")] : [])];
       cite(live, data.cite, `${titleOf(values)}: ${of.join("; ")}`);
       form.dataset.state = "ready";
       draw(rows, values);
