@@ -15,6 +15,7 @@ from probe_effect.compare.subjects import subjects
 from probe_effect.exports.advising import ADVISING, advise_file
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
+from probe_effect.exports.diagrams import write_diagrams
 from probe_effect.exports.explore import FORM, explore_files
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
@@ -71,6 +72,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
     charts = site.charts(catalogue)
     yield f"{len(charts)} charts"
     write_figures(charts, catalogue, work, cache)
+    write_diagrams(catalogue, work)
     for kind in (assets, static):
         write(kind / "data" / "tracer-looks.json", json.dumps(tracer_looks(catalogue)))
     yield "raw data"
