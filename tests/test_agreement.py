@@ -50,6 +50,15 @@ def figure(case: str, cost_ns: float, tracer: str = "bpftrace", platform: str = 
     }
 
 
+def test_a_range_of_published_costs_marks_each_end_by_what_it_is(catalogue: Catalogue) -> None:
+    figures = [one for source in catalogue.sources for one in source.figures if one.cost_ns is not None]
+    printed = next(one for one in figures if one.cost_from == "printed" and one.cost_ns)
+    derived = next(one for one in figures if one.cost_from == "derived" and one.cost_ns != printed.cost_ns)
+    told = agreement.published_range([printed, derived])
+    assert sorted(text[-1] for text in told.split(" to ")) == ["†", "‡"]
+    assert agreement.published_range([printed, printed]).endswith("†")
+
+
 def several(costs_ns: dict[str, float], tracer: str = "bpftrace") -> list[Sample]:
     """Eight blocks in which each case costs exactly so much."""
     rows: list[Sample] = []

@@ -156,6 +156,13 @@ def test_a_published_figure_leads_to_its_row_and_has_its_unit(data: Path) -> Non
     assert "a-talk.plain/a-talk.calls" not in found
 
 
+def test_what_was_worked_out_here_is_no_published_figure(data: Path) -> None:
+    found = facts(read(data), ["a-talk.traced/a-talk.plain"])
+    derived = ("a-talk.cost", "a-talk.printed_cost.recomputed", "a-talk.traced/a-talk.plain")
+    assert {found[key]["kind"] for key in derived} == {"derived"}
+    assert "worked out here" in found["a-talk.cost"]["title"]
+
+
 def test_a_figure_printed_without_its_unit_gets_it(catalogue: Catalogue) -> None:
     found = facts(catalogue)
     assert plain(found["nakryiko-2024-uprobe-rcu.time_baseline_1"]) == "330 ns"

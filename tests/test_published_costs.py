@@ -60,6 +60,15 @@ def test_a_machine_of_others_is_asked_for_by_its_source_and_platform() -> None:
     assert not any("blocks" in text for text in assumptions(one, tried(found, one)))
 
 
+def test_a_cost_that_nobody_printed_is_told_as_derived() -> None:
+    found = known(figure("kprobe", cost_from="derived"))
+    said = answer(found, Question(probes=(Asked("02-kprobe", 50_000.0),), machine=MACHINE), HERE)
+    assert said.headline is not None
+    one = said.headline.forecast
+    assert "02-kprobe (derived‡)" in headline(one)
+    assert any("is not printed: it is derived" in text for text in assumptions(one, tried(found, one)))
+
+
 def test_what_others_printed_stands_beside_no_measurement() -> None:
     found = known(figure("uprobe", case="06-uprobe"))
     said = answer(found, Question(probes=(Asked("06-uprobe", 1.0),)), HERE)

@@ -91,7 +91,7 @@ def test_a_finding_without_a_condition_stands() -> None:
 
 def test_placeholders_become_figures_as_printed_or_with_our_unit(figures: dict[str, Figure]) -> None:
     sentence = fill("{printed_cost} against {cost}, over {calls} calls.", figures)
-    assert plain(sentence) == "2.5 us against 1 000 ns, over 1 000 000 calls."
+    assert plain(sentence) == "2.5 us against 1 000 ns‡, over 1 000 000 calls."
 
 
 def test_an_unknown_placeholder_is_named(figures: dict[str, Figure]) -> None:

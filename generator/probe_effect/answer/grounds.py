@@ -38,7 +38,8 @@ def is_wide(ratio: Estimate) -> bool:
 
 def published(called: str, found: Printed) -> str:
     """Whose figure the cost of what is called so is, and what it can be taken for."""
-    return WORDS["published"].format(what=called, label=found.label, figure=found.figure.what)
+    words = WORDS["derived" if found.is_derived else "published"]
+    return words.format(what=called, label=found.label, figure=found.figure.what)
 
 
 def estimated(part: Part, found: Account) -> str:

@@ -54,6 +54,11 @@ class Part:
         return self.name if self.title is None else quoted(self.title)
 
     @property
+    def known_as(self) -> str:
+        """Its basis; `derived` of a published one that was worked out from what was printed."""
+        return "derived" if self.printed is not None and self.printed.is_derived else self.basis
+
+    @property
     def sources(self) -> tuple[Number, ...]:
         """Every measurement of time that its cost is from."""
         return self.added + self.less + self.calibrated

@@ -36,6 +36,11 @@ class Printed:
         return Estimate(float(self.figure.cost_ns))
 
     @property
+    def is_derived(self) -> bool:
+        """Whether the cost is not printed, and was worked out here from what is."""
+        return self.figure.cost_from == "derived"
+
+    @property
     def machine(self) -> str:
         """The source, and after a full stop the platform where it has several."""
         platform = re.sub(r"[^a-z0-9]+", "-", (self.figure.platform or "").lower()).strip("-")

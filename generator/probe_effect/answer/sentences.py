@@ -49,7 +49,7 @@ def deed(found: Forecast) -> str | None:
 
 def named(part: Part) -> str:
     """A part by its name, with what its cost rests on where nobody measured it whole."""
-    return WORDS[f"is-{part.basis}"].format(what=part.called)
+    return WORDS[f"is-{part.known_as}"].format(what=part.called)
 
 
 def while_running(found: Forecast, written: str) -> str:

@@ -57,12 +57,15 @@ WORDS = {
     "is-composed": "{what} (composed)",
     "is-estimated": "{what} (estimated)",
     "is-published": "{what} (published†)",
+    "is-derived": "{what} (derived‡)",
     "first-emulated": "emulated (push, nop, jump, call)",
     "first-stepped": "stepped (any other)",
     "first-called": "called (nop of five bytes)",
     "first-unknown": "not known",
     "published": "The cost of {what} is what others printed, {label}: {figure}. It has no interval, and neither their "
     "machine nor their method was ours: take it as an order of magnitude.",
+    "derived": "The cost of {what} is not printed: it is derived from what {label} printed: {figure}. It has no "
+    "interval, and neither their machine nor their method was ours: take it as an order of magnitude.",
     "published-where": "{hardware}† ({label})",
     "published-grade": "none: printed by others",
     "estimated": "No time of {what} was measured on this machine: it is estimated from {instructions} instructions, "

@@ -3,7 +3,8 @@
 Keys of times are in `exports.measured_facts`. The others:
 
 - `instructions.<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an emulated machine.
-- `<source>.<figure>`: a published figure as printed; `<source>.<figure>.recomputed`: what its formula gives.
+- `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
+  formula gives.
 - `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is.
 - `<key>/<key>`: the ratio of two figures of one source, or of two counts, where a page asks for it.
 """
@@ -68,10 +69,11 @@ def asked_ratios(content: Path) -> list[str]:
 def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
     for figure in source.figures:
         key, title = f"{source.id}.{figure.figure}", _title(source, figure)
-        yield key, fact(_text(figure), title, addresses.figure(source.id, figure.figure), "published")
+        kind = "derived" if figure.is_derived else "published"
+        yield key, fact(_text(figure), title, addresses.figure(source.id, figure.figure), kind)
         if recomputed := source.recomputed.get(figure.figure):
             text = with_unit(float(recomputed.value), figure.unit)
-            yield f"{key}.recomputed", fact(text, f"{title}; computed again", addresses.figure(source.id), "published")
+            yield f"{key}.recomputed", fact(text, f"{title}; computed again", addresses.figure(source.id), "derived")
 
 
 def _text(figure: Figure) -> str:
@@ -85,7 +87,8 @@ def _text(figure: Figure) -> str:
 
 def _title(source: PublishedSource, figure: Figure) -> str:
     known = ", known only from an excerpt" if source.from_excerpt else ""
-    return f"{figure.what}; {source.document.author}{known}"
+    whose = "worked out here from figures of " if figure.is_derived else ""
+    return f"{figure.what}; {whose}{source.document.author}{known}"
 
 
 def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource, Figure]) -> Fact | None:
@@ -94,9 +97,9 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
     alike = one.unit == other.unit or {one.unit, other.unit} <= set(DURATIONS)
     if source is not other_source or not alike or not other.base_value:
         return None
-    words = f"{_text(one)} over {_text(other)}: {one.what}; {other.what}; {source.document.author}"
+    words = f"{_text(one)} over {_text(other)}: {one.what}; {other.what}; from figures of {source.document.author}"
     ratio = units.quantity(float(one.base_value / other.base_value), units.TIMES, 2)
-    return fact(ratio, words, addresses.figure(source.id, one.figure), "published")
+    return fact(ratio, words, addresses.figure(source.id, one.figure), "derived")
 
 
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:

@@ -122,6 +122,7 @@ def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
         "grade": sentences.grade(one),
         "date": sentences.dates(one),
         **first,
+        **({"known": part.known_as} if part.known_as != part.basis else {}),
         **({"path": path} if (path := _path(part.path)) else {}),
     }
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from probe_effect.units import Scale
 
 Fact = dict[str, str]
-"""`text`, `title` (for hovering), `href`, `kind` (measured, published or counted); `cell` is its text in a table.
+"""`text`, `title` (for hovering), `href`, `kind` (measured, published, derived or counted); `cell`, its text in tables.
 
 A measured one has its `machine`, named so that it is told from others of its name.
 """

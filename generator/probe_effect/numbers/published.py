@@ -24,6 +24,10 @@ CLOSE_RATIO = Fraction(2, 100)
 SHORT = 16
 """A number and its unit; up to this length it does not break over a line."""
 
+PUBLISHED_MARK = "†"
+DERIVED_MARK = "‡"
+"""Behind what others printed, and behind what was worked out here from what they printed."""
+
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 UNIT_WORDS = {"percent": "%", "us": "µs", "hz": "events/s", "count": "", "ratio": "times"}
@@ -83,13 +87,16 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def fill(sentence: str, figures: Mapping[str, Figure]) -> str:
-    """`sentence` with each `{figure}` replaced by its text. Raises: FormulaError for an unknown figure."""
+    """`sentence` with each `{figure}` replaced by its text, a derived one with its mark.
+
+    Raises: FormulaError for an unknown figure.
+    """
 
     def replace(match: re.Match[str]) -> str:
         figure = figures.get(match[1])
         if figure is None:
             msg = f"`{{{match[1]}}}` is not a figure of this source"
             raise FormulaError(msg)
-        return figure_text(figure)
+        return figure_text(figure) + (DERIVED_MARK if figure.is_derived else "")
 
     return PLACEHOLDER.sub(replace, sentence)

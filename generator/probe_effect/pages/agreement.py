@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.stats.correlation import MIN_PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.compare.agreement import CountedOrder, Order, Pairing
+    from probe_effect.store.source_file import Figure
 
 
 def published(pairing: Pairing) -> str:
@@ -18,6 +20,16 @@ def published(pairing: Pairing) -> str:
     figure = pairing.figure
     cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
     return f"{cost} (derived)" if figure.cost_from == "derived" else cost
+
+
+def published_range(figures: Sequence[Figure]) -> str:
+    """The least and the greatest cost of `figures`, each with the mark of what it is."""
+    ordered = sorted((one for one in figures if one.cost_ns is not None), key=lambda one: float(one.cost_ns or 0))
+    ends = [ordered[0]] if ordered[0].cost_ns == ordered[-1].cost_ns else [ordered[0], ordered[-1]]
+    return " to ".join(
+        f"{units.duration(float(one.cost_ns or 0))}{DERIVED_MARK if one.cost_from == 'derived' else PUBLISHED_MARK}"
+        for one in ends
+    )
 
 
 def coverage(pairings: Sequence[Pairing], published_figures: int) -> str:

@@ -17,7 +17,10 @@ def label(one: TierCost) -> str:
     """What a cost is of, and who found it."""
     if one.measured is not None:
         return f"{one.measured.title}, {tool_with_version(one.measured)}: measured here"
-    return f"{one.figure.what}: published" if one.figure is not None else "published"
+    if one.figure is None:
+        return "published"
+    is_printed = not one.figure.is_derived and one.cost.value == float(one.figure.base_value)
+    return f"{one.figure.what}: {'published' if is_printed else 'derived from what was published'}"
 
 
 def rates(found: Tiers) -> list[str]:

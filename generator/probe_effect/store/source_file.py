@@ -151,6 +151,11 @@ class Figure:
         return Fraction(self.value) * UNIT_SCALE[self.unit]
 
     @property
+    def is_derived(self) -> bool:
+        """Whether it was worked out here from what the source printed, so that it never stands as the author's."""
+        return self.printed is None
+
+    @property
     def said(self) -> tuple[object, ...]:
         """What makes it the number that it is, wherever it stands and whatever is told of it."""
         return self.value, self.unit, self.printed, self.cost_ns

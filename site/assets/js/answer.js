@@ -22,7 +22,7 @@
   };
 
   // A probe by its name, with what its cost rests on where nobody measured it whole.
-  const named = ({ called: what, basis }, words) => filled(words[`is-${basis}`], { what });
+  const named = ({ called: what, basis, known }, words) => filled(words[`is-${known || basis}`], { what });
 
   const forecast = (entry, asked) => {
     const several = nearest(entry.contention, asked.threads);

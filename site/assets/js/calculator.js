@@ -56,9 +56,9 @@
       const does = action === "nothing" ? "none" : spaced(action);
       const own = entries.filter((entry) => entry.action === action);
       return distinct(own, "case").map((id) => {
-        const { title, basis } = own.find((one) => one.case === id);
+        const { title, basis, known } = own.find((one) => one.case === id);
         const what = title ? `${title} (${id})` : id;
-        return new Option(`${does}: ${filled(data.words[`is-${basis}`], { what })}`, id);
+        return new Option(`${does}: ${filled(data.words[`is-${known || basis}`], { what })}`, id);
       });
     });
 
