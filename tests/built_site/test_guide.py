@@ -15,6 +15,7 @@ from probe_effect.exports.build import Places
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
+from probe_effect.store.references_file import read_references
 from site_build import OWN_KEPT, PROJECT, build
 
 if TYPE_CHECKING:
@@ -56,6 +57,40 @@ def test_a_published_number_has_a_dagger_that_the_page_explains(site: Path) -> N
     assert 'class="number is-published"' in text
     assert 'aria-label="published"' in text
     assert "Published by others, and not measured here" in Page(text).text
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_derived_figure_has_a_mark_of_its_own_that_its_page_explains(site: Path, chapter: str) -> None:
+    text = page(site, chapter)
+    derived = text.count('class="number is-derived"')
+    assert text.count('aria-label="derived"') == derived
+    assert ("Worked out here from what others printed" in text) == (derived > 0)
+    assert text.count('aria-label="published"') == text.count('class="number is-published"')
+
+
+def test_what_nobody_printed_never_has_the_dagger_of_an_author(small: Places) -> None:
+    keys = ("plain", "cost", "printed_cost.recomputed", "traced/a-talk.plain")
+    text = built(small, " ".join(f'{{{{< number "a-talk.{key}" >}}}}' for key in keys))
+    assert text.count('aria-label="published"') == 1
+    assert text.count('aria-label="derived"') == 3
+
+
+def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twice_has_one_number(small: Places) -> None:
+    entry = '[[reference]]\nid = "{0}"\nsays = "It is {0}."\nproject = "A"\nplace = "a.c"\nurl = "https://a.org/{0}"\n'
+    entries = "".join(entry.format(one) for one in ("one", "two"))
+    (small.data.root / "references.toml").write_text(f"schema_version = 1\n{entries}", encoding="utf-8")
+    text = built(small, 'B{{< reference "two" >}} a{{< reference "one" >}} b{{< reference "two" >}}.')
+    assert [text.count(f'href="#reference-{one}"') for one in ("two", "one")] == [2, 1]
+    assert text.count('aria-label="Reference 1"') == 2
+    assert text.index('id="reference-two"') < text.index('id="reference-one"')
+    assert 'href="https://a.org/two"' in text
+
+
+def test_every_reference_stands_on_a_page_of_its_own(site: Path) -> None:
+    text = (site / "references/index.html").read_text(encoding="utf-8")
+    found, _ = read_references(DataFolder(PROJECT / "data"))
+    assert [one.id for one in found if f'id="{one.id}"' not in text] == []
+    assert "references/" in (site / "sources/index.html").read_text(encoding="utf-8")
 
 
 def test_no_chapter_is_wider_than_a_phone(address: str, chromium: Browser) -> None:
@@ -112,10 +147,11 @@ def test_tables_of_costs_and_figures_are_made_from_keys(small: Places) -> None:
     assert text.count("#threshold-5") == 1
     assert "50.0\u00a0ns" in text
     assert "loop without tracer" in text
-    assert text.count('aria-label="published"') == 2
+    assert [text.count(f'aria-label="{kind}"') for kind in ("published", "derived")] == [1, 1]
 
 
 WRONG = {
+    '{{< reference "nowhere" >}}': "is not in data/references.toml",
     '{{< number "bpftrace.02-kprobe.weight" >}}': "no text for",
     '{{< number "bpftrace.02-kprobe/bpftrace.06-uprobe" >}}': "no text for",
     '{{< cost-table cases="02-kprobe" tracers="nobody" >}}': "no number for cases",

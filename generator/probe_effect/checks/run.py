@@ -34,6 +34,7 @@ from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
+from probe_effect.store.references_file import read_references
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
@@ -122,11 +123,12 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 
 def check_all(data: DataFolder) -> list[Problem]:
-    """Every problem of a whole data folder: its parts, its change log, releases, standard tools and transcripts."""
+    """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts and references."""
     parts = [folder for folder in data.parts() if not folder.is_symlink()]
     linked = _linked_folders(data.parts(), data)
     beside = (_check_changes, _check_releases, _check_tools, _check_transcripts)
-    return [*linked, *check(parts, data), *(problem for one in beside for problem in one(data))]
+    of_references = read_references(data)[1]
+    return [*linked, *check(parts, data), *(problem for one in beside for problem in one(data)), *of_references]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:

@@ -67,6 +67,8 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
     write(assets / "citations.json", json.dumps(examples, ensure_ascii=False))
     write(assets / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
     write(assets / "transcripts.json", json.dumps(transcript_values(catalogue), ensure_ascii=False))
+    references = [one.model_dump() for one in catalogue.references]
+    write(assets / "references.json", json.dumps(references, ensure_ascii=False))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
     charts = site.charts(catalogue)

@@ -13,6 +13,7 @@ from probe_effect.exports import licence
 from probe_effect.store.changes_file import Change, ChangesFile
 from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
 from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.references_file import Reference, ReferencesFile
 from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite
@@ -34,6 +35,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "tools.toml": ToolPackage,
     "transcripts.toml": TranscriptFile,
     "recorded.json": Recorded,
+    "references.toml": ReferencesFile,
 }
 
 
@@ -83,6 +85,7 @@ def _readme_lines() -> Iterator[str]:
     yield "| `tools/<package>.toml` | the standard tools of a package: what each answers, its probes and actions |"
     yield "| `transcripts/<chapter>.toml` | the commands of a chapter of the guide |"
     yield "| `transcripts/recorded/<id>.json` | what one printed; written by `probe-effect transcripts --write` |"
+    yield "| `references.toml` | facts about kernels and tools, each with the place where it can be checked |"
     yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
@@ -106,6 +109,8 @@ def _readme_lines() -> Iterator[str]:
     yield from ("", "## transcripts/<chapter>.toml", "", "Each `[[transcript]]`:", "")
     yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Transcript))
     yield from ("", "## transcripts/recorded/<id>.json", "", "| Key | Meaning |", "|:--|:--|", *_keys(Recorded))
+    yield from ("", "## references.toml", "", "Each `[[reference]]`, sorted by `id`:", "")
+    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Reference))
     yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")

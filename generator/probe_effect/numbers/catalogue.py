@@ -15,6 +15,7 @@ from probe_effect.numbers.published import figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.store.changes_file import read_changes
 from probe_effect.store.kept import NOWHERE
+from probe_effect.store.references_file import read_references
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from probe_effect.store.changes_file import Change
     from probe_effect.store.kept import Kept
     from probe_effect.store.places import DataFolder, SubmissionFolder
+    from probe_effect.store.references_file import Reference
     from probe_effect.store.release_file import Release
     from probe_effect.store.source_file import Figure, SourceFile
     from probe_effect.store.suite_file import Case, Suite
@@ -95,6 +97,8 @@ class Catalogue:
     """The standard tools of packages."""
     transcripts: tuple[Shown, ...] = ()
     """The commands of the guide with what they printed, by chapter."""
+    references: tuple[Reference, ...] = ()
+    """Facts about kernels and tools, with where they can be checked."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
 
@@ -168,7 +172,8 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     releases, more = read_releases(data)
     problems += more
     transcripts, faults = read_transcripts(data)
-    problems += faults
+    references, further = read_references(data)
+    problems += [*faults, *further]
     packages = [_tools(path, data, problems) for path in tool_files(data)]
     if problems:
         raise BadData(problems)
@@ -176,6 +181,7 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         found,
         tools=tuple(filter(None, packages)),
         transcripts=tuple(transcripts),
+        references=references,
         edition=Edition(data_version(data).text, site),
         releases=tuple(releases),
     )

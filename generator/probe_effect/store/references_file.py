@@ -1,0 +1,68 @@
+"""`data/references.toml`: facts about kernels and tools that the guide states, each with where it can be checked."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, Field, field_validator
+
+from probe_effect.store.documents import Document, Slug, Text, read_document
+
+if TYPE_CHECKING:
+    from probe_effect.model import Problem
+    from probe_effect.store.places import DataFolder
+
+REFERENCES_FILE = "references.toml"
+
+MOVING = re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/")
+"""In the address of a repository's file: what shows another text tomorrow."""
+
+
+def _permanent(url: str) -> str:
+    if MOVING.search(url):
+        msg = "shows another text tomorrow: name a tag or a commit"
+        raise ValueError(msg)
+    return url
+
+
+class Reference(Document):
+    """One fact with its source."""
+
+    id: Slug = Field(description="Its id, by which pages refer to it; the file is sorted by it.")
+    says: Text = Field(max_length=400, description="The fact, in one sentence.")
+    project: Text = Field(max_length=60, description="Whose source or manual says it: `Linux`, `bpftrace`, `DTrace`.")
+    place: Text = Field(max_length=200, description="Where it stands: file and function, manual page, or commit.")
+    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), AfterValidator(_permanent)] = Field(
+        description="Its permanent address: of a file at a tag or commit, never at a branch."
+    )
+    since: Text | None = Field(default=None, max_length=60, description="The first version that it holds for.")
+    architectures: tuple[Slug, ...] = Field(
+        default=(), max_length=20, description="The instruction sets that it holds for; none named where for all."
+    )
+
+
+class ReferencesFile(Document):
+    """The whole document."""
+
+    schema_version: int = Field(ge=1, le=1)
+    reference: tuple[Reference, ...] = Field(default=(), max_length=1000, description="Each `[[reference]]`.")
+
+    @field_validator("reference")
+    @classmethod
+    def _sorted(cls, found: tuple[Reference, ...]) -> tuple[Reference, ...]:
+        for before, after in pairwise(found):
+            if before.id >= after.id:
+                msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
+                raise ValueError(msg)
+        return found
+
+
+def read_references(data: DataFolder) -> tuple[tuple[Reference, ...], list[Problem]]:
+    """The references of `data`, sorted by id; none where there is no file. With every problem found."""
+    path = data.root / REFERENCES_FILE
+    if not path.exists() and not path.is_symlink():
+        return (), []
+    document, problems = read_document(path, data.relative(path), "references", ReferencesFile)
+    return (document.reference if document else ()), problems
