@@ -30,8 +30,8 @@ test: $(SETUP) $(NODE) ## everything that CI checks
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
-	$(BIN)/ruff format --check generator tests benchmarks .ci
-	$(BIN)/ruff check generator tests benchmarks .ci
+	$(BIN)/ruff format --check generator tests benchmarks site .ci
+	$(BIN)/ruff check generator tests benchmarks site .ci
 	$(BIN)/mypy
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
 		.github .github/examples/*.yml
@@ -39,8 +39,8 @@ lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files
 
 format: $(SETUP) ## rewrite the code in the project's style
-	$(BIN)/ruff format generator tests benchmarks .ci
-	$(BIN)/ruff check --fix generator tests benchmarks .ci
+	$(BIN)/ruff format generator tests benchmarks site .ci
+	$(BIN)/ruff check --fix generator tests benchmarks site .ci
 
 setup: $(SETUP) ## the environment, in .venv
 

@@ -33,7 +33,7 @@ class SiteSize:
     largest_page_bytes: int
     home_bytes: int
     home_scripts_bytes: int
-    """All scripts that the home page asks for."""
+    """All scripts that the home page asks for, also those of the calculator, which wait for its reader."""
     calculator_data_bytes: int | None
     """None where the home page names none."""
 
@@ -56,6 +56,8 @@ class Linked(HTMLParser):
         found = {name: value or "" for name, value in attrs}
         if tag == "script" and "src" in found:
             self.scripts.append(found["src"])
+        if "data-scripts" in found:
+            self.scripts.append(f"js/{found['data-scripts']}")
         if tag == "a" and CALCULATOR_DATA in found.get("class", "").split():
             self.data.append(found.get("href", ""))
 

@@ -176,10 +176,8 @@ def test_a_script_of_several_probes_is_accessible_and_fits(
 
 
 def test_its_scripts_and_costs_are_small(site: Path) -> None:
-    parts = ("tokens", "clauses", "actions", "commands", "reader", "cost")
-    own = [*(f"script-{name}" for name in parts), "prediction", "advise"]
-    scripts = [next((site / "js").glob(f"{name}.min.*.js")).read_bytes() for name in own]
-    assert sum(len(gzip.compress(script)) for script in scripts) < SCRIPTS_BYTES
+    (scripts,) = (site / "js").glob("bundle-advise.min.*.js")
+    assert len(gzip.compress(scripts.read_bytes())) < SCRIPTS_BYTES
     (data,) = (site / "data").glob("advise.*.json")
     assert json.loads(data.read_bytes())["machines"]
     assert len(gzip.compress(data.read_bytes())) < DATA_BYTES

@@ -148,6 +148,7 @@ def test_another_machine_is_compared_with_the_first(page: Page, many_address: st
 
 def test_the_calculator_answers_for_a_machine_that_it_has_to_load(page: Page, many_address: str) -> None:
     page.goto(many_address)
+    page.locator("#calculator-rate").focus()  # its scripts wait for a reader
     page.wait_for_selector("form.calculator[data-state=ready]")
     name(page, LONE)
     page.locator("output").get_by_text(LONE).wait_for()

@@ -1,0 +1,17 @@
+// Scripts that wait until a reader comes to what they are for: an element names their file in `data-scripts`, which lies
+// beside this one. An address that asks something is answered at once.
+(() => {
+  const { src } = document.currentScript;
+  const signs = ["pointerover", "focusin"];
+
+  const connect = (part) => {
+    const load = () => {
+      signs.forEach((sign) => part.removeEventListener(sign, load));
+      document.head.append(Object.assign(document.createElement("script"), { src: new URL(part.dataset.scripts, src) }));
+    };
+    if (location.search) load();
+    else signs.forEach((sign) => part.addEventListener(sign, load));
+  };
+
+  document.querySelectorAll("[data-scripts]").forEach(connect);
+})();
