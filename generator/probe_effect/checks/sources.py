@@ -61,7 +61,7 @@ def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
 @rule(
     "findable-source",
     "A source of published figures can be looked for: by its place, its author or its title.",
-    good='where = "slides of a talk given at BSDCan 2023"',
+    good='where = "slides of a talk", and its author',
     bad='where = "not stated", and neither author nor title',
 )
 def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
