@@ -37,6 +37,9 @@ OWN_PROGRAM = """#!/bin/sh
 exec '{python}' -c 'import sys; sys.argv[0] = "probe-effect"; from probe_effect.cli import main; main()' "$@"
 """
 
+COLUMNS = "100"
+"""Of the terminal that a command is told; a table may be a little wider."""
+
 SAYS_NOTHING = "couldn't set RLIMIT_MEMLOCK for bpftrace"
 """bpftrace 0.17 prints it where it may not raise a limit, which kernels since 5.11 no longer ask of BPF."""
 
@@ -139,7 +142,7 @@ def _run(command: str, folder: Path, pid: int | None, limit_s: float) -> tuple[i
 
 def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
     environment = {
-        "COLUMNS": str(MOST_COLUMNS),
+        "COLUMNS": COLUMNS,
         "LC_ALL": "C.UTF-8",
         "NO_COLOR": "1",
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}:/usr/sbin:/sbin",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 MOST_LINES = 30
-MOST_COLUMNS = 100
+MOST_COLUMNS = 104
 """What a page shows of an output without a scroll bar; a command that prints more is to be asked for less."""
 
 ROOT_NEED, TRACEFS_NEED = "root", "tracefs"
