@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +12,21 @@ from builders import REAL_DATA, write_data
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
+from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.numbers.catalogue import Catalogue
+
+# A shell without job control starts what it puts into the background with SIGINT ignored: programs that tests start
+# and end by it are to get it as from a terminal.
+for number in {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+mount_for_our_time()
 
 # Failures are found again by their printed example; a deadline would fail tests on a busy machine.
 settings.register_profile(

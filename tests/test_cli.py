@@ -266,6 +266,13 @@ def test_suites_in_words_is_a_table() -> None:
     assert "per-event" in answer.out
 
 
+def test_suites_in_words_says_a_reason_once_however_many_rows_have_it() -> None:
+    table, _, reasons = run("suites").out.partition("Why not")
+    missing = {one["missing"] for one in run("suites", "--format", "json").json["cases"]} - {None}
+    assert len(re.findall(r"^ *\[\d+\]", reasons, re.MULTILINE)) == len(missing)
+    assert set(re.findall(r"no \[(\d+)\]", table)) == {str(number) for number in range(1, len(missing) + 1)}
+
+
 # build and measure refuse early
 
 

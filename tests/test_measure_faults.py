@@ -157,7 +157,8 @@ def test_a_run_that_is_stopped_keeps_its_rows_leaves_nothing_behind_and_says_how
     place = only_submission(project)
     assert (running.returncode, out) == (1, "")
     assert f"error: stopped by {demand.name}; the rows so far are kept in {place.folder}\n" in err
-    assert err.endswith(f"to go on: probe-effect measure tiny --resume --out {project.data.results}\n")
+    command = f"probe-effect measure tiny --resume --out {project.data.results} --data {project.data.root}"
+    assert err.endswith(f"to go on: {command}\n")
     assert len(rows(place)) >= 5
     assert document(place).run.ended is None
     assert started_by(running.pid) == []

@@ -389,7 +389,7 @@ def test_to_go_on_and_to_say_anew_how_is_wrong_usage(machine_of_fakes: FakeProje
     cut_short(machine_of_fakes)
     outcome = CliRunner().invoke(command, ["--data", str(machine_of_fakes.data.root), "--resume", *arguments])
     assert outcome.exit_code == 2
-    assert "--resume takes suites, --vm and --out only" in outcome.output
+    assert "--resume takes suites, --vm and --out" in outcome.output
 
 
 def test_the_command_goes_on_with_the_suites_that_are_named_or_with_all(machine_of_fakes: FakeProject) -> None:
@@ -407,7 +407,8 @@ def test_the_command_goes_on_with_the_suites_that_are_named_or_with_all(machine_
 def test_a_new_run_names_those_that_were_cut_short_earlier(machine_of_fakes: FakeProject) -> None:
     place = cut_short(machine_of_fakes)
     outcome = run(machine_of_fakes, "--quick", "--blocks", "1")
-    assert f"cut short earlier: {place.folder}; to go on with it: --resume\n" in outcome.stderr
+    command = f"probe-effect measure tiny --resume --out {place.folder.parents[1]} --data {machine_of_fakes.data.root}"
+    assert f"cut short earlier: {place.folder}\n  to go on with it: {command}\n" in outcome.stderr
 
 
 def test_a_second_version_by_its_path_goes_on_from_any_folder(

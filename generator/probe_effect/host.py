@@ -9,10 +9,14 @@ import gzip
 import os
 import platform
 import re
+import shlex
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path("/")
+PROGRAM = "probe-effect"
 
 
 def read_text(root: Path, path: str) -> str | None:
@@ -70,3 +74,10 @@ def stay_on(cpus: set[int]) -> None:
     else:  # FreeBSD, where this Python lacks it: cpuset(1)
         numbers = ",".join(map(str, sorted(cpus)))
         subprocess.run(["cpuset", "-l", numbers, "-p", str(os.getpid())], check=True)  # noqa: S607
+
+
+def typed(*words: str | Path) -> str:
+    """Our own command with these words, as a reader types it: with the path by which we were called, if by one."""
+    called = Path(sys.argv[0])
+    is_ours = called.name == PROGRAM and shutil.which(PROGRAM) != str(called)
+    return shlex.join([str(called) if is_ours else PROGRAM, *map(str, words)])

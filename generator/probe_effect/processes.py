@@ -57,6 +57,7 @@ class Child:
             stdout=stdout,
             stderr=stderr,
             process_group=0,
+            preexec_fn=_as_usual if _is_unusual() else None,  # noqa: PLW1509 (it calls nothing that takes a lock)
             # Messages go to notes and are searched for words: one language.
             env={**os.environ, "LC_ALL": "C", STARTED_BY: str(os.getpid()), **(environment or {})},
         )
@@ -129,6 +130,28 @@ class Child:
 STILL_HERE = '[ "$PPID" = "$0" ] && exec "$@"'
 """Have the shell run a command if its parent is the process named first: one that is gone before `setpriv` has asked
 for the signal is gone unnoticed."""
+
+
+def _is_unusual() -> bool:
+    """Whether a program that we start would inherit a signal that is ignored or held back.
+
+    A shell without job control starts what it puts into the background with SIGINT ignored, `nohup` ignores SIGHUP,
+    and we ourselves hold signals back while we tidy up. A tool that is to end at SIGINT would never end.
+    """
+    return bool(_ignored()) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def _ignored() -> set[signal.Signals]:
+    """The signals that we ignore, less those that Python ignores and `subprocess` restores."""
+    ours = signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}
+    return {number for number in ours if signal.getsignal(number) is signal.SIG_IGN}
+
+
+def _as_usual() -> None:
+    """In a program that is about to begin: no signal ignored, none held back."""
+    for number in _ignored():
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _dying_with_us() -> tuple[str, ...]:

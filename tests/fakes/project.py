@@ -133,6 +133,7 @@ class FakeProject:
             command=("probe-effect", "measure", self.name),
             lengths=QUICK,
             limits=self.limits,
+            continued_by=("measure", self.name, "--resume", "--out", str(self.results), "--data", str(self.data.root)),
         )
 
     @property

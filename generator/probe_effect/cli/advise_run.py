@@ -27,6 +27,7 @@ from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
+from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -91,6 +92,7 @@ def run(wish: Wish, data: DataFolder, output_format: str) -> bool | None:
     Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have;
         HostNotReady where counting is not possible here, and nothing else is known.
     """
+    mount_for_our_time()
     said = answered(wish, data)
     if output_format == "json":
         output.product_json(advice_json(said))

@@ -39,6 +39,13 @@ def data_folder(given: Path | None, *, may_be_new: bool = False, only_asks: bool
     return DataFolder(root, kept())
 
 
+def data_words(data: DataFolder) -> list[str]:
+    """The words of a command that name this data folder; none where it is the one that a command takes by itself."""
+    working = Path.cwd().resolve()
+    is_default = data.root.resolve() == _around(working, may_be_new=True, only_asks=False).resolve()
+    return [] if is_default else ["--data", str(data.root.resolve())]
+
+
 def _around(working: Path, *, may_be_new: bool, only_asks: bool) -> Path:
     """`data/` of the checkout; outside of one our own, which has the package's suites, or all of the package's."""
     own = working / OWN_FOLDER / "data"

@@ -22,9 +22,11 @@ from probe_effect.emulated.assembly import HOST_PROGRAMS
 from probe_effect.emulated.debian import check_programs
 from probe_effect.emulated.qemu import version
 from probe_effect.errors import HostNotReady
-from probe_effect.measure.diagnosis import CLOSED, NEEDS, diagnose
+from probe_effect.host import typed
+from probe_effect.measure.diagnosis import NEEDS, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.numbers import names
+from probe_effect.tracers.mounts import mount_for_good
 from probe_effect.tracers.packages import install_line
 from probe_effect.tracers.registry import known_tracers
 
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 
     from probe_effect.measure.diagnosis import Answer, Diagnosis, SuiteState, TracerState
     from probe_effect.store.places import DataFolder
+
+
+FIRST = "per-event"
+"""The suite to begin with: the common probes, in minutes."""
 
 
 def run(data: DataFolder, output_format: str) -> bool:
@@ -45,6 +51,19 @@ def run(data: DataFolder, output_format: str) -> bool:
     return found.can_measure
 
 
+def mount() -> None:
+    """Mount what is missing of tracefs and debugfs, for everybody, and say it.
+
+    Raises: HostNotReady where we may not.
+    """
+    try:
+        new = mount_for_good()
+    except OSError as refusal:
+        msg = f"{refusal.filename or 'mount'}: {refusal.strerror}. Expected root outside of a container"
+        raise HostNotReady(msg) from refusal
+    output.say(f"mounted: {', '.join(new)}" if new else "nothing to mount")
+
+
 def _json(found: Diagnosis) -> dict[str, Any]:
     values = TypeAdapter(Any).dump_python(found)
     return {"can_measure": found.can_measure, **values, "emulator": version(), "install": install_line(found.packages)}
@@ -52,7 +71,7 @@ def _json(found: Diagnosis) -> dict[str, Any]:
 
 def _print(found: Diagnosis) -> None:
     show_section("This machine", _facts(found))
-    show_section("Tracers", (_tracer(one) for one in found.tracers))
+    show_section("Tracers", (_tracer(one, found.tracefs.reason) for one in found.tracers))
     show_section("What this kernel lacks", _lacking(found))
     show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
     show_section("What makes it noisy", _noise(found))
@@ -83,7 +102,7 @@ def _any_kernel() -> str:
         check_programs(HOST_PROGRAMS)
     except HostNotReady as missing:
         return f"no: {missing}"
-    return f"instructions can be counted in an emulated machine ({version()}): probe-effect measure --vm bookworm"
+    return f"instructions can be counted in an emulated machine ({version()}): {typed('measure', '--vm', 'bookworm')}"
 
 
 def _answer(answer: Answer) -> str:
@@ -91,9 +110,9 @@ def _answer(answer: Answer) -> str:
     return f"no: {_gist(answer.reason or '')}" if answer.found is None else answer.found.partition(" -")[0]
 
 
-def _tracer(state: TracerState) -> tuple[str, str, str]:
+def _tracer(state: TracerState, no_tracefs: str | None) -> tuple[str, str, str]:
     if state.unavailable:
-        return state.tracer, "no", state.unavailable
+        return state.tracer, "no", "for lack of tracefs" if state.unavailable == no_tracefs else state.unavailable
     if len(state.lacks) == len(NEEDS):
         lacks = "; uses no probes of the kernel"
     else:
@@ -102,8 +121,8 @@ def _tracer(state: TracerState) -> tuple[str, str, str]:
 
 
 def _lacking(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    if found.tracefs.reason != CLOSED:  # else every line would say so
-        yield from ((need, reason) for need, reason in found.kernel.items() if reason)
+    """What the kernel cannot; that tracefs is closed or not mounted stands in the facts, once."""
+    yield from ((need, reason) for need, reason in found.kernel.items() if reason not in {None, found.tracefs.reason})
 
 
 def _suite(state: SuiteState) -> tuple[str, str, str]:
@@ -132,11 +151,13 @@ def _advice(found: Diagnosis) -> Iterator[tuple[str, str]]:
     if not found.is_root:
         yield "see what root can measure", f"sudo {shlex.quote(sys.argv[0])} doctor"
     if not found.can_measure:
-        yield "nothing can be measured as it is; when the reasons above are mended", "probe-effect doctor"
+        yield "nothing can be measured as it is; when the reasons above are mended", typed("doctor")
         return
     ready = [state.tracer for state in found.tracers if state.unavailable is None]
     # A user other than root names the tracers, so that nobody takes a part for the whole.
-    words = "" if found.is_root else "".join(f" --tracer {name}" for name in ready)
-    yield "measure all that can be measured", f"probe-effect measure{words}"
-    yield "have a first look at one suite", f"probe-effect measure SUITE --quick{words}"
-    yield "see the plan without measuring", f"probe-effect measure --dry-run{words}"
+    words = [] if found.is_root else [word for name in ready for word in ("--tracer", name)]
+    able = [state.suite for state in found.suites if sum(state.measurable.values())]
+    first = FIRST if FIRST in able else able[0]
+    yield "measure all that can be measured", typed("measure", *words)
+    yield "have a first look at one suite", typed("measure", first, "--quick", *words)
+    yield "see the plan without measuring", typed("measure", "--dry-run", *words)

@@ -79,6 +79,6 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Optio
 def _check_resumable(context: click.Context) -> None:
     """Raise click.UsageError unless every option given is one that the plan has not already."""
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if given - {"suites", "resume", "out", "data_path", "vm"}:
-        msg = "--resume takes suites, --vm and --out only: what is measured, how and for whom, is in what it continues"
+    if given - {"suites", "resume", "out", "data_path", "vm", "accelerator"}:
+        msg = "--resume takes suites, --vm and --out: what is measured, how and for whom, is in what it continues"
         raise click.UsageError(msg)

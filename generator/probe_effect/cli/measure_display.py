@@ -13,6 +13,7 @@ from rich.text import Text
 from probe_effect import units
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.leftovers import leftovers
+from probe_effect.measure.resume import command_to_go_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,7 +55,10 @@ def show_leftovers(console: Console) -> None:
 def show_cut_short(console: Console, submissions: Iterable[SubmissionFolder]) -> None:
     """Name earlier runs that are not complete."""
     for submission in submissions:
-        console.print(f"cut short earlier: {submission.folder}; to go on with it: --resume", markup=False)
+        again = command_to_go_on(submission)
+        console.print(
+            f"cut short earlier: {submission.folder}\n  to go on with it: {again}", markup=False, soft_wrap=True
+        )
 
 
 @contextmanager

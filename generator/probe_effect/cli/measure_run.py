@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import credited
+from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
 from probe_effect.cli.measure_settings import command_words, default_blocks, lengths
 from probe_effect.cli.measure_target import target
 from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
+from probe_effect.host import typed
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve, unknown
@@ -22,6 +23,7 @@ from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.measure.tree import named_tree
+from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 def run(data: DataFolder, results: Path, options: Options) -> None:
     """Measure, or continue what was cut short. Raises: UsageError, HostNotReady."""
+    mount_for_our_time()
     suites = choose_suites(data, options["suites"])
     if not options["suites"] and not options["resume"]:
         suites = without_builds(suites)
@@ -42,12 +45,12 @@ def run(data: DataFolder, results: Path, options: Options) -> None:
         show_leftovers(progress)
     with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
         if options["resume"]:
-            _resume(on, results, options["suites"])
+            _resume(on, data, results, options["suites"])
         else:
-            _measure(on, results, options)
+            _measure(on, data, results, options)
 
 
-def _measure(on: MeasurementTarget, results: Path, options: Options) -> None:
+def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Options) -> None:
     show_cut_short(progress, cut_short(results))
     named = tree_named(options["source"], on.suites)
     unknown(options["cases"], [case.id for _, suite in on.suites for case in suite.cases], "case")
@@ -57,17 +60,18 @@ def _measure(on: MeasurementTarget, results: Path, options: Options) -> None:
     if options["quick"] and not on.names:
         works = [first_look(work) for work in works]
     for work in (work for work in works if work.measured or work.skipped):
-        settings = _settings(work, results, options, submitter)
+        settings = _settings(work, data, results, options, submitter)
         if options["dry_run"]:
             show_plan(work, settings)
             continue
         built = with_tree(work, named)
         show_skipped(progress, work)
         with display(progress) as tell, interruptible():
-            _show_product(measure_suite(built, settings, on.testbed, tell))
+            submission = measure_suite(built, settings, on.testbed, tell)
+        _show_product(submission, data_words(data))
 
 
-def _settings(work: Work, results: Path, options: Options, submitter: Submitter) -> Settings:
+def _settings(work: Work, data: DataFolder, results: Path, options: Options, submitter: Submitter) -> Settings:
     seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
     return Settings(
         results=results,
@@ -77,10 +81,21 @@ def _settings(work: Work, results: Path, options: Options, submitter: Submitter)
         lengths=lengths(quick=options["quick"], vm=options["vm"] is not None),
         submitter=submitter,
         author=options["author"],
+        continued_by=_continued_by(work, data, results, options),
     )
 
 
-def _resume(on: MeasurementTarget, results: Path, suites: Sequence[str]) -> None:
+def _continued_by(work: Work, data: DataFolder, results: Path, options: Options) -> tuple[str, ...]:
+    """The words that continue a run from whatever folder, after the program's name."""
+    kernel, accelerator = options["vm"], options["accelerator"]
+    words = ["measure", work.suite.id, "--resume"]
+    if kernel:
+        words += ["--vm", str(Path(kernel).resolve()) if Path(kernel).is_file() else kernel]
+        words += ["--vm-accel", accelerator] if accelerator != "tcg" else []
+    return (*words, "--out", str(results.resolve()), *data_words(data))
+
+
+def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequence[str]) -> None:
     """Continue what was cut short, with the settings that it was begun with."""
     for one in unfinished(results, suites, on.testbed.machine().id):
         work = work_of(one, on.suites, on.known)
@@ -90,11 +105,12 @@ def _resume(on: MeasurementTarget, results: Path, suites: Sequence[str]) -> None
         made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)
         settings = Settings(results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made)
         with display(progress) as tell, interruptible():
-            _show_product(resume_suite(opened, work, settings, on.testbed, tell))
+            submission = resume_suite(opened, work, settings, on.testbed, tell)
+        _show_product(submission, data_words(data))
 
 
-def _show_product(submission: SubmissionFolder) -> None:
+def _show_product(submission: SubmissionFolder, where: Sequence[str]) -> None:
     hand_to_sudo_user(submission.folder)
     output.product(str(submission.folder))
-    output.say(f"to read it: probe-effect summarise {submission.folder}")
-    output.say("to publish it: probe-effect submit")
+    output.say(f"to read it: {typed('summarise', submission.folder, *where)}")
+    output.say(f"to publish it: {typed('submit', submission.folder, *where)}")

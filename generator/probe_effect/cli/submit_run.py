@@ -14,6 +14,8 @@ from probe_effect.cli.data_options import credited
 from probe_effect.cli.submit_send import send, tell_dry_run
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
+from probe_effect.host import typed
+from probe_effect.measure.resume import command_to_go_on
 from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
@@ -110,9 +112,9 @@ def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
     complete, unfinished = unpublished(data, base)
     for one in unfinished:
-        output.say(f"left out: {one.folder} is not complete; probe-effect measure --resume goes on with it")
+        output.say(f"left out: {one.folder} is not complete; to go on with it: {command_to_go_on(one)}")
     if not complete and (unfinished or not base):
-        msg = f"{data.results}: holds nothing that is complete. Measure first: probe-effect measure"
+        msg = f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}"
         raise UsageError(msg)
     return complete
 

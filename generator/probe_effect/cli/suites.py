@@ -24,16 +24,21 @@ def suites(data_path: Path | None, output_format: str) -> None:
     data = data_folder(data_path, may_be_new=True)
 
     from probe_effect.measure.request import choose_suites
+    from probe_effect.tracers.mounts import mount_for_our_time
 
+    mount_for_our_time()
     rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite)]
     if output_format == "json":
         output.product_json({"cases": rows})
         return
 
-    from probe_effect.cli.tables import show_table
+    from probe_effect.cli.tables import show_section, show_table
 
-    cells = ([row["suite"], row["case"], row["tracer"], row["missing"] or "yes"] for row in rows)
+    reasons = list(dict.fromkeys(row["missing"] for row in rows if row["missing"]))
+    marks = {None: "yes"} | {reason: f"no [{number}]" for number, reason in enumerate(reasons, 1)}
+    cells = ([row["suite"], row["case"], row["tracer"], marks[row["missing"]]] for row in rows)
     show_table(["suite", "case", "tracer", "can run here"], [], cells)
+    show_section("\nWhy not", ([f"[{number}]", reason] for number, reason in enumerate(reasons, 1)))
 
 
 def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:

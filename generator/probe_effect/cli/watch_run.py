@@ -20,6 +20,7 @@ from probe_effect.cli.watch_json import watch_json
 from probe_effect.live.loaded import Watch
 from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +44,7 @@ MOST_ROWS = 25
 
 def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool, output_format: str) -> None:
     """Look once, or again and again until Ctrl-C. Raises: HostNotReady, UsageError for an unknown machine."""
+    mount_for_our_time()
     with Watch() as watch:  # before the data are read: who may not look need not wait
         found = evidence(read_numbers(data))
         unknown(filter(None, [machine]), found.machines, "machine")

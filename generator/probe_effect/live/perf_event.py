@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
 from probe_effect.live import bpf
-from probe_effect.tracers.kernel import NOT_MOUNTED, tracefs_folder
+from probe_effect.tracers.kernel import no_tracefs, tracefs_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,5 +84,5 @@ def tracefs() -> Path:
     """Where tracefs is mounted. Raises: HostNotReady where it is not."""
     folder = tracefs_folder(ROOT)
     if folder is None:
-        raise HostNotReady(NOT_MOUNTED)
+        raise HostNotReady(no_tracefs(ROOT))
     return folder

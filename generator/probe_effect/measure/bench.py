@@ -53,6 +53,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     submitter: Submitter = field(default_factory=lambda: Submitter(name=None, url=None))
     author: Author = "third-party"
+    continued_by: tuple[str, ...] = ()
+    """Words of the command that continues this run when it was cut short, after the program's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,7 @@ class Bench:
             ),
             programs=self.work.programs(),
             tree=str(self.work.tree.folder) if self.work.tree and self.work.tree.is_named else None,
+            continued_by=self.settings.continued_by,
             is_quick=self._is_quick(),
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
-from probe_effect.host import usable_cpus
+from probe_effect.host import typed, usable_cpus
 from probe_effect.model import Key
 from probe_effect.store.suite_file import own_headers, read_suite, script_path, script_paths, workload_source
 from probe_effect.tracers.perf import calls_uncounted
@@ -164,11 +164,11 @@ def choose_tracers(
 def _without_root(known: Mapping[str, Tracer]) -> str:
     """What a user other than root can do."""
     able = [name for name, tracer in known.items() if tracer.available() is None]
-    command = "probe-effect measure" + "".join(f" --tracer {name}" for name in able)
+    command = typed("measure", *(word for name in able for word in ("--tracer", name)))
     possible = (
         f"these can measure without root: {', '.join(able)}\n  {command}" if able else "none can measure without root"
     )
-    return f"{possible}\nthose that need root: the same command with sudo; what to install: probe-effect doctor"
+    return f"{possible}\nthose that need root: the same command with sudo; what to install: {typed('doctor')}"
 
 
 def resolve(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
+from probe_effect.host import typed
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.store.machine_file import read_machine_file
@@ -54,6 +55,12 @@ def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
     if document is None or plan is None:
         raise BadData([*problems, *more])
     return OpenSubmission(place, document, plan)
+
+
+def command_to_go_on(place: SubmissionFolder) -> str:
+    """The command that continues an unfinished run, as its plan has it; a plan that cannot be read has none."""
+    plan, _ = read_plan_file(place.plan_file, str(place.plan_file))
+    return typed(*plan.continued_by) if plan and plan.continued_by else typed("measure", "--resume")
 
 
 def reopen(one: OpenSubmission, work: Work, testbed: Testbed) -> OpenSubmission:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from probe_effect import __version__
@@ -15,7 +14,7 @@ from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import baseline
-from probe_effect.measure.resume import changed
+from probe_effect.measure.resume import changed, command_to_go_on
 from probe_effect.measure.submission import check_writable, moment, open_submission
 from probe_effect.measure.tree import made_ready
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
@@ -81,7 +80,7 @@ def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
         steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
         submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal))
     except (Interrupted, HostNotReady) as stop:
-        again = f"probe-effect measure {bench.work.suite.id} --resume --out {quote(str(bench.settings.results))}"
+        again = command_to_go_on(opened.place)
         msg = f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}"
         raise type(stop)(msg) from stop
     bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))

@@ -48,6 +48,9 @@ class PlanFile(Document):
         default=None,
         description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
     )
+    continued_by: tuple[Text, ...] = Field(
+        default=(), description="Words of the command that continues the run, after the program's name."
+    )
     is_quick: bool = Field(description="Whether runs are short.")
 
 

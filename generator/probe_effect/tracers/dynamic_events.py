@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.tracers.kernel import NOT_MOUNTED, tracefs_folder
+from probe_effect.tracers.kernel import no_tracefs, tracefs_folder
 from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.symbols import find_function, library_of, matching_functions
@@ -178,7 +178,7 @@ def tracefs(root: Path = ROOT) -> Path:
     """Where tracefs is mounted. Raises: TracerFailed when it is not."""
     folder = tracefs_folder(root)
     if folder is None:
-        raise TracerFailed(NOT_MOUNTED)
+        raise TracerFailed(no_tracefs(root))
     return folder
 
 

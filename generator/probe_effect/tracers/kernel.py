@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from probe_effect.host import kernel_config, read_text
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""
-NOT_MOUNTED = "tracefs is not mounted; as root: mount -t tracefs nodev /sys/kernel/tracing"
+MOUNT = "mount -t tracefs nodev /sys/kernel/tracing"
+NOT_MOUNTED = f"tracefs is not mounted; as root: {MOUNT}"
+MAY_NOT_MOUNT = (
+    "tracefs is not mounted, and root may not mount it here, as in a container; give the container --privileged, "
+    f"or run this outside of it: {MOUNT}"
+)
 
 OPTIONS: dict[Need, tuple[str, str]] = {
     "kprobe": ("kprobes", "KPROBES"),
@@ -35,6 +41,9 @@ ON_FTRACE: tuple[Need, ...] = ("fentry", "kprobe-multi", *FTRACE_TRACERS)
 
 Source: kernel/bpf/trampoline.c (register_fentry), kernel/trace/fprobe.c (register_fprobe_ips).
 """
+
+IN_TRACEFS: tuple[Need, ...] = ("tracepoint", "raw-tracepoint", "fentry", *FTRACE_TRACERS)
+"""What only tracefs shows."""
 
 BTF = "sys/kernel/btf/vmlinux"
 MULTI_LINK = b"\0bpf_kprobe_multi_link\0"
@@ -70,8 +79,21 @@ def tracefs_folder(root: Path) -> Path | None:
 
 
 def tracefs_missing(root: Path) -> str | None:
-    """None when tracefs is mounted and open to us, else what to do."""
-    return None if tracefs_folder(root) else NOT_MOUNTED
+    """None when tracefs is mounted and open to us, else why not and what to do."""
+    return None if tracefs_folder(root) else no_tracefs(root)
+
+
+def no_tracefs(root: Path) -> str:
+    """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`tracers/mounts.py`)."""
+    if has_no_tracefs(root):
+        return "this kernel has no tracefs: CONFIG_TRACING is not set"
+    return MAY_NOT_MOUNT if os.geteuid() == 0 else NOT_MOUNTED
+
+
+def has_no_tracefs(root: Path) -> bool:
+    """Whether the kernel says that it knows no such file system (proc_filesystems(5))."""
+    known = read_text(root, "proc/filesystems")
+    return known is not None and "tracefs" not in known.split()
 
 
 def ftrace_tracers(folder: Path) -> list[str]:
@@ -135,9 +157,11 @@ def _signs(need: Need) -> list[str]:
 
 
 def _has_none(need: Need, root: Path) -> str:
-    """That the kernel has no such facility, with what its build options say of it."""
+    """That the kernel has no such facility, with what its build options say of it, or that it cannot be asked."""
     name, option = OPTIONS[need]
     config = kernel_config(root)
+    if need in IN_TRACEFS and (config is None or config.get(option) == "y") and (reason := tracefs_missing(root)):
+        return reason
     if config is None:
         release = read_text(root, "proc/sys/kernel/osrelease") or "this release"
         why = f"nothing under /sys offers them, and no file has the build options of {release}"

@@ -11,6 +11,9 @@ from probe_effect.tracers.protocol import TracerFailed
 if TYPE_CHECKING:
     from pathlib import Path
 
+CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
+"""include/uapi/linux/capability.h."""
+
 PATIENCE_S = 5.0
 LOOK_EVERY_S = 0.0005
 
@@ -44,6 +47,14 @@ def has_capability(number: int, root: Path) -> bool:
     """Whether this process has a capability in effect (CapEff)."""
     held = status("self", root).get("CapEff")
     return held is not None and bool(int(held, 16) >> number & 1)
+
+
+def may_trace(root: Path) -> bool:
+    """Whether this process may trace the kernel by its capabilities, which root may lack in a container.
+
+    Source: capabilities(7); CAP_PERFMON and CAP_BPF together do for CAP_SYS_ADMIN in what tracers do, since Linux 5.8.
+    """
+    return has_capability(CAP_SYS_ADMIN, root) or all(has_capability(one, root) for one in (CAP_PERFMON, CAP_BPF))
 
 
 def children(pid: int) -> list[int]:

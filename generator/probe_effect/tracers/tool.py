@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from probe_effect.host import ROOT
 from probe_effect.processes import Child
-from probe_effect.tracers.proc import is_gone, peak_rss_bytes
+from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Report, TracerFailed
 
 if TYPE_CHECKING:
@@ -261,5 +262,9 @@ def absent(program: str, advice: str) -> str | None:
 
 
 def not_root(name: str) -> str | None:
-    """None for root, else what to do: what `name` stands for is open to root only."""
-    return None if os.geteuid() == 0 else f"{name} needs root; run this command with sudo"
+    """None for root with root's capabilities, else what to do: what `name` stands for is open to it only."""
+    if os.geteuid() != 0:
+        return f"{name} needs root; run this command with sudo"
+    if not sys.platform.startswith("linux") or may_trace(ROOT):
+        return None
+    return f"{name} needs CAP_SYS_ADMIN, which root lacks here, as in a container; give the container --privileged"

@@ -1,0 +1,23 @@
+"""Where CI is root and may trace, no test of a tracer that it installs is skipped."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from probe_effect.host import ROOT
+from probe_effect.tracers.proc import may_trace
+from probe_effect.tracers.registry import known_tracers
+
+INSTALLED = ("bpftrace", "libbpf", "perf-stat", "perf-record", "perf-trace", "ftrace", "trace-cmd", "strace")
+"""What `make test` installs, or the kernel has."""
+
+
+@pytest.mark.skipif("CI" not in os.environ, reason="only CI must have all of them")
+@pytest.mark.skipif(not sys.platform.startswith("linux") or os.geteuid() != 0, reason="needs root of Linux")
+@pytest.mark.skipif(not may_trace(ROOT), reason="root may not trace here, as in a container without --privileged")
+@pytest.mark.parametrize("tracer", INSTALLED)
+def test_in_ci_a_tracer_that_is_installed_can_run(tracer: str) -> None:
+    assert known_tracers()[tracer].available() is None
