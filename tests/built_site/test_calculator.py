@@ -492,7 +492,9 @@ def test_an_alternative_is_chosen_by_its_link_and_left_by_back(page: Page, addre
     page.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={OURS}&rate=7k")
     page.wait_for_selector(READY)
     before = answer(page)
-    page.locator(".calculator-ways").get_by_role("link", name="“Tracepoint on a system call's entry” with bpftrace").click()
+    page.locator(".calculator-ways").get_by_role(
+        "link", name="“Tracepoint on a system call's entry” with bpftrace"
+    ).click()
     assert values(page)["case"] == "04-tracepoint-entry"
     assert values(page)["rate"] == "7k"
     assert page.evaluate("document.activeElement.tagName") == "OUTPUT"

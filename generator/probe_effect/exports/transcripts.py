@@ -35,6 +35,6 @@ def _values(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[s
         "machine": names.machine_label(known) if known else recorded.machine,
         "href": addresses.machine(recorded.machine) if known else "",
         "kernel": recorded.kernel,
-        "versions": list(recorded.versions.values()),
+        "versions": [names.tool(command, version) for command, version in recorded.versions.items()],
         "date": names.date_words(recorded.date),
     }
