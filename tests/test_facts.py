@@ -113,10 +113,11 @@ def test_a_number_says_which_machine_it_is_of_even_where_machines_have_one_name(
     other = changed(machine_values(), "machine.id", "example-2t-f00d")
     write_submission(data, two_cases(cost_ns=70), changed(other, "machine.nested", value=True))
     found = facts(read(data))
-    assert found["bpftrace.02-kprobe.machine"]["text"] == found["machine"]["text"]
-    assert found["bpftrace.06-uprobe.machine"]["text"].endswith("(f00d)")
+    assert found["bpftrace.02-kprobe.machine"]["title"] == found["machine"]["text"]
+    assert found["bpftrace.06-uprobe.machine"]["text"] == "machine f00d (Example CPU 9000)"
+    assert found["bpftrace.06-uprobe.machine"]["title"].endswith("(f00d)")
     assert found["bpftrace.06-uprobe.machine"]["href"] == "/machines/example-2t-f00d/"
-    assert found["bpftrace.06-uprobe.cost"]["machine"] == found["bpftrace.06-uprobe.machine"]["text"]
+    assert found["bpftrace.06-uprobe.cost"]["machine"] == found["bpftrace.06-uprobe.machine"]["title"]
 
 
 def test_a_ratio_is_of_two_costs_of_one_submission_and_made_when_asked_for(data: Path) -> None:

@@ -393,3 +393,12 @@ def test_the_page_of_a_single_probe_predicts_nothing_of_itself(real: dict[str, s
 def test_the_page_of_a_case_shows_at_which_rates_its_line_was_tried(real: dict[str, str]) -> None:
     assert "## Does the line hold?" in real["costs/06-uprobe.md"]
     assert "## Does the line hold?" not in real["costs/07-uretprobe.md"]
+
+
+def test_every_table_of_a_fragment_is_one_when_its_markdown_is_read(catalogue: Catalogue) -> None:
+    """Also those that are put together from lists: an escaped line below the heads leaves a paragraph of bars."""
+    pages = site.fragment_files(catalogue)
+    heads = re.compile(r"(?:\A|\n\n)\|[^\n]*\|\n([^\n]*)")
+    below = [(path, line) for path, text in pages.items() for line in heads.findall(text)]
+    assert below
+    assert [one for one in below if not re.fullmatch(r"\|(:?-+:?\|)+", one[1])] == []

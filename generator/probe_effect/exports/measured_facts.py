@@ -54,7 +54,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     current = home_numbers(catalogue.numbers)
     measures = {case.id: one.suite.measures for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
-        found[f"{key}.machine"] = _name_of(one.submission)
+        found[f"{key}.machine"] = _name_of(one.submission) | {"text": names.machine_by_id(one.submission)}
         found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one), *_of_single(one))}
         about = measures.get(one.case, "cost")
         if about in {"cost", "slowdown"}:

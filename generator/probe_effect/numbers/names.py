@@ -99,6 +99,12 @@ def machine_label(submission: Submission) -> str:
     return f"{title} ({submission.machine.rpartition('-')[2]})" if submission.metric == "time" else title
 
 
+def machine_by_id(submission: Submission) -> str:
+    """A machine where a paragraph names several: `machine 4247 (AMD EPYC)`."""
+    machine = submission.document.machine
+    return f"machine {submission.machine.rpartition('-')[2]} ({machine.cpu_model or machine.architecture})"
+
+
 def tool_with_version(number: Number) -> str:
     """The tracer of a number with the number of its version."""
     return tool(number.tracer, number.tool_version)
