@@ -16,7 +16,7 @@ from probe_effect.host import ROOT
 from probe_effect.processes import Child
 from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED
-from probe_effect.tracers.kernel import tracefs_folder
+from probe_effect.tracers.kernel import TRACEFS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ def _is_met(need: str) -> bool:
     if need == ROOT_NEED:
         return os.geteuid() == 0
     if need == TRACEFS_NEED:
-        return tracefs_folder(ROOT) is not None
+        return any(os.access(ROOT / place / "events", os.R_OK | os.X_OK) for place in TRACEFS)
     return need == OWN or shutil.which(need) is not None
 
 
@@ -146,7 +146,7 @@ def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
         "LC_ALL": "C.UTF-8",
         "NO_COLOR": "1",
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}:/usr/sbin:/sbin",
-        "PYTHONPATH": str(PACKAGE.parent),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH")))),
         "TERM": "dumb",
         **({} if pid is None else {"PID": str(pid)}),
     }
