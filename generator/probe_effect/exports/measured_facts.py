@@ -181,9 +181,9 @@ def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple
                 "rates at which the slowdown is rate x cost, within their intervals",
             )
             held = f"{sum(point.holds for point in points)} of {len(points)}"
-            yield f"{key}.rates-held", _told(one, "slowdown", held, title)
-            yield f"{key}.lowest-rate", _told(one, "slowdown", units.rate(points[0].rate_hz), "lowest rate measured")
-            yield f"{key}.highest-rate", _told(one, "slowdown", units.rate(points[-1].rate_hz), "highest rate measured")
+            yield f"{key}.rates-held", _told(one, None, held, title)
+            yield f"{key}.lowest-rate", _told(one, None, units.rate(points[0].rate_hz), "lowest rate measured")
+            yield f"{key}.highest-rate", _told(one, None, units.rate(points[-1].rate_hz), "highest rate measured")
 
 
 def _ratio(submissions: Iterable[Submission], first: str, second: str) -> Fact | None:
@@ -213,7 +213,7 @@ def _fact(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, 
     return _told(one, what, whole.partition(" (")[0], f"{said}{whole}") | {"cell": whole}
 
 
-def _told(one: Number, what: addresses.Quantity, text: str, title: str) -> Fact:
+def _told(one: Number, what: addresses.Quantity | None, text: str, title: str) -> Fact:
     machine = names.machine_label(one.submission)
     told = fact(text, f"{title}; {machine}, {one.submission.date}", addresses.number(one, what), "measured")
     return told | {"machine": machine}

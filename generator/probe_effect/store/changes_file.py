@@ -28,7 +28,9 @@ class Change(Document):
     """One entry. A submission is added by being there, so only sources are added here."""
 
     date: Day = Field(description="Day of the change.")
-    kind: Kind = Field(description="`added` (sources), `corrected` (figures, numbers, sources) or `withdrawn` (submissions).")
+    kind: Kind = Field(
+        description="`added` (sources), `corrected` (figures, numbers, sources) or `withdrawn` (submissions)."
+    )
     what: tuple[Annotated[str, Field(pattern=ID, max_length=300)], ...] = Field(
         min_length=1,
         description="Ids: `<source>`, `<source>#<figure>`, `<machine>/<folder>`, or "
