@@ -29,7 +29,7 @@ TINY = Laboratory(
     cases=("01-plain",),
     tracers=("bpftrace",),
     printed={"01-plain": ("gregg-2011-pid-provider.cost_count", "gone.cost")},
-    next=("Another experiment.",),
+    next=(("Another experiment", "probe-effect lab dd"),),
 )
 
 
@@ -62,7 +62,7 @@ def test_it_tells_what_was_measured_beside_what_was_printed_and_what_to_try_next
     (then,) = (line for line in lines if line.startswith("then:"))
     assert "0.598" in then
     assert "Brendan Gregg" in then
-    assert lines[-2:] == ["To try next:", "Another experiment."]
+    assert lines[-3:] == ["To try next", "Another experiment:", "probe-effect lab dd"]
 
 
 def test_no_row_is_kept_that_nobody_asked_for(project: FakeProject, tmp_path: Path) -> None:

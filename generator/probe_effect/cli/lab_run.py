@@ -6,6 +6,7 @@ import secrets
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from probe_effect import units
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
     from probe_effect.store.suite_file import Suite
 
+COLUMNS = 88
+
 
 def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None, out: Path | None) -> None:
     """Measure and tell. Raises: HostNotReady where a tool or root is missing, UsageError, BadData."""
@@ -43,7 +46,6 @@ def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None,
     work = resolve(folder, suite, ready, laboratory.cases)
     show_leftovers(progress)
     show_skipped(progress, work)
-    output.product(laboratory.question)
     with _results(out) as results:
         settings = _settings(laboratory, results, blocks, secrets.randbits(32) if seed is None else seed)
         with display(progress) as tell, interruptible():
@@ -85,15 +87,22 @@ def _settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> 
 def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: Submission) -> Iterator[str]:
     untraced = units.duration(submission.baseline.value if submission.baseline else None)
     where = names.machine_label(submission)
-    yield f"\nMeasured on {where}. Untraced, {untraced}: {suite.workload.operation}."
+    yield from (*wrap(laboratory.question, COLUMNS), "")
+    yield from wrap(f"Measured on {where}. Untraced, {untraced}: {suite.workload.operation}.", COLUMNS)
     titles = {case.id: case.title for case in suite.cases}
     for one in submission.numbers:
         yield f"\n{titles.get(one.case, one.case)}"
-        yield f"  here: {_said(one)}"
+        yield from _wrapped(f"  here: {_said(one)}")
         for line in _printed(data, laboratory.printed.get(one.case, ())):
-            yield f"  then: {line}"
-    yield "\nTo try next:"
-    yield from (f"  {words}" for words in laboratory.next)
+            yield from _wrapped(f"  then: {line}")
+    yield "\nTo try next"
+    for sentence, command in laboratory.next:
+        yield from (f"  {sentence}:", f"    {command}")
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text in lines that any terminal has room for, a value and its unit on one."""
+    return wrap(text, COLUMNS, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
 
 
 def _said(one: Number) -> str:

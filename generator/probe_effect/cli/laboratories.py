@@ -19,8 +19,8 @@ class Laboratory:
     tracers: Sequence[str]
     printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Case to the published figures to put beside it, `<source>.<figure>`."""
-    next: Sequence[str] = ()
-    """What to try when it is done, as a sentence each."""
+    next: Sequence[tuple[str, str]] = ()
+    """What to try when it is done, and the command that does."""
 
 
 LABORATORIES = {
@@ -34,8 +34,8 @@ LABORATORIES = {
             "15-string": ("gregg-2011-pid-provider.cost_copyinstr",),
         },
         next=(
-            "The other first instructions: probe-effect measure user-probes --quick",
-            "A probe on the return as well: probe-effect measure user-probes --quick --case 13-uretprobe-prologue",
+            ("The other first instructions", "probe-effect measure user-probes --quick"),
+            ("A probe on the return as well", "probe-effect measure user-probes --quick --case 13-uretprobe-prologue"),
         ),
     ),
     "dd": Laboratory(
@@ -51,8 +51,8 @@ LABORATORIES = {
             "22-system-call": ("gregg-2014-strace.cost",),
         },
         next=(
-            "By perf: probe-effect measure per-event --quick --case 04-tracepoint-entry --tracer perf-stat",
-            "What each action adds: probe-effect measure combinations --quick",
+            ("By perf", "probe-effect measure per-event --quick --case 04-tracepoint-entry --tracer perf-stat"),
+            ("What each action adds", "probe-effect measure combinations --quick"),
         ),
     ),
     "usdt": Laboratory(
@@ -66,8 +66,8 @@ LABORATORIES = {
             "04-usdt-enabled": ("mithun-2007-usdt.cost_run_1_self",),
         },
         next=(
-            "A string of the probe copied: probe-effect measure usdt --quick --case 06-usdt-enabled-string",
-            "The same place by its address: probe-effect lab looper",
+            ("A string of the probe copied", "probe-effect measure usdt --quick --case 06-usdt-enabled-string"),
+            ("The same place by its address", "probe-effect lab looper"),
         ),
     ),
 }

@@ -1,0 +1,195 @@
+"""Tables of the guide's companion: how often things happen in real programs, and D beside bpftrace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.answer.bands import BANDS, places
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.proof import PROGRAM
+from probe_effect.numbers import names
+from probe_effect.pages import wording
+from probe_effect.pages.markdown import render
+from probe_effect.reduce.thresholds import slowdown_at
+from probe_effect.store.script_forms import linux_form
+from probe_effect.store.suite_file import script_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.source_file import Figure
+    from probe_effect.store.suite_file import Case
+
+EVENTS = {
+    "03-program-calls": "System calls",
+    "01-program-reads": "Reads",
+    "07-program-malloc": "Allocations",
+    "06-program-page-faults": "Page faults",
+    "05-program-switches": "Context switches",
+}
+"""Cases of the suite `programs` that count one kind of event, to what it is called."""
+
+TALK = "piotrowski-2023-tracing-overhead"
+"""The source that printed the same cases for D and for bpftrace."""
+
+LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}
+"""The two tools, to what their scripts are called."""
+
+TWINS = ("per-event", "usdt")
+"""The suites whose pairs are shown; those of `user-probes` ask the same of other instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One kind of event in all programs of one machine: by program, the most frequent first."""
+
+    title: str
+    numbers: Sequence[Number]
+
+    @property
+    def most(self) -> Number:
+        """Of the program that makes most of them."""
+        return self.numbers[0]
+
+    @property
+    def least(self) -> Number:
+        """Of the program that makes fewest."""
+        return self.numbers[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One question in one language: its script, and what it costs, as far as anybody knows."""
+
+    language: str
+    script: str
+    time: Number | None
+    count: Number | None
+    printed: str | None
+    """The key of what the talk printed."""
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: `event-rates.md` and `d-and-bpftrace.md`."""
+    counted = event_rates(catalogue)
+    pairs = [
+        (case, sides) for case, sides in _pairs(catalogue) if any(one.time or one.count or one.printed for one in sides)
+    ]
+    timed = (tuple(one.time for one in sides) for _, sides in pairs if all(one.time for one in sides))
+    counts = (tuple(one.count for one in sides) for _, sides in pairs if all(one.count for one in sides))
+    return {
+        "event-rates.md": render(
+            "fragments/event-rates.md.j2",
+            counted=counted,
+            programs=_programs(counted),
+            rate=rate_hz,
+            foretold=partial(_foretold, evidence(catalogue)),
+            measured=_measured,
+            band=_band,
+        ),
+        "d-and-bpftrace.md": render(
+            "fragments/d-and-bpftrace.md.j2",
+            pairs=pairs,
+            times=next(timed, None),
+            counts=next(counts, None),
+        ),
+    }
+
+
+def event_rates(catalogue: Catalogue) -> list[Counted]:
+    """How often each kind of event happens, on the machine that counted last: one, so that the page does not grow."""
+    suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.name == PROGRAM]
+    known = [case.id for suite in suites for case in suite.cases if case.id in EVENTS]
+    found = [one for case in known for one in catalogue.numbers.of_case(case) if one.is_sound and one.baseline]
+    newest = max(found, key=lambda one: one.submission.started, default=None)
+    own = [one for one in found if newest and one.submission.machine == newest.submission.machine]
+    made = []
+    for case, title in EVENTS.items():
+        tools = sorted({one.tracer for one in own if one.case == case})
+        of_tool = [one for one in own if one.case == case and one.tracer == tools[0]]
+        if of_tool:
+            made.append(Counted(title, sorted(of_tool, key=rate_hz, reverse=True)))
+    return made
+
+
+def rate_hz(one: Number) -> float:
+    """Events in a second of the untraced program; 0 where it made none."""
+    return units.NS_PER_SECOND / one.baseline.value if one.baseline and one.baseline.value else 0.0
+
+
+def _programs(counted: Sequence[Counted]) -> dict[str, list[Number | None]]:
+    """Program to its number of each kind of event, the program with most system calls first."""
+    programs = dict.fromkeys(one.level or "" for kind in counted for one in kind.numbers)
+    by_kind = [{one.level: one for one in kind.numbers} for kind in counted]
+    return {program: [found.get(program) for found in by_kind] for program in programs}
+
+
+def _foretold(found: Evidence, one: Number) -> Estimate | None:
+    """The rate times the cost of the like event in a tight loop of the same machine; None where that has no cost."""
+    like = found.case_of[one.case].like
+    cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None
+    return slowdown_at(cost.known_cost, rate_hz(one)) if cost else None
+
+
+def _measured(one: Number) -> str:
+    """What counting them did to that program; what it lies below, where it cannot be told from nothing."""
+    if one.is_clear:
+        return wording.slowdown(one)
+    return f"below {units.percent(slowdown_at(one.bounded_cost, rate_hz(one)).high, 2)}"
+
+
+def _band(slowdown: Estimate) -> str:
+    """The band of a slowdown, by its upper end."""
+    return BANDS[places(slowdown)[1]].range
+
+
+def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[Side]]]:
+    """Every case with a script in both languages, and both sides of it."""
+    printed = {(figure.case, figure.tracer): key for key, figure in _figures(catalogue)}
+    for name, folder in catalogue.by_suite.items():
+        for case in folder.suite.cases if name in TWINS else ():
+            paths = {tool: script_path(folder.folder, case.id, tool) for tool in LANGUAGES}
+            scripts = {tool: linux_form(path) or path for tool, path in paths.items() if path}
+            if case.probe == "none" or scripts.keys() != LANGUAGES.keys():
+                continue
+            times = of_both(catalogue.numbers.of_case(case.id))
+            counts = of_both(catalogue.numbers.of_case(case.id, "instructions"))
+            yield (
+                case,
+                [
+                    Side(
+                        language,
+                        f"{name}/{scripts[tool].name}",
+                        times.get(tool),
+                        counts.get(tool),
+                        printed.get((case.id, tool)),
+                    )
+                    for tool, language in LANGUAGES.items()
+                ],
+            )
+
+
+def of_both(found: Sequence[Number]) -> dict[str, Number]:
+    """Tool to its sound number, of the newest machine that has both; of several versions the first by name."""
+    sound = [one for one in found if one.is_sound]
+    for machine in dict.fromkeys(one.submission.machine for one in sound):
+        own = sorted((one for one in sound if one.submission.machine == machine), key=lambda one: one.tracer)
+        by_tool = {tool: next((one for one in own if names.tool_of(one.tracer) == tool), None) for tool in LANGUAGES}
+        if all(by_tool.values()):
+            return {tool: one for tool, one in by_tool.items() if one}
+    return {}
+
+
+def _figures(catalogue: Catalogue) -> Iterator[tuple[str, Figure]]:
+    """The costs that the talk printed of its own two systems, with the keys by which pages quote them."""
+    figures = (figure for source in catalogue.sources if source.id == TALK for figure in source.figures)
+    for figure in figures:
+        if figure.figure.startswith(("ns_dtrace_", "ns_bpftrace_")):
+            yield f"{TALK}.{figure.figure}", figure

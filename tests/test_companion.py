@@ -1,0 +1,73 @@
+"""The companion's tables: how often things happen, and D beside bpftrace."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import REAL_DATA
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.pages import companion
+from probe_effect.units import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCRIPT = re.compile(r'\{\{< script "([^"]+)" line >\}\}')
+
+
+@pytest.fixture(scope="module")
+def written(catalogue: Catalogue) -> Mapping[str, str]:
+    return companion.write_all(catalogue)
+
+
+def test_a_rate_is_the_events_of_a_round_over_its_untraced_time(catalogue: Catalogue) -> None:
+    for kind in companion.event_rates(catalogue):
+        for one in kind.numbers:
+            assert one.baseline is not None
+            assert companion.rate_hz(one) * one.baseline.value == pytest.approx(NS_PER_SECOND)
+
+
+def test_rates_are_of_one_machine_and_one_tool_the_most_frequent_first(catalogue: Catalogue) -> None:
+    counted = companion.event_rates(catalogue)
+    assert counted
+    assert len({one.submission.machine for kind in counted for one in kind.numbers}) == 1
+    for kind in counted:
+        rates = [companion.rate_hz(one) for one in kind.numbers]
+        assert rates == sorted(rates, reverse=True)
+        assert len({one.tracer for one in kind.numbers}) == 1
+        assert kind.most is kind.numbers[0]
+
+
+def test_every_program_has_a_row_with_its_rates(catalogue: Catalogue, written: Mapping[str, str]) -> None:
+    text = written["event-rates.md"]
+    programs = {one.level for kind in companion.event_rates(catalogue) for one in kind.numbers}
+    assert programs
+    assert all(f"| {program} |" in text for program in programs)
+
+
+def test_a_pair_is_shown_with_the_scripts_that_were_run(written: Mapping[str, str]) -> None:
+    shown = SCRIPT.findall(written["d-and-bpftrace.md"])
+    assert shown
+    assert [path.endswith(".d") for path in shown] == [True, False] * (len(shown) // 2)
+    assert all((REAL_DATA / "suites" / path).is_file() for path in shown)
+    plain = [path for path in shown if path.endswith(".d") and not path.endswith(".linux.d")]
+    assert not any((REAL_DATA / "suites" / path.replace(".d", ".linux.d")).exists() for path in plain)
+
+
+def test_the_two_costs_of_a_pair_are_of_one_machine(catalogue: Catalogue) -> None:
+    for case in catalogue.cases():
+        for metric in ("time", "instructions"):
+            both = companion.of_both(catalogue.numbers.of_case(case.id, metric))
+            assert set(both) in (set(), {"dtrace", "bpftrace"})
+            assert len({one.submission.machine for one in both.values()}) <= 1
+            assert all(names.tool_of(one.tracer) == tool for tool, one in both.items())
+
+
+def test_without_data_both_tables_say_so() -> None:
+    made = companion.write_all(Catalogue())
+    assert "probe-effect measure programs" in made["event-rates.md"]
+    assert "No case has been measured in both languages yet" in made["d-and-bpftrace.md"]
