@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "submit": GROUND | {"host", "store"},
     "importers": GROUND | {"store", "stats"},
     "charts": {"model", "units", "store", "reduce"},
-    "diagrams": {"charts"},
+    "diagrams": {"answer", "charts"},
     "pages": GROUND | NUMBERS | {"charts"},
     "exports": GROUND | NUMBERS | {"checks", "charts", "diagrams", "pages", "scripts"},
     "machine": GROUND | HOST | {"store"},

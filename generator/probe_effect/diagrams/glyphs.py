@@ -17,7 +17,7 @@ Style = Literal["plain", "strong", "muted", "code"]
 SIZE = 13
 CODE_SIZE = 11
 """px. Letters of a fixed pitch look larger than they are."""
-LEADING = 17
+LEADING = 16
 """px from line to line."""
 
 CODE_WIDTH = 0.62

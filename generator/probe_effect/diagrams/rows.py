@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.diagrams.diagram import Words
-from probe_effect.diagrams.glyphs import LEADING
+from probe_effect.diagrams.glyphs import LEADING, width_px
 from probe_effect.diagrams.shapes import BASELINE, PADDING, Arrow, Drawing, Text, block, box, height_of, set_lines
 
 if TYPE_CHECKING:
@@ -102,16 +102,16 @@ INDENT = 18
 def draw_narrow(stages: Sequence[Stage], width: float) -> Drawing:
     """Everything one below the other, with a line from the question to each of its answers."""
     made = Drawing(width)
+    x, tips = INDENT / 3, [0.0]
     for stage in stages:
-        top = made.height + (STAGE_GAP if made.height else 0.0)
         if not stage.title:
             _narrow_groups(made, stage, 0.0)
             continue
-        if made.height:
-            made.arrows.append(Arrow(((INDENT / 3, made.height), (INDENT / 3, top))))
+        top = made.height + (STAGE_GAP if made.height else 0.0)
+        if top:
+            made.arrows.append(Arrow(((x, tips[-1]), (x, top))))
         head = made.add(box([Words(stage.title, "strong")], (0.0, top), width, "heading"))
         tips = _narrow_groups(made, stage, INDENT)
-        x = INDENT / 3
         made.arrows.append(Arrow(((x, head.bottom), (x, tips[-1])), has_head=False))
         made.arrows += [Arrow(((x, tip), (INDENT, tip))) for tip in tips]
     return made
@@ -127,22 +127,27 @@ def _narrow_groups(made: Drawing, stage: Stage, left: float) -> list[float]:
             made.height += LEADING
         for row in group.rows:
             made.height += GROUP_GAP if made.height else 0.0
-            made.texts += (lines := set_lines(block([Words(row.when)], made.width - left), left + 2, made.height))
-            made.height += len(lines) * LEADING + 4
+            _narrow_head(made, row, left)
             tips.append(_narrow_cells(made, row, left))
     return tips
 
 
+def _narrow_head(made: Drawing, row: Row, left: float) -> None:
+    """The answer, and at the end of its line the cost."""
+    room = made.width - left
+    if row.cost:
+        made.texts.append(Text(made.width, made.height + BASELINE, row.cost.text, "strong", "end"))
+        room -= width_px(row.cost.text, "strong") + PADDING
+    lines = set_lines(block([Words(row.when)], room), left, made.height)
+    made.texts += lines
+    made.height += len(lines) * LEADING + 4
+
+
 def _narrow_cells(made: Drawing, row: Row, left: float) -> float:
-    """Draw what follows in a row, with the cost in its last box."""
-    cost = (Words(row.cost.text, "strong"),) if row.cost else ()
-    said = [*row.cells[:-1], (*row.cells[-1], *cost)]
-    before: Box | None = None
-    for one in said:
-        top = made.height + (ACROSS if before else 0.0)
-        now = made.add(box(one, (left, top), made.width - left))
-        if before:
-            made.arrows.append(Arrow(((now.middle[0], before.bottom), (now.middle[0], now.y))))
-        first = before or now
+    """Draw what follows in a row, and give the height of the middle of its first box."""
+    first = before = made.add(box(row.cells[0], (left, made.height), made.width - left))
+    for one in row.cells[1:]:
+        now = made.add(box(one, (left, made.height + ACROSS), made.width - left))
+        made.arrows.append(Arrow(((now.middle[0], before.bottom), (now.middle[0], now.y))))
         before = now
     return first.middle[1]

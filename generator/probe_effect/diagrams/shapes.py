@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from probe_effect.diagrams.glyphs import Style
 
-PADDING = 8
+PADDING = 7
 """Between a box and its text, px."""
 
-BASELINE = 13
+BASELINE = 12
 """From the top of a line of text to its baseline, px."""
 
 Kind = Literal["step", "probe", "heading", "plain", "lane", "shaded"]

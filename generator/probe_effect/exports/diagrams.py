@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.part import Part
     from probe_effect.diagrams.diagram import Diagram
+    from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
 
 WHOSE = "Costs are those of {machine}; their intervals are behind the links below."
@@ -92,5 +93,13 @@ def _cost(part: Part) -> Cost:
     if part.basis == "measured":
         text = units.interval(part.cost, units.DURATION).partition(" (")[0]
         return Cost(text, addresses.number(part.added[0], "cost"))
-    low, high = (units.duration(end, 2) for end in (part.cost.low, part.cost.high))
-    return Cost(f"{MARK} {low} to {high}", addresses.case(part.name))
+    return Cost(f"{MARK} {_range(part.cost)}", addresses.case(part.name))
+
+
+def _range(cost: Estimate) -> str:
+    """Both ends, with the unit once where it is the same; without them the value."""
+    low, high = units.duration(cost.low, 2), units.duration(cost.high, 2)
+    if units.MISSING in (low, high):
+        return units.duration(cost.value, 2)
+    same = low.partition(units.GAP)[2] == high.partition(units.GAP)[2]
+    return f"{low.partition(units.GAP)[0] if same else low} to {high}"
