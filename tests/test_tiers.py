@@ -63,8 +63,6 @@ def test_the_measured_costs_follow_from_the_run_times(data: Path) -> None:
     count, copy = tiers_of(data).costs[1:3]
     assert count.cost.value == pytest.approx((62.519046129 - 2.722916042) / 1e8 * 1e9)
     assert copy.cost.value == pytest.approx((153.046645951 - 2.722916042) / 1e8 * 1e9)
-    expected_hz = [percent / 100 * 1e9 / count.cost.value for percent in (1, 5, 30)]
-    assert [rate.value for rate in count.thresholds if rate] == pytest.approx(expected_hz)
 
 
 def test_the_factor_of_pessimism_is_computed(data: Path) -> None:
@@ -111,5 +109,5 @@ def test_the_page_of_the_source_shows_printed_and_recomputed_tiers(data: Path) -
     page = dict(site.content(catalogue_of(data)))[f"sources/{SOURCE}.md"].replace("\u00a0", " ")
     table = page.split("## Its rate tiers, worked out again")[1]
     assert "| the tiers as printed | 6 us | 0.6% | 6% | none printed |" in table
-    assert "| 598 ns | 0.060 % | 0.60 % | 6.0 % | 17 k/s | 84 k/s | 500 k/s | 0.0997 times |" in table
+    assert "| 598 ns | 0.060 % | 0.60 % | 6.0 % | 0.0997 times |" in table
     assert "[Uprobe, " in table

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.model import Estimate
-from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at, threshold
+from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.store.source_file import UNIT_SCALE
 
 if TYPE_CHECKING:
@@ -37,13 +37,11 @@ ACTIONS = ("nothing", "count")
 class TierCost:
     """A cost in ns per event, published (`figure`) or measured here (`measured`), and what it makes of the tiers.
 
-    `slowdowns`: at each of the tiers' rates, as a ratio; `thresholds`: the rates at which slowdown reaches 1, 5 and
-    30 %, events/s; `of_assumed`: the cost over the one that the tiers assume.
+    `slowdowns`: at each of the tiers' rates, as a ratio; `of_assumed`: the cost over the one that the tiers assume.
     """
 
     cost: Estimate
     slowdowns: tuple[Estimate, ...]
-    thresholds: tuple[Estimate | None, ...]
     of_assumed: Estimate
     figure: Figure | None = None
     measured: Number | None = None
@@ -116,7 +114,6 @@ def _tier_cost(
     return TierCost(
         cost,
         tuple(slowdown_at(cost, rate_hz) for rate_hz in rates_hz),
-        tuple(threshold(cost, percent) for percent in THRESHOLDS),
         cost.mapped(lambda cost_ns: cost_ns / assumed.value),
         figure,
         measured,

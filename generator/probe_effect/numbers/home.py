@@ -26,6 +26,12 @@ def reference_submission(numbers: Numbers) -> Submission | None:
     return representative(measured) if measured else None
 
 
+def home_machine(numbers: Numbers) -> str | None:
+    """The id of the machine of that submission."""
+    reference = reference_submission(numbers)
+    return reference.machine if reference else None
+
+
 def representative(submissions: Sequence[Submission]) -> Submission:
     """Of submissions, newest first, the one to show: of the first suite, best grade, least noise, newest."""
     return min(submissions, key=lambda one: (one.suite != FIRST_SUITE, one.grade or "", _noise_ratio(one)))
@@ -33,8 +39,7 @@ def representative(submissions: Sequence[Submission]) -> Submission:
 
 def in_order(numbers: Numbers) -> list[Submission]:
     """The submissions of times, those of the home machine first, newest first."""
-    reference = reference_submission(numbers)
-    home = reference.machine if reference else None
+    home = home_machine(numbers)
     machines = sorted(numbers.machines().items(), key=lambda item: item[0] != home)
     return [one for _, found in machines for one in found]
 

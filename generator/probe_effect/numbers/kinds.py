@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.likeness import cpu_family, facts_of_submission
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ MOST_MACHINES = 12
 
 def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
     """Of all machines whose times were measured, those that a page shows."""
-    reference = reference_submission(numbers)
-    return select(numbers.machines(), reference.machine if reference else None, most)
+    return select(numbers.machines(), home_machine(numbers), most)
 
 
 def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
@@ -31,8 +30,7 @@ def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) 
     machines: dict[str, list[Submission]] = {}
     for one in found:
         machines.setdefault(one.submission.machine, []).append(one.submission)
-    reference = reference_submission(numbers)
-    chosen = set(select(machines, reference.machine if reference else None, most))
+    chosen = set(select(machines, home_machine(numbers), most))
     return [one for one in found if one.submission.machine in chosen], len(machines) - len(chosen)
 
 

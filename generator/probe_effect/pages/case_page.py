@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, groupby
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from probe_effect.answer import sentences
@@ -17,6 +17,7 @@ from probe_effect.compare.comparison import compare
 from probe_effect.compare.kernels import kernel_names, matrix
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses, citing, comparison, estimates, own_use, source_page, starts, tails, wording
 from probe_effect.pages.factors import dots, tested
@@ -79,8 +80,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         scripts=scripts(folder, case),
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
-        answers=answers(measured),
-        rankings=rankings(compared),
+        answers=answers(measured, home_machine(catalogue.numbers), ranked=not folder.suite.factor),
         places=places(compared),
         between_machines=between_machines(compared, case.functions),
         between_versions=between_versions(compared),
@@ -141,15 +141,22 @@ def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list
     return [(machine, one) for machine in shown for one in checked(found, machine) if one.case == case.id]
 
 
-def answers(measured: Sequence[Number]) -> list[str]:
-    """For each machine the sentence for its tracer with the lowest overhead, and with the highest; or why none."""
-    found = []
-    for _, rows in groupby(measured, key=lambda one: one.submission.machine):
-        own = list(rows)
-        costs = sorted((one for one in own if one.cost), key=lambda one: one.known_cost.value)
-        chosen = dict.fromkeys([*costs[:1], *costs[-1:]] or own[:1])
-        found += [wording.answer(one, names.machine_label(one.submission)) for one in chosen]
-    return found
+def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> list[list[str]]:
+    """For each machine, `home` first, what its tracers of the lowest and the highest overhead do, or why none does.
+
+    Args:
+        ranked: whether to say, too, which of its tracers can be told apart.
+    """
+    machines: dict[str, list[Number]] = {}
+    for one in sorted(measured, key=lambda one: one.submission.machine != home):
+        machines.setdefault(one.submission.machine, []).append(one)
+    return [[*_extremes(own), *(rankings(own) if ranked else [])] for own in machines.values()]
+
+
+def _extremes(own: Sequence[Number]) -> list[str]:
+    costs = sorted((one for one in own if one.cost), key=lambda one: one.known_cost.value)
+    chosen = dict.fromkeys([*costs[:1], *costs[-1:]] or own[:1])
+    return [wording.answer(one, names.machine_label(one.submission)) for one in chosen]
 
 
 def rankings(measured: Sequence[Number]) -> list[str]:

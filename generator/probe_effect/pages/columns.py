@@ -110,7 +110,6 @@ QUANTITIES = (
     _figure("untraced-rate", "Untraced rate", "Events per second of the work without a tracer.", RATE),
     _figure("traced-rate", "Highest rate", "Events per second of the middle one of the traced runs.", RATE),
     _figure("p50", "Half within", "The time that half of the single operations did not exceed.", TIME),
-    _figure("p90", "90 % within", "The time that 90 % of the single operations did not exceed.", TIME),
     _figure("p99", "99 % within", "The time that 99 % of the single operations did not exceed.", TIME),
     _figure("p99-9", "99.9 % within", "The time that 99.9 % of the single operations did not exceed.", TIME),
     _figure("longest", "Longest", "What the longest of all single operations took.", TIME),

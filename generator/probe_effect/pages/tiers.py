@@ -39,15 +39,13 @@ def slowdown_heads(found: Tiers) -> list[tuple[str, str]]:
 
 
 def cells(one: TierCost) -> list[tuple[Quantity | None, str]]:
-    """Cost, slowdown at each rate, the three thresholds, and the cost over the one that the tiers assume.
+    """Cost, slowdown at each rate, and the cost over the one that the tiers assume.
 
     Each with the quantity that it follows from, where that is one that was measured.
     """
-    marks: tuple[Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     return [
         ("cost", _cost(one)),
         *(("cost", units.interval(slowdown, units.SHARE)) for slowdown in one.slowdowns),
-        *((mark, units.interval(rate, units.RATE)) for mark, rate in zip(marks, one.thresholds, strict=True)),
         (None, units.interval(one.of_assumed, units.TIMES)),
     ]
 

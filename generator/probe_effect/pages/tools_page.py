@@ -11,7 +11,7 @@ from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.standard_tools import best_machine, tool_costs
 from probe_effect.numbers.home import in_order
 from probe_effect.pages.markdown import render
-from probe_effect.reduce.thresholds import THRESHOLDS, threshold
+from probe_effect.reduce.thresholds import threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
         packages=packages,
         submission=submission,
         cost=cost,
-        thresholds=thresholds,
+        threshold=significant,
         usual_rate=usual_rate,
         at_usual_rate=at_usual_rate,
         places=places,
@@ -65,9 +65,9 @@ def cost(one: ToolCost) -> str:
     return f"no time of {' and '.join(one.missing)} with these actions"
 
 
-def thresholds(one: ToolCost) -> list[str]:
-    """The rates at which a busy thread slows by 1, 5 and 30 %."""
-    return [units.interval(one.cost and threshold(one.cost, percent), units.RATE) for percent in THRESHOLDS]
+def significant(one: ToolCost) -> str:
+    """The rate at which a busy thread slows by 5 %."""
+    return units.interval(one.cost and threshold(one.cost, 5), units.RATE)
 
 
 def usual_rate(tool: StandardTool) -> str:

@@ -18,6 +18,12 @@ NOT_STATED = "not stated"
 UNCLEAR = "not distinguishable from 0 (below {floor})"
 """What stands for a cost that is no difference."""
 
+THRESHOLD_COLUMN = (
+    "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
+    "of that rate, and by 30\u00a0% at six times."
+)
+"""What the one threshold of a table says of the other two."""
+
 
 def cost(case: Number) -> str:
     """The cost of a case; in words where it is no difference."""
