@@ -12,7 +12,7 @@ from builders import MACHINE, REAL_DATA, changed, machine_values, many_blocks, w
 from evidence_builder import rows_of
 from probe_effect.answer.words import WORDS
 from probe_effect.exports import guidance
-from probe_effect.exports.guidance import CALCULATOR, guidance_files
+from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
@@ -90,7 +90,7 @@ def test_the_page_begins_with_as_many_machines_as_have_few_costs_together(
     whole = files(data)
     assert len(whole[CALCULATOR]["machines"]) == 2
     assert (whole[CALCULATOR]["all"], whole[CALCULATOR]["kinds"]) == (4, {"like.physical.x86_64": 4})
-    assert whole.keys() == {CALCULATOR, *(f"guidance/{machine}.json" for machine in (MACHINE, *others))}
+    assert whole.keys() == {CALCULATOR, FIRST, *(f"guidance/{machine}.json" for machine in (MACHINE, *others))}
 
 
 def test_a_machine_without_a_cost_that_guides_has_a_file_without_any(data: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,7 +35,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 EXAMPLES = PROJECT / "tests" / "data"
 READY = "form.calculator[data-state=ready]"
-SCRIPTS_BYTES, WORDS_BYTES, COST_BYTES = 9_000, 5_000, 60
+SCRIPTS_BYTES, WORDS_BYTES, COST_BYTES = 9_500, 6_000, 60
 """Compressed, so that the calculator loads at once on a phone."""
 
 OURS, OTHER = "amd-epyc-2t-kvm-d4f3", "amd-epyc-2t-kvm-c9b7"
@@ -265,25 +266,38 @@ def test_system_calls_change_a_cost_on_the_page_as_in_the_terminal(page: Page, c
         assert words[: len(wanted)] == wanted
 
 
+def ask(page: Page, kind: str) -> None:
+    """Choose what to see, by the kind of probe that shows it."""
+    field(page, "What do you want to see?").select_option(kind)
+
+
 def test_a_user_probe_is_asked_for_by_its_first_instruction(page: Page) -> None:
-    field(page, "Tracer").select_option("bpftrace")
     assert not page.locator("#calculator-first").is_visible()
-    field(page, "Probe").select_option("uprobe")
-    assert set(offered(page, "first")) == {"stepped", "emulated", "called", "unknown"}
-    dear = answer(page)
-    field(page, "First instruction of the function").select_option("emulated")
-    assert answer(page) != dear
+    ask(page, "uprobe")
+    assert offered(page, "first") == ["emulated", "stepped", "called", "unknown"]
     assert "02-uprobe-nop1" in offered(page, "case")
     assert "06-uprobe" not in offered(page, "case")
+    emulated = answer(page)
+    assert "If it is stepped" in page.locator(".calculator-figures").inner_text()
+    page.locator("#calculator-first").select_option("stepped")
+    assert answer(page) != emulated
     copied, wanted = page.url, answer(page)
     page.goto(copied)
     page.wait_for_selector(READY)
-    assert (answer(page), values(page)["first"]) == (wanted, "emulated")
+    assert (answer(page), values(page)["first"]) == (wanted, "stepped")
+
+
+def test_what_a_probe_costs_where_the_first_instruction_is_another_is_told_beside(page: Page, address: str) -> None:
+    page.goto(f"{address}?tracer=bpftrace&case=04-uprobe-push&machine={OURS}")
+    page.wait_for_selector(READY)
+    figures = page.locator(".calculator-figures dl")
+    beside = figures.locator("dt", has_text="If it is stepped").locator("+ dd").inner_text()
+    page.locator("#calculator-first").select_option("stepped")
+    assert beside in answer(page)
 
 
 def test_a_machine_of_others_is_chosen_with_its_dagger(page: Page) -> None:
-    field(page, "Tracer").select_option("bpftrace")
-    field(page, "Probe").select_option("kprobe")
+    ask(page, "kprobe")
     assert "(estimated)" in answer(page)
     (group,) = [
         one for one in page.locator("#calculator-machine optgroup").all() if "†" in (one.get_attribute("label") or "")
@@ -326,9 +340,10 @@ def test_another_rate_gives_another_answer_and_another_address(page: Page) -> No
 
 
 def test_an_address_gives_the_answer_that_it_was_copied_from(page: Page, address: str) -> None:
-    field(page, "Tracer").select_option("bpftrace")
-    field(page, "Probe").select_option("uprobe")
-    field(page, "Action").select_option("06-uprobe")
+    ask(page, "uprobe")
+    page.locator("#calculator-first").select_option("stepped")
+    field(page, "What to do at each event").select_option("06-uprobe")
+    page.locator(".calculator-further summary").click()
     field(page, "Threads").fill("2")
     field(page, "Busy share of each").fill("40%")
     wanted, copied = answer(page), page.url
@@ -360,19 +375,17 @@ def test_only_what_was_measured_is_offered(page: Page) -> None:
     probes |= {case: probe for _, case, _, _, probe in entries if probe}
     measured = {(tracer, case, machine) for tracer, case, machine, *_ in entries}
     first_of = {(tracer, case): first for tracer, case, _, first, _ in entries}
-    for tracer in sorted({tracer for tracer, _, _ in measured}):
-        field(page, "Tracer").select_option(tracer)
-        assert set(offered(page, "probe")) == {probes[case] for used, case, _ in measured if used == tracer}
-        probe, first = values(page)["probe"], values(page)["first"]
-        assert set(offered(page, "case")) == {
-            case
-            for used, case, _ in measured
-            if used == tracer and probes[case] == probe and first_of[used, case] == first
-        }
+    for probe in sorted(set(probes.values()) & set(offered(page, "probe"))):
+        ask(page, probe)
+        first = values(page)["first"]
+        own = {(tracer, case, machine) for tracer, case, machine in measured if probes[case] == probe}
+        assert {case for tracer, case, _ in own if first_of[tracer, case] == first} == set(offered(page, "case"))
         chosen = values(page)["case"]
-        machines = {machine for *key, machine in measured if key == [tracer, chosen]}
+        assert set(offered(page, "tracer")) == {tracer for tracer, case, _ in own if case == chosen}
+        machines = {machine for *key, machine in own if key == [values(page)["tracer"], chosen]}
         kinds = {KIND} if machines & data["machines"].keys() else set()
         assert set(offered(page, "machine")) == machines | kinds
+    assert set(offered(page, "probe")) == {probes[case] for _, case, _ in measured}
 
 
 def offered(page: Page, name: str) -> list[str]:
@@ -421,10 +434,10 @@ def test_an_address_that_was_kept_restores_what_it_says(page: Page, address: str
 
 def test_back_and_forward_walk_through_what_was_chosen(page: Page) -> None:
     first = answer(page)
-    field(page, "Tracer").select_option("strace")
+    ask(page, "system-call")
     second = answer(page)
-    field(page, "Tracer").select_option("bpftrace")
-    field(page, "Probe").select_option("uprobe")
+    ask(page, "uprobe")
+    page.locator("#calculator-first").select_option("stepped")
     third = answer(page)
     assert len({first, second, third}) == 3
     page.go_back()
@@ -437,7 +450,7 @@ def test_back_and_forward_walk_through_what_was_chosen(page: Page) -> None:
 
 
 def test_a_rate_that_is_typed_or_pulled_is_no_step_to_go_back_from(page: Page) -> None:
-    field(page, "Tracer").select_option("strace")
+    ask(page, "system-call")
     steps = page.evaluate("history.length")
     for rate in ("7k", "70k"):
         field(page, "Events per second").fill(rate)
@@ -524,9 +537,8 @@ def test_without_scripts_the_table_has_the_cost_of_a_uprobe_and_its_threshold(ch
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    table = page.locator("table").filter(has=page.get_by_role("columnheader", name="5 % at"))
-    row = table.first.get_by_role("row").filter(has_text="Uprobe, bpftrace")
-    cells = row.first.get_by_role("cell").all_inner_texts()
+    table = page.locator("table").filter(has=page.get_by_role("columnheader", name="First instruction"))
+    cells = table.get_by_role("row").filter(has_text="stepped").get_by_role("cell").all_inner_texts()
     assert "µs (" in cells[0]
     assert "/s (" in cells[2]
     context.close()
@@ -537,6 +549,7 @@ def test_without_scripts_the_table_has_the_cost_of_a_uprobe_and_its_threshold(ch
     [("Events per second", "fast"), ("Threads", "1.5"), ("Busy share of each", "40"), ("Threads", "")],
 )
 def test_a_field_that_cannot_be_read_says_what_it_expects(page: Page, label: str, text: str) -> None:
+    page.locator(".calculator-further summary").click()
     wrong = field(page, label)
     wrong.fill(text)
     assert "expected" in answer(page)
@@ -551,14 +564,21 @@ def test_what_is_open_stays_open_when_the_answer_changes(page: Page) -> None:
 
 
 def test_the_calculator_is_worked_by_keyboard(page: Page) -> None:
-    field(page, "Events per second").focus()
+    field(page, "What do you want to see?").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.name") == "case"
+    page.keyboard.press("Tab")
     page.keyboard.press("Control+A")
     page.keyboard.type("9k")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.type") == "range"
-    unnamed = page.locator("form.calculator .other-machine").count()  # where not every machine is loaded
-    for name in ("tracer", "probe", "case", "machine", *[""] * unnamed, "threads", "busy", "calls"):
+    for name in ("tracer", "machine"):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.name") == name
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    for name in ("threads", "busy", "calls"):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.name") == name
     assert answer(page).startswith("At 9\u00a0k\u00a0events/s")
@@ -575,11 +595,66 @@ def test_without_the_costs_the_calculator_says_so(chromium: Browser, address: st
     context.close()
 
 
-def test_without_scripts_there_is_no_calculator(chromium: Browser, address: str) -> None:
+def test_without_scripts_the_calculator_has_its_first_answer_and_no_fields(chromium: Browser, address: str) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    assert page.locator("form.calculator").is_hidden()
+    assert page.locator("form.calculator output").inner_text().startswith("At 50\u00a0k\u00a0events/s")
+    assert page.locator("svg.calculator-chart").is_visible()
+    assert page.locator(".calculator-fields").first.is_hidden()
+    context.close()
+
+
+SHOWN = """form => ({
+    fields: [...form.querySelectorAll("select")].map(one => [
+        one.name, one.value, one.closest(".calculator-field").hidden,
+        [...one.options].map(option => [option.value, option.text, option.parentElement.label ?? ""]),
+    ]),
+    words: ["output", "dt", "dd", ".calculator-figures p", ".calculator-details :is(li, p, summary, h3)"]
+        .map(part => [...form.querySelectorAll(part)].map(one => one.textContent)),
+    links: [...form.querySelectorAll(".calculator-result a")].map(one => one.href),
+    label: form.querySelector("svg").getAttribute("aria-label"),
+    drawn: [...form.querySelectorAll("svg *")].map(one => [
+        one.localName, one.children.length ? "" : one.textContent,
+        ...[...one.attributes].flatMap(({ name, value }) => [name, value]),
+    ]),
+})"""
+"""What a reader gets of the calculator."""
+
+
+def rounded(found: dict[str, Any]) -> dict[str, Any]:
+    """The same with the coordinates of the drawing as whole numbers, sorted: two programs write them differently."""
+    drawn = [
+        sorted(re.sub(r"-?\d+\.\d+", lambda one: f"{float(one[0]):.1f}", str(part)) for part in one)
+        for one in found["drawn"]
+    ]
+    return found | {"drawn": drawn}
+
+
+def test_the_page_is_sent_with_what_its_scripts_show_first(desktop: BrowserContext, address: str) -> None:
+    page = desktop.new_page()
+    page.goto(address)
+    form = page.locator("form.calculator")
+    sent = form.evaluate(SHOWN)
+    come_to_calculator(page)
+    assert rounded(form.evaluate(SHOWN)) == rounded(sent)
+    page.close()
+
+
+def test_the_first_answer_stands_above_the_fold_of_a_small_laptop(page: Page) -> None:
+    box = page.locator("form.calculator output").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900
+
+
+def test_what_was_chosen_before_the_scripts_came_stays_chosen(chromium: Browser, address: str) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(address)
+    page.evaluate("document.querySelector('#calculator-probe').value = 'uprobe'")
+    come_to_calculator(page)
+    assert values(page)["probe"] == "uprobe"
+    assert "uprobe" in answer(page).lower()
     context.close()
 
 

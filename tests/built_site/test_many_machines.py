@@ -76,6 +76,7 @@ def page(desktop: BrowserContext) -> Iterator[Page]:
 
 def name(page: Page, machine: str) -> None:
     """Name a machine in the field, as a reader does who knows its id."""
+    page.locator("details:has(.other-machine)").evaluate_all("all => all.forEach(one => { one.open = true; })")
     page.fill(".other-machine", machine)
     page.press(".other-machine", "Enter")
 

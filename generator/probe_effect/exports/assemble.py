@@ -21,7 +21,7 @@ from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
 from probe_effect.exports.figures import write_figures
 from probe_effect.exports.files import copy, write
-from probe_effect.exports.guidance import CALCULATOR, guidance_files
+from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
 from probe_effect.exports.labels import labels, tracer_looks
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
@@ -42,7 +42,7 @@ FOLDERS = ("static", "assets", "content")
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
-OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FORM, INDEX})
+OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX})
 """Of the data of scripts what layouts read, and publish beside the others."""
 
 

@@ -11,12 +11,13 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.answer import sentences
+from probe_effect.answer import asking, sentences
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.proof import pairs, spread
 from probe_effect.answer.words import WORDS
+from probe_effect.exports.first_answer import first_answer
 from probe_effect.exports.guidance_costs import costs_of, printed_cost
 from probe_effect.exports.script_values import ends, kept_of_machine, script_json
 from probe_effect.numbers.home import FIRST_SUITE, in_order
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Submission
 
 CALCULATOR = "guidance.json"
+
+FIRST = "first-answer.json"
+"""What the layout prints of the calculator before its scripts run."""
 
 MOST_COSTS = 400
 """The page has as many of the machines that pages show as have so many costs together, and one at least."""
@@ -73,6 +77,8 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ], "threads": MAX_THREADS},
         "tracers": found.tracers,
         "suites": _suites(found),
+        "questions": _questions(found),
+        "actions": asking.ACTIONS,
         "notes": notes,
         "kinds": kinds,
         "others": {machine: _other(found, machine) for machine in found.others},
@@ -80,6 +86,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "all": kinds.total(),
     }
     yield CALCULATOR, script_json(whole)
+    yield FIRST, script_json(first_answer(found, apart, whole))
     for machine, values in machines.items():
         yield f"guidance/{machine}.json", script_json(values)
 
@@ -119,6 +126,11 @@ def _other(found: Evidence, machine: str) -> Values:
         "href": f"/sources/{first.source.id}/",
         "costs": [printed_cost(found, tracer, case, one) for (_, tracer, case), one in costs.items()],
     }
+
+
+def _questions(found: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Every kind of probe that may have a cost, in its reader's words, by group."""
+    return asking.questions({*(case.probe for _, case in found.cases)})
 
 
 def _suites(found: Evidence) -> list[Values]:

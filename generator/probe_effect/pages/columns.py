@@ -43,6 +43,11 @@ WHAT = (
     _figure("level", "Level", "The value of the factor that the suite varies, such as the number of threads."),
     Column("probe", "Probe", "Where the tracer was attached: the kind of probe."),
     Column("action", "Action", "What the probe does each time it fires."),
+    Column(
+        "first-instruction",
+        "First instruction",
+        "What the kernel does with the first instruction of a function, on which what a probe there costs hangs most.",
+    ),
     Column("scripts", "Scripts", "The program of the case for each tracer, as it was run."),
     Column("standard-tool", "Tool", "A ready-made script or command of a package, with what one event is to it."),
     Column(
@@ -50,6 +55,8 @@ WHAT = (
     ),
 )
 QUANTITIES = (
+    Column("band", "Slowdown of the busiest thread", "A range between two thresholds.", SHARE),
+    Column("band-deed", "What to do", "What such a slowdown allows."),
     Column("quantity", "Quantity", "What was measured, or worked out from it."),
     _figure("value", "Value", "The estimate, with its 95 % interval in brackets where it has one."),
     _figure(

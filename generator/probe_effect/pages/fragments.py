@@ -11,7 +11,7 @@ from probe_effect.answer.rate_tiers import tiers
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
-from probe_effect.pages import estimates, kernels_page, lists, wording
+from probe_effect.pages import estimates, home_page, kernels_page, lists, wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.markdown import render
 from probe_effect.pages.ranges import measured_range
@@ -37,7 +37,13 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     found = evidence(catalogue)
     suites, drawn = first_suite_first(catalogue), HOME_CHART if charts(catalogue) else None
     values: dict[str, dict[str, object]] = {
-        "costs-table": {"reference": reference_submission(catalogue.numbers), "skipped": skipped_cases},
+        "costs-table": {
+            "reference": reference_submission(catalogue.numbers),
+            "skipped": skipped_cases,
+            "named": partial(home_page.named, catalogue),
+        },
+        "user-probes": {"probes": home_page.user_probes(catalogue)},
+        "machines-said": {"said": home_page.machines_said(catalogue)},
         "all-costs": {"suites": suites, "measured": measured_range, "otherwise": partial(_otherwise, found)},
         "bands": {"bands": BANDS},
         "published-costs": {},
@@ -82,7 +88,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     # Of one tracer, the one with most cases: lines of several would lie on each other.
     tracer = max((case.tracer for case in guiding), key=[case.tracer for case in guiding].count, default="")
     own = (case for case in guiding if case.tracer == tracer)
-    lines = [Line(catalogue.titles.get(case.case, case.case), case.known_cost) for case in own]
+    lines = [Line(home_page.named(catalogue, case), case.known_cost) for case in own]
     if not lines:
         return []
     lines.sort(key=lambda line: line.cost.value)

@@ -49,6 +49,16 @@
   const machines = (all, { words }) =>
     [onEach(all), element("p", "", filled(words.greatest, { machine: all[0].entry.machine }))];
 
+  // The same probe on a function that begins otherwise: what a user probe costs hangs on that most.
+  const firsts = ({ entry, asked }, data) => {
+    if (entry.first === "") return [];
+    const others = data.costs.filter((other) => other.first !== entry.first && other.first !== "unknown"
+      && ["probe", "action", "tracer", "machine"].every((name) => other[name] === entry[name]));
+    const each = new Map(others.toReversed().map((other) => [other.first, other]));
+    return [...each].map(([first, other]) =>
+      [`If it is ${data.words[`first-${first}`]}`, slowdown(forecast(other, asked))]);
+  };
+
   const comparable = ({ entry, asked }, data) => {
     const others = data.costs.filter((other) => other.machine !== entry.machine
       && ["case", "tracer", "kind", "basis"].every((name) => other[name] === entry[name]));
@@ -69,7 +79,7 @@
       element("strong", "", deed(all, data)));
     draw(form.querySelector(".calculator-chart"), all, data.thresholds, describe(greatest, data.words));
     form.querySelector(".calculator-figures").replaceChildren(...(all.length > 1 ? machines(all, data) : []),
-      definitions(figures(greatest, data)), origin(greatest));
+      definitions([...firsts(greatest, data), ...figures(greatest, data)]), origin(greatest));
     details.replaceChildren(less(greatest, data),
       section("assumed", "Assumed", list(assumptions(greatest, data))),
       ...(all.length > 1 ? [] : comparable(greatest, data)));

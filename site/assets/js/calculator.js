@@ -4,10 +4,11 @@
   const { fetched, element, filled } = probeEffect.page;
   const { show, refuse } = probeEffect.calculatorAnswer;
   const state = probeEffect.state;
-  const choices = ["tracer", "probe", "first", "case", "machine"];   // each is offered what was measured with those before it
+  const choices = ["probe", "first", "case", "tracer", "machine"];   // each is offered what was measured with those before it
+  const bases = ["measured", "composed", "estimated", "published"];
+  const firsts = ["", "emulated", "stepped", "called", "unknown"];
+  const further = ["threads", "busy", "calls"];                      // fields that few readers need
   const letters = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [0, ""]];
-
-  const spaced = (id) => id.replaceAll("-", " ");
 
   const readThreads = (text, limit) => {
     const value = /^[0-9]+$/.test(text.trim()) ? Number(text) : 0;
@@ -26,13 +27,13 @@
     const slider = form.querySelector("[type=range]");
     const message = form.querySelector(".calculator-message");
     const source = form.querySelector(".calculator-data").href;
-    const [least, most] = data.limits.rate_hz;
+    const [slowest, fastest] = data.limits.rate_hz;
 
     // A field's text as a number; null where it is none that can be meant.
     const readers = {
       rate: (text) => {
         const value = readRate(text);
-        return value === 0 || (value >= least && value <= most) ? value : null;
+        return value === 0 || (value >= slowest && value <= fastest) ? value : null;
       },
       threads: (text) => readThreads(text, data.limits.threads),
       busy: readShare,
@@ -51,14 +52,30 @@
 
     const distinct = (entries, name) => [...new Set(entries.map((entry) => entry[name]))];
 
-    // Equal actions together, in the order of their first case.
+    const group = (label, options) =>
+      (label ? [Object.assign(element("optgroup", "", ...options), { label })] : options);
+    const asOptions = (pairs) => pairs.map(([value, text]) => new Option(text, value));
+    const leading = (entries, name, order) => order.flatMap((one) => entries.filter((entry) => entry[name] === one))[0];
+
+    // What readers want to see, in their words; what has none is the last.
+    const probeOptions = (entries) => {
+      const own = distinct(entries, "probe");
+      return data.questions
+        .map(([label, kinds]) => [label, kinds.filter(([kind]) => own.includes(kind))])
+        .filter(([, kinds]) => kinds.length > 0)
+        .flatMap(([label, kinds]) => group(label, asOptions(kinds)));
+    };
+
+    // Equal actions together, in the order of their first case; others that do the same have their names.
     const caseOptions = (entries) => distinct(entries, "action").flatMap((action) => {
-      const does = action === "nothing" ? "none" : spaced(action);
+      const does = data.actions[action] ?? action.replaceAll("-", " ");
       const own = entries.filter((entry) => entry.action === action);
-      return distinct(own, "case").map((id) => {
-        const { title, basis, known } = own.find((one) => one.case === id);
-        const what = title ? `${title} (${id})` : id;
-        return new Option(`${does}: ${filled(data.words[`is-${known || basis}`], { what })}`, id);
+      const cases = distinct(own, "case");
+      return cases.map((id) => {
+        const alike = own.filter((one) => one.case === id);
+        const what = id !== cases[0] && alike[0].title ? `${does}: ${alike[0].title}` : does;
+        const { basis, known } = leading(alike, "basis", bases);
+        return new Option(filled(data.words[`is-${known || basis}`], { what }), id);
       });
     });
 
@@ -68,12 +85,11 @@
       return new Option(`Any ${alike[0].alike} (${number} machines)`, kind);
     };
 
-    const group = (label, options) => Object.assign(element("optgroup", "", ...options), { label });
-
     const offers = {
+      probe: probeOptions,
+      first: (entries) => distinct(entries, "first").sort((one, other) => firsts.indexOf(one) - firsts.indexOf(other))
+        .map((id) => new Option(id && data.words[`first-${id}`], id)),
       tracer: (entries) => distinct(entries, "tracer").map((id) => new Option(id, id)),
-      probe: (entries) => distinct(entries, "probe").map((id) => new Option(spaced(id), id)),
-      first: (entries) => distinct(entries, "first").map((id) => new Option(id && data.words[`first-${id}`], id)),
       case: caseOptions,
       machine: (entries) => {
         const own = entries.filter(({ basis }) => basis !== "published");
@@ -83,19 +99,23 @@
           ["A machine that was measured", own.map(option)],
           ["A machine like yours", distinct(own, "kind").map(kindOption(own))],
           ["Printed by others†", others.map(option)],
-        ].filter(([, options]) => options.length > 0).map(([label, options]) => group(label, options));
+        ].filter(([, options]) => options.length > 0).flatMap(([label, options]) => group(label, options));
       },
     };
 
-    // What was measured with the choices before, each value once; `kept` stays chosen where it is among them.
+    // What was measured with the choices before, each value once; `kept` stays chosen where it is among them, and where
+    // its case is not, its action.
     const offer = (kept) => {
       const before = {};
+      const action = data.costs.find((one) => one.case === kept.case)?.action;
       choices.forEach((name) => {
         inputs[name].replaceChildren(...offers[name](matching(before)));
-        if (matching({ ...before, [name]: kept[name] }).length > 0) inputs[name].value = kept[name];
+        const alike = name === "case" ? matching({ ...before, action })[0]?.case : undefined;
+        const wanted = [kept[name], alike].find((value) => value !== undefined && matching({ ...before, [name]: value }).length > 0);
+        if (wanted !== undefined) inputs[name].value = wanted;
         before[name] = inputs[name].value;
       });
-      inputs.first.parentElement.hidden = inputs.first.value === "";
+      inputs.first.closest(".calculator-field").hidden = inputs.first.value === "";
     };
 
     const textOf = (name) => inputs[name].value.trim();
@@ -158,6 +178,8 @@
       await others(named).then((found) => Promise.all(found.filter(isTimed).map(load))).catch(() => {});   // told as not known
       const { values, told } = state.read(fields);
       Object.keys(readers).forEach((name) => { inputs[name].value = values[name] ?? inputs[name].defaultValue; });
+      const isFurther = further.some((name) => inputs[name].value !== inputs[name].defaultValue);
+      if (isFurther) form.querySelector(".calculator-further").open = true;
       const { tracer, case: id, machine } = values;
       const possible = matching({ tracer, case: id, machine });
       const first = data.costs.find(({ clear, basis }) => clear && basis === "measured");
@@ -183,7 +205,12 @@
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     addEventListener("popstate", restore);
-    return restore;
+    // What is chosen by the time that the costs are here stays chosen, unless the address asks something.
+    return async () => {
+      if (state.isGiven(form)) return restore();
+      offer(chosen());
+      return answer();
+    };
   };
 
   const start = async (form) => {

@@ -1,0 +1,119 @@
+"""The calculator's chart as its page is sent; `calculator-chart.js` draws the same when a reader asks something else.
+
+Slowdown by rate, both on logarithmic scales, so that a cost is a straight line, with its interval as a band; the
+thresholds, and the point that was asked about.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from probe_effect import units
+from probe_effect.reduce.thresholds import THRESHOLDS
+
+if TYPE_CHECKING:
+    from probe_effect.model import Estimate
+
+LEFT, TOP, RIGHT, BOTTOM = 46, 10, 314, 222
+SLOWDOWNS = (-4, 1)
+"""Powers of ten: 0.01 % to 1000 %."""
+RATES = (1, 7)
+"""Powers of ten: 10/s to 10 M/s."""
+
+
+def calculator_chart(slowdown: Estimate, rate_hz: float, label: str) -> str:
+    """The drawing as SVG, with a point at a rate within `RATES`, where a thread slows by that ratio."""
+    inside = _element(
+        "svg",
+        *_cost(slowdown, rate_hz),
+        x=LEFT,
+        y=TOP,
+        width=RIGHT - LEFT,
+        height=BOTTOM - TOP,
+        viewBox=f"{LEFT} {TOP} {RIGHT - LEFT} {BOTTOM - TOP}",
+    )
+    parts = [*_grid(), *_thresholds(), inside, *_point(slowdown.value, rate_hz)]
+    return _element("svg", *parts, class_="calculator-chart", role="img", aria_label=label, viewBox="0 0 340 260")
+
+
+def _element(name: str, *content: str, **attributes: str | float) -> str:
+    """An element; `class_` and `aria_label` are the attributes `class` and `aria-label`."""
+    named = ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+    return (
+        f"<{name}{''.join(f' {key}={quoteattr(_written(value))}' for key, value in named)}>{''.join(content)}</{name}>"
+    )
+
+
+def _written(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{round(value, 2):g}"
+
+
+def _text(x: float, y: float, words: str, **attributes: str | float) -> str:
+    return _element("text", escape(words), x=x, y=y, **attributes)
+
+
+def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    return _element("line", class_=name, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def _x(power: float) -> float:
+    return LEFT + (power - RATES[0]) / (RATES[1] - RATES[0]) * (RIGHT - LEFT)
+
+
+def _y(power: float) -> float:
+    return BOTTOM + (power - SLOWDOWNS[0]) / (SLOWDOWNS[1] - SLOWDOWNS[0]) * (TOP - BOTTOM)
+
+
+def _grid() -> list[str]:
+    slowdowns = [
+        part
+        for at in range(SLOWDOWNS[0], SLOWDOWNS[1] + 1)
+        for part in (
+            _line("grid", LEFT, _y(at), RIGHT, _y(at)),
+            _text(LEFT - 6, _y(at) + 4, f"{10.0 ** (at + 2):g}{units.GAP}%", text_anchor="end"),
+        )
+    ]
+    rates = [
+        _text(_x(at), BOTTOM + 17, units.stated(10.0**at, units.RATE), text_anchor="middle")
+        for at in range(RATES[0], RATES[1] + 1, 2)
+    ]
+    axis = _line("axis", LEFT, BOTTOM, RIGHT, BOTTOM)
+    return [*slowdowns, *rates, axis, _text(RIGHT, BOTTOM + 33, "events per second", text_anchor="end")]
+
+
+def _thresholds() -> list[str]:
+    found = []
+    for percent, name in THRESHOLDS.items():
+        at = _y(math.log10(percent / 100))
+        found.append(_line("threshold", LEFT, at, RIGHT, at))
+        found.append(_text(LEFT + 5, at - 4, f"{percent}{units.GAP}% {name}", class_="limit"))
+    return found
+
+
+def _ends(ratio: float, rate_hz: float) -> list[str]:
+    """That slowdown at both ends of the range of rates, as points; below 0 it is on the floor."""
+    powers = [(at, at + math.log10(ratio / rate_hz) if ratio > 0 else SLOWDOWNS[0] - 9) for at in RATES]
+    return [f"{_written(_x(at))},{_written(_y(power))}" for at, power in powers]
+
+
+def _cost(slowdown: Estimate, rate_hz: float) -> list[str]:
+    line = _element("polyline", class_="cost", points=" ".join(_ends(slowdown.value, rate_hz)))
+    if slowdown.low is None or slowdown.high is None:
+        return [line]
+    around = [*_ends(slowdown.low, rate_hz), *reversed(_ends(slowdown.high, rate_hz))]
+    return [_element("polygon", class_="band", points=" ".join(around)), line]
+
+
+def _point(ratio: float, rate_hz: float) -> list[str]:
+    cx = _x(math.log10(rate_hz))
+    cy = _y(min(SLOWDOWNS[1], max(SLOWDOWNS[0], math.log10(ratio))))
+    # Never on the line, which rises to the right.
+    dx, dy, anchor = (-9, -8, "end") if cx > (LEFT + RIGHT) / 2 else (9, 16, "start")
+    y = min(max(cy + dy, TOP + 12), BOTTOM - 6)
+    return [
+        _line("drop", cx, cy, cx, BOTTOM),
+        _element("circle", class_="point", cx=cx, cy=cy, r=5),
+        _text(cx + dx, y, units.quantity(ratio, units.SHARE), class_="label", text_anchor=anchor),
+    ]

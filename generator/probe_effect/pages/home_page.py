@@ -1,0 +1,72 @@
+"""What the home page says of all machines together, and of user probes, whose cost their first instruction decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.words import WORDS
+from probe_effect.numbers import names
+from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.likeness import cpu_family, facts_of_submission
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case
+
+USER_PROBE = "uprobe"
+ACTION = "count"
+"""Of the rows for user probes: they are of one action, so that only the instruction differs."""
+
+MECHANISMS = ("emulated", "stepped", "called")
+
+
+def machines_said(catalogue: Catalogue) -> str:
+    """How many machines were timed, and of which kinds: `3 virtual machines (2 of AMD EPYC, 1 of Intel Xeon)`."""
+    newest = [facts_of_submission(found[0]) for found in catalogue.numbers.machines().values()]
+    counted = len(catalogue.numbers.machines("instructions"))
+    kinds = []
+    for tier, number in Counter(one.tier for one in newest).most_common():
+        families = Counter(
+            cpu_family(one.cpu_model or one.architecture) for one in newest if one.tier == tier
+        ).most_common()
+        of = ", ".join(f"{count} of {family}" for family, count in families)
+        kinds.append(f"{number} {tier}{'' if number == 1 else 's'} ({of})")
+    if counted:
+        kinds.append(f"{counted} emulated, where instructions are counted and nothing is timed")
+    return "; ".join(kinds)
+
+
+def named(catalogue: Catalogue, number: Number) -> str:
+    """A case by its name; a user probe with what the kernel does with the first instruction, where that is known."""
+    case = next((one for one in catalogue.cases() if one.id == number.case), None)
+    title = catalogue.titles.get(number.case, number.case)
+    how = mechanism_of(case, number) if case and USER_PROBE in case.needs and number.is_time else None
+    return f"{title}, {how}" if how in MECHANISMS else title
+
+
+def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
+    """On the home machine, for each thing that the kernel does with a first instruction: its words, and a probe so.
+
+    Of several the one that costs most stands for all. Empty where not two of them were measured there.
+    """
+    reference = reference_submission(catalogue.numbers)
+    if reference is None:
+        return []
+    own = catalogue.numbers.of_machine(reference.machine).values()
+    cases = {case.id: case for case in catalogue.cases() if (case.probe, case.action) == (USER_PROBE, ACTION)}
+    numbers = [one for one in own if one.case in cases and one.level is None and one.is_sound]
+    found = [(WORDS[f"first-{how}"], one) for how in MECHANISMS if (one := _dearest(numbers, cases, how))]
+    return found if len(found) > 1 else []
+
+
+def _dearest(numbers: Sequence[Number], cases: dict[str, Case], how: str) -> Number | None:
+    """Of probes with bpftrace that fire so, the one that costs most."""
+    own = [
+        one for one in numbers if names.tool_of(one.tracer) == "bpftrace" and mechanism_of(cases[one.case], one) == how
+    ]
+    return max(own, key=lambda one: one.known_cost.value, default=None)

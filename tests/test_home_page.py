@@ -1,0 +1,37 @@
+"""What the home page says of all machines together, and of user probes by their first instruction."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from probe_effect.numbers.home import reference_submission
+from probe_effect.pages.home_page import machines_said, named, user_probes
+
+if TYPE_CHECKING:
+    from probe_effect.numbers.catalogue import Catalogue
+
+
+def test_the_machines_of_all_families_and_the_emulated_ones_are_as_many_as_were_measured(catalogue: Catalogue) -> None:
+    said = machines_said(catalogue)
+    timed, counted = (len(catalogue.numbers.machines(metric)) for metric in ("time", "instructions"))
+    assert sum(map(int, re.findall(r"(\d+) of ", said))) == timed
+    assert f"{counted} emulated" in said
+
+
+def test_each_first_instruction_has_one_row_and_all_are_of_the_home_machine(catalogue: Catalogue) -> None:
+    found = user_probes(catalogue)
+    reference = reference_submission(catalogue.numbers)
+    assert reference is not None
+    assert {number.submission.machine for _, number in found} == {reference.machine}
+    assert len({words for words, _ in found}) == len(found) >= 2
+
+
+def test_a_user_probe_is_named_with_what_its_first_instruction_is_to_the_kernel(catalogue: Catalogue) -> None:
+    for words, number in user_probes(catalogue):
+        assert named(catalogue, number).endswith(f", {words.partition(' ')[0]}")
+
+
+def test_any_other_probe_is_named_by_its_title(catalogue: Catalogue) -> None:
+    number = next(one for one in catalogue.numbers.current() if one.case == "04-tracepoint-entry")
+    assert named(catalogue, number) == catalogue.titles[number.case]
