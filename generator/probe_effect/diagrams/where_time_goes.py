@@ -1,4 +1,8 @@
-"""Where each tracer spends its time: in the thread that is traced, and in a process of its own."""
+"""Where each tracer spends its time: in the thread that is traced, and in a process of its own.
+
+Read for it: `builtin-trace.c` and `util/evsel.c` in Linux's `tools/perf`: perf trace buffers nothing (`no_buffering`).
+Of strace the form with a filter in the kernel is taken, because without it other system calls are stopped too.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +41,15 @@ def diagram(costs: Costs) -> Diagram:
         ),
         _row(
             "perf trace",
-            "writes two records into a ring, of entry and return",
-            "wakes up, writes a line for each call",
+            "writes two records into a ring, and wakes the tool at each",
+            "writes a line for each call",
             costs("perf-trace", PRINTED),
         ),
         _row(
-            "strace",
+            "strace --seccomp-bpf",
             "stops at entry and at return, and waits each time",
             "wakes up twice, reads registers and memory, writes a line, lets it go on",
-            costs("strace", PRINTED),
+            costs("strace-seccomp", PRINTED),
         ),
     )
     return Diagram(

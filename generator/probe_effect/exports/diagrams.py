@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
 
-WHOSE = "Costs are those of {machine}; their intervals are behind the links below."
+WHOSE = "Costs are those of {machine}."
 ESTIMATED = f"{MARK} stands before what was estimated from counted instructions."
 
 
