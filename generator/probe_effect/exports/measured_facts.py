@@ -1,6 +1,6 @@
 """Times that hand-written pages may quote, by key. `<one>` is `<tracer>.<case>[@<level>]`:
 
-- `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|loss|start|stop>`.
+- `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|rate|loss|start|stop>`.
 - `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
 - `<tracer>.<case>.threads-<n>`: the cost with so many threads that fire the probe, over that with one.
 - `<one>.[untraced-]<tail-50|tail-90|tail-99|tail-99.9|longest>`: so many per cent of the operations take no longer,
@@ -127,6 +127,8 @@ def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
     if one.slowdown is not None and one.baseline is not None and one.baseline.value:
         saturated = slowdown_at(one.bounded_cost, units.NS_PER_SECOND / one.baseline.value)
         yield "slowdown", _bounded(one, "slowdown", one.slowdown if one.is_clear else saturated, units.SHARE)
+    if one.rate_hz is not None:
+        yield "rate", _told(one, "cost", units.rate(one.rate_hz), "the highest rate of events while traced")
     if one.loss_ratio is not None:
         yield "loss", _told(one, "loss", units.percent(one.loss_ratio), "events lost")
 
