@@ -46,7 +46,7 @@ def diagram(costs: Costs) -> Diagram:
                     CALL,
                     Step(THERE, "notes the return address, puts another in its place", "call"),
                     Step(HERE, "its body runs, and returns into a trampoline", "return"),
-                    Step(THERE, "runs what is attached", "no call, but a return", is_probe=True),
+                    Step(THERE, "runs what is attached", "return", is_probe=True),
                     CALLER,
                 ),
                 costs("bpftrace", "03-kretprobe"),
