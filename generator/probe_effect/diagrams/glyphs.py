@@ -1,8 +1,8 @@
 """How wide text is in the site's own typeface, so that boxes fit their words before any browser has seen them.
 
 Source Serif 4 is served by the site, so its widths are the reader's: in thousandths of an em, of the printable ASCII
-characters in their order, at the optical size of small text. `tests/built_site/test_drawn_diagrams.py` holds the boxes to
-what a browser draws.
+characters in their order, at the optical size of small text. `tests/built_site/test_drawn_diagrams.py` holds
+the boxes to what a browser draws.
 """
 
 from __future__ import annotations
