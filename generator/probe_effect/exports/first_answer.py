@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probe_effect import units
 from probe_effect.answer import asking, bands, beside, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import forecast, tried
@@ -97,7 +98,7 @@ def _probes(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
 
 def _firsts(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
     known = sorted(_distinct(costs, "first"), key=FIRSTS.index)
-    return [("", [(first, WORDS.get(f"first-{first}", "")) for first in known])]
+    return [("", [(first, WORDS.get(f"first-{first}", units.MISSING)) for first in known])]
 
 
 def _cases(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:

@@ -1,6 +1,6 @@
 // The calculator: its form and the state in the page's address. What it answers is in calculator-answer.js.
 (() => {
-  const { scales, stated, readRate, readShare } = probeEffect.units;
+  const { scales, stated, readRate, readShare, missing } = probeEffect.units;
   const { fetched, element, filled } = probeEffect.page;
   const { show, refuse } = probeEffect.calculatorAnswer;
   const state = probeEffect.state;
@@ -88,7 +88,7 @@
     const offers = {
       probe: probeOptions,
       first: (entries) => distinct(entries, "first").sort((one, other) => firsts.indexOf(one) - firsts.indexOf(other))
-        .map((id) => new Option(id && data.words[`first-${id}`], id)),
+        .map((id) => new Option(data.words[`first-${id}`] ?? missing, id)),
       tracer: (entries) => distinct(entries, "tracer").map((id) => new Option(id, id)),
       case: caseOptions,
       machine: (entries) => {
