@@ -88,11 +88,16 @@ def cells(found: Comparison) -> tuple[str, str, str]:
     return units.interval(found.difference, units.DURATION), ratio, found.outcome
 
 
-def summary(comparisons: Sequence[Comparison], second: str) -> str:
-    """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`"""
+def summary(comparisons: Sequence[Comparison], second: str, others: str = "") -> str:
+    """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`
+
+    Args:
+        second: where the second sides are.
+        others: what the comparisons are with, ` with others`; nothing where that is said.
+    """
     parts = list(_counted(outcomes(comparisons), second))
     words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
-    return SUMMARY.format(count=_number(len(comparisons), "comparison"), outcomes=words)
+    return SUMMARY.format(count=_number(len(comparisons), "comparison") + others, outcomes=words)
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from probe_effect.compare.agreement import counted_orders
-from probe_effect.compare.comparison import largest
+from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import (
     Column,
     between_kernels,
@@ -18,6 +18,7 @@ from probe_effect.compare.kernels import (
     release_order,
 )
 from probe_effect.numbers.index import newest_first
+from probe_effect.numbers.names import quoted
 from probe_effect.pages import instructions
 from probe_effect.pages.kernel_charts import charts_of
 from probe_effect.pages.markdown import page, render
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
 
+
+PLAIN_ACTIONS = ("nothing", "count")
+"""Of cases that are about their probe."""
+
+MOST_SAID = 3
+"""Changes of a suite that the page begins with."""
 
 AFTER_MACHINES = 1000
 """The weight of the page of changes, which stands behind those of the machines."""
@@ -115,13 +122,45 @@ def tracers(submissions: Iterable[Submission]) -> list[str]:
 
 
 def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[str]]:
-    """How much differs at all, and the largest change between each two kernels and each two versions of a tool."""
-    said = []
+    """What changed from the oldest kernel to the newest, and since when probes exist; then how much differs at all.
+
+    With that the largest change between each two kernels and each two versions of a tool.
+    """
+    said = [group for each in found for group in (_over_all(each, kernels), since(each, kernels)) if len(group) > 1]
     for way in WAYS:
         if some := way.of_all(found):
             largest_ones = _largest_of_each(some, way)
             said.append([instructions.extent(some, way.title), *(way.sentence(one, kernels) for one in largest_ones)])
     return said
+
+
+def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
+    """The largest changes of plain probes from the oldest kernel to the newest, with libbpf where it was counted.
+
+    It opens no sample of its own, as bpftrace does for tracepoints on the only CPU.
+    """
+    plain = {case.id for case in found.suite.cases if case.action in PLAIN_ACTIONS}
+    chosen = next((tracer for tracer in found.tracers if tracer.startswith("libbpf ")), found.tracers[0])
+    lines = (found.along_kernels(row, chosen) for row in found.events() if row.case in plain)
+    sound = [[one for one in line if one.is_sound] for line in lines]
+    ends = (found.kernels[0], found.kernels[-1])
+    whole = (line for line in sound if line and (column_of(line[0]).kernel, column_of(line[-1]).kernel) == ends)
+    compared = largest([compare(line[0], line[-1]) for line in whole if len(line) > 1], MOST_SAID)
+    head = f"{found.suite.title}: which probes changed most, from the oldest kernel here to the newest."
+    return [head, *(instructions.between_kernels(one, kernels) for one in compared)]
+
+
+def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
+    """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
+    firsts: dict[str, list[str]] = {}
+    for row in found.events():
+        cells = [one for tracer in found.tracers for one in found.along_kernels(row, tracer)]
+        known = {column_of(one).kernel for one in cells if one.cost is not None}
+        first = next((kernel for kernel in found.kernels if kernel in known), None)
+        if first is not None and any(release_order(column_of(one).kernel) < release_order(first) for one in cells):
+            firsts.setdefault(first, []).append(quoted(cells[0].title))
+    head = f"{found.suite.title}: what could not be counted on older kernels here."
+    return [head, *(f"From {kernels[kernel]} on: {', '.join(names)}." for kernel, names in firsts.items())]
 
 
 def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Comparison]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.numbers.changes import entries
 from probe_effect.numbers.home import representative
-from probe_effect.pages import changes_page
+from probe_effect.pages import changes_page, findings
 from probe_effect.pages.markdown import page, render
 
 if TYPE_CHECKING:
@@ -58,7 +58,13 @@ def _lists(catalogue: Catalogue) -> list[Listing]:
     by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
     titles = {source.id: source.document.title for source in catalogue.sources}
     return [
-        Listing("machines.md", "machines", "Machines", machines, {"representative": representative}),
+        Listing(
+            "machines.md",
+            "machines",
+            "Machines",
+            machines,
+            {"representative": representative, "found": findings.extremes(catalogue)},
+        ),
         Listing("results.md", "results", "Results", by_metric, {}),
         Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], {}),
         Listing(

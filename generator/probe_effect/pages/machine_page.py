@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import home, names
-from probe_effect.pages import citing, submission_page, wording
+from probe_effect.pages import citing, findings, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.submission_page import with_numbers
 
@@ -32,6 +32,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         shown,
         catalogue,
         chart=next((chart.name for chart in submission_page.charts(shown)), None),
+        found=findings.of_machine(shown.machine, catalogue),
         factor=suite.factor if suite else None,
         measures=submission_page.measures(suite),
     )
