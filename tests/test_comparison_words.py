@@ -54,8 +54,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def listened(maker: Callable[..., Any]) -> Callable[..., Any]:
         def told(*arguments: object, **named: object) -> object:
             found = maker(*arguments, **named)
-            if found is not None:
-                said.append(found if isinstance(found, str) else " | ".join(str(escape(cell)) for cell in found))
+            if isinstance(found, str):
+                said.append(found)
+            elif found is not None:
+                difference, ratio, outcome = (str(escape(cell)) for cell in found)
+                # A page without room leaves out the ratio, which follows from the costs beside it.
+                said.extend([f"{difference} | {ratio} | {outcome}", f"{difference} | {outcome}"])
             return found
 
         return told
