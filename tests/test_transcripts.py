@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from probe_effect.store.transcripts import Shown
 
 SHOWN, PROBLEMS = read_transcripts(DataFolder(REAL_DATA))
+AS_ROOT = (pytest.mark.tracer, pytest.mark.xdist_group("tracer"))
 EACH = [
-    pytest.param(one, id=one.transcript.id, marks=[pytest.mark.tracer] if ROOT_NEED in one.transcript.needs else [])
-    for one in SHOWN
+    pytest.param(one, id=one.transcript.id, marks=AS_ROOT if ROOT_NEED in one.transcript.needs else ()) for one in SHOWN
 ]
 CHAPTERS = {path.stem: path for path in (PROJECT / "content").rglob("*.md")}
 
