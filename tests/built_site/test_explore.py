@@ -232,7 +232,7 @@ def test_what_is_shown_can_be_kept(page: Page, address: str, kind: str, tmp_path
 def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(page: Page, address: str) -> None:
     opened(page, address, "case=06-uprobe&tracer=bpftrace")
     text = page.locator('#explore-live [data-cite="text"]').text_content() or ""
-    assert "“Cost of one event: 06-uprobe;" in text
+    assert "“Cost of one event: Uprobe;" in text
     assert "data version " in text
     assert text.endswith(f"{address}explore/?case=06-uprobe&tracer=bpftrace")
 

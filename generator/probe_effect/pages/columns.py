@@ -161,7 +161,6 @@ COMPARED = (
         "center",
     ),
     _figure("then", "Then", "The cost in the earlier run.", TIME),
-    _figure("now", "In this run", "The cost in the run that the page is of.", TIME),
     _figure("difference", "Difference", "The second less the first, with its 95 % interval.", TIME),
     _figure("ratio", "Ratio", "The second over the first, with its 95 % interval.", TIMES),
     Column("program", "Program", "The program that was traced, at real work; the page of its suite says which work."),
