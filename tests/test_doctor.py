@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
-from fakes.project import FakeProject
+from fakes.project import FakeProject, as_root
 from probe_effect.cli.group import commands
-from probe_effect.measure.diagnosis import CLOSED, Diagnosis, diagnose
+from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.tracers.bpftrace import Bpftrace
+from probe_effect.tracers.kernel import CLOSED
 from probe_effect.tracers.packages import TOOLS, install_line, missing_packages
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Modest(Bpftrace):
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     monkeypatch.setenv("PATH", f"{BIN}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(os, "geteuid", lambda: ROOT_ID)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
@@ -195,10 +196,8 @@ def test_without_root_it_says_what_sudo_would_change(project: FakeProject, monke
 def test_what_a_closed_tracefs_refuses_is_not_taken_for_the_kernels_word(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> str:
-        raise PermissionError
-
-    monkeypatch.setattr("probe_effect.measure.diagnosis.tracefs_missing", refuse)
+    monkeypatch.setattr("probe_effect.tracers.kernel.tracefs_folder", lambda _: None)
+    monkeypatch.setattr("os.path.ismount", lambda path: str(path).endswith("sys/kernel/tracing"))
     diagnosis = found(project)
     assert diagnosis.tracefs.reason == CLOSED
     assert (diagnosis.kernel["kprobe"], diagnosis.kernel["fentry"], diagnosis.kernel["tracepoint"]) == (
@@ -302,7 +301,7 @@ def test_there_is_one_line_for_apt_where_there_is_apt(bare: Path, monkeypatch: p
     monkeypatch.setenv("PATH", str(bare))
     monkeypatch.setattr(os, "geteuid", lambda: USER_ID)
     assert install_line(["strace", "uftrace"]) == "sudo apt install strace uftrace"
-    monkeypatch.setattr(os, "geteuid", lambda: ROOT_ID)
+    as_root(monkeypatch)
     assert install_line(["strace"]) == "apt install strace"
     assert install_line([]) is None
 

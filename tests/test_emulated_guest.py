@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fakes.project import FakeProject, on_the_path
+from fakes.project import FakeProject, as_root, on_the_path
 from probe_effect.emulated import guest as module
 from probe_effect.emulated.guest import Guest, serve
 from probe_effect.emulated.messages import load_message, run_request
@@ -63,7 +62,7 @@ class Host:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     on_the_path(monkeypatch)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     kernel = tmp_path / "kernel"
     (kernel / "proc").mkdir()

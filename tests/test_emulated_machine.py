@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from fakes.project import FAKES, FakeProject, on_the_path, rows
+from fakes.project import FAKES, FakeProject, as_root, on_the_path, rows
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.measure import measure as measure_command
@@ -115,7 +115,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeMachin
     monkeypatch.setenv("FAKE_GUEST", str(made.moments))
     monkeypatch.setenv("FAKE_ROOT", str(tmp_path))
     monkeypatch.setenv("FAKE_WORKLOADS", "")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     yield made
     if (made.moments / "pids").exists():
         assert not [pid for pid in made.guests() if Path(f"/proc/{pid}").exists()], "an emulator is left"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import baseline_row, block_rows
-from fakes.project import FakeProject, on_the_path, rows, started_by, wait_until
+from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, wait_until
 from probe_effect.checks.run import check
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
@@ -36,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     on_the_path(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("FAKE_TIMES", "1")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.case("01-plain", counted_by="twin", twin='print: {"type": "map", "data": {"@": 100000}}')
     made.case("02-kernel-function", needs="kprobe")

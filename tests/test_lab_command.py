@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from builders import REAL_DATA
-from fakes.project import FakeProject, document, on_the_path
+from fakes.project import FakeProject, as_root, document, on_the_path
 from probe_effect.cli.lab import lab as command
 from probe_effect.cli.laboratories import LABORATORIES, Laboratory
 from probe_effect.errors import HostNotReady
@@ -37,7 +37,7 @@ TINY = Laboratory(
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     on_the_path(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.case("01-plain")
     made.case("02-other")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from fakes.project import FakeProject, on_the_path, rows, started_by, wait_until, work_folders_of
+from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, wait_until, work_folders_of
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
@@ -171,7 +171,7 @@ def test_the_next_run_names_and_ends_a_tracer_that_outlived_its_killed_run(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("probe_effect.measure.leftovers.PATIENCE_S", 0.1)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     project.case("obstinate", "fake: stays")
     with project.start("--quick", "--blocks", "5") as running:
         wait_until(lambda: is_live("obstinate.bt", running.pid))

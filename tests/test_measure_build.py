@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from build_trees import small_tree
-from fakes.project import FAKES, FakeProject, document, rows, started_by, wait_until, work_folders_of
+from fakes.project import FAKES, FakeProject, as_root, document, rows, started_by, wait_until, work_folders_of
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_tree
 from probe_effect.cli.measure import measure as command
@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     (programs / "bpftrace").symlink_to(FAKES / "bin" / "bpftrace")
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.header.write_bytes((SOURCE / "loop.h").read_bytes())
     (made.suite / "workload" / "loop.c").write_bytes((SOURCE / "build/workload/build-loop.c").read_bytes())

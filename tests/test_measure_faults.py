@@ -16,7 +16,17 @@ import pytest
 from rich.console import Console
 
 from builders import baseline_row, machine_document, many_blocks
-from fakes.project import FAKES, IMPATIENT, FakeProject, document, on_the_path, rows, started_by, work_folders_of
+from fakes.project import (
+    FAKES,
+    IMPATIENT,
+    FakeProject,
+    as_root,
+    document,
+    on_the_path,
+    rows,
+    started_by,
+    work_folders_of,
+)
 from probe_effect.cli.measure_display import display
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.bench import Progress
@@ -42,7 +52,7 @@ if TYPE_CHECKING:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     """A sound case; each test adds one with a fault, or spoils something else."""
     on_the_path(monkeypatch)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     made = FakeProject(tmp_path)
     made.case("sound")

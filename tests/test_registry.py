@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
-from fakes.project import FAKES, FakeProject, document, on_the_path, rows
+from fakes.project import FAKES, FakeProject, as_root, document, on_the_path, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import UsageError
 from probe_effect.tracers.ftrace import Ftrace
@@ -24,7 +23,7 @@ NEWER = FAKES / "newer" / "bpftrace"
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     on_the_path(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.case("plain")
     monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)

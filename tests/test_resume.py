@@ -13,7 +13,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from builders import write_samples
-from fakes.project import FAKES, FakeProject, document, on_the_path, rows, started_by, wait_until, work_folders_of
+from fakes.project import (
+    FAKES,
+    FakeProject,
+    as_root,
+    document,
+    on_the_path,
+    rows,
+    started_by,
+    wait_until,
+    work_folders_of,
+)
 from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
@@ -45,7 +55,7 @@ SEED = 7
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     on_the_path(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.case("01-plain", counted_by="twin", twin='print: {"type": "map", "data": {"@": 100000}}')
     made.case("02-kernel-function", needs="kprobe")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fakes.project import as_root
 from probe_effect.measure.submission import hand_to_sudo_user
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
         return os.stat_result(values)
 
     monkeypatch.setattr(os, "chown", chown)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     monkeypatch.setattr(Path, "stat", stat)
     return found
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from builders import PROJECT
+from fakes.project import as_root
 from probe_effect.tracers.dtrace import LIVE, Dtrace, DtraceSession, count_aggregations, count_drops, count_lines
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import at_path
@@ -231,7 +232,7 @@ def test_without_root_the_reason_says_sudo(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_on_linux_tracefs_must_be_where_dtrace_looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     dtrace = Dtrace(program=FAKE, root=tmp_path, system="Linux")
     assert "mount -t debugfs" in str(dtrace.available())
     (tmp_path / "sys/kernel/debug/tracing/events").mkdir(parents=True)
@@ -248,7 +249,7 @@ def test_on_linux_the_kernel_says_what_it_lacks(tmp_path: Path) -> None:
 
 def test_on_linux_probes_of_kernel_functions_need_the_list_of_functions_and_no_kprobes(tmp_path: Path) -> None:
     tracefs = tmp_path / "sys/kernel/debug/tracing"
-    tracefs.mkdir(parents=True)
+    (tracefs / "events").mkdir(parents=True)
     dtrace = Dtrace(program=FAKE, root=tmp_path, system="Linux")
     (tracefs / "kprobe_events").touch()
     assert "this kernel has no function entry by BPF trampoline" in str(dtrace.missing("kprobe"))

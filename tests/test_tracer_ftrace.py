@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.project import as_root
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.dynamic_events import DynamicEvents, tracefs
 from probe_effect.tracers.ftrace import Ftrace
@@ -189,7 +190,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(Path, "mkdir", make_with_files)
     monkeypatch.setattr(Path, "rmdir", shutil.rmtree)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     return tmp_path
 
 

@@ -13,6 +13,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from fakes.project import as_root
 from probe_effect.compilers import compiled
 from probe_effect.tracers.libbpf import BPF_COMPILER, INCLUDE, LIBRARY, Libbpf, LibbpfSession, prebuild
 from probe_effect.tracers.protocol import TracerFailed
@@ -147,7 +148,7 @@ def test_each_thing_missing_is_named_with_what_to_do(monkeypatch: pytest.MonkeyP
     (tmp_path / LIBRARY).touch()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "sudo" in str(tracer.available())
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     assert "mount -t tracefs" in str(tracer.available())
     (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
     assert tracer.available() is None
@@ -172,7 +173,7 @@ def prebuilt(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest
 def test_what_was_prebuilt_needs_no_compiler_and_no_headers(
     prebuilt: Libbpf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
     assert prebuilt.available() is None
     assert prebuilt.version() == "libbpf v0.0, fake clang 1.0"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from fakes.project import as_root
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
@@ -48,7 +49,7 @@ EVENT = "enable-event --userspace --channel=channel --fake-events=40 fake:work"
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{HERE / 'fakes' / 'lttng'}:{os.environ['PATH']}")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fakes.project import as_root
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX
@@ -291,7 +292,7 @@ def test_perf_trace_is_live_when_it_has_events_and_sleeps_over_them(
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """The root of a host where root may use perf."""
     request.getfixturevalue("fakes")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     (tmp_path / "proc/sys/kernel").mkdir(parents=True)
     (tmp_path / "proc/sys/kernel/perf_event_paranoid").write_text("2\n", encoding="utf-8")
     (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
@@ -341,10 +342,8 @@ def test_without_tracefs_the_reason_says_how_to_mount_it(host: Path) -> None:
 
 
 def test_a_closed_tracefs_is_said_to_be_closed(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Path) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr("probe_effect.tracers.perf.tracefs_missing", refuse)
+    (host / "sys/kernel/tracing/events").rmdir()
+    monkeypatch.setattr("os.path.ismount", lambda path: path == host / "sys/kernel/tracing")
     assert "remount,mode=755" in str(reason(host))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from fakes.project import as_root
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
@@ -43,7 +44,7 @@ AT_ONCE_S = 0.2
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{HERE / 'fakes' / 'systemtap'}:{os.environ['PATH']}")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
 
 
 @pytest.fixture

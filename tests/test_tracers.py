@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from fakes.project import as_root
 from probe_effect.tracers import kernel
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession, count_attached, count_json, count_lines
 from probe_effect.tracers.protocol import TracerFailed
@@ -221,7 +222,7 @@ def test_without_root_the_reason_says_sudo(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("fakes")
 def test_without_tracefs_the_reason_says_how_to_mount_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    as_root(monkeypatch)
     assert "mount -t tracefs" in str(Bpftrace(root=tmp_path).available())
     (tmp_path / "sys/kernel/tracing/events").mkdir(parents=True)
     assert Bpftrace(root=tmp_path).available() is None

@@ -177,6 +177,12 @@ def on_the_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     monkeypatch.setenv("PATH", ":".join([*map(str, folders), str(FAKES / "bin"), os.environ["PATH"]]))
 
 
+def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have us be root with all of root's capabilities, for fakes that ask for nothing more."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr("probe_effect.tracers.tool.may_trace", lambda _: True)
+
+
 def wait_until(proof: Callable[[], bool]) -> None:
     """Return when `proof` holds."""
     deadline_s = time.monotonic() + DEADLINE_S

@@ -15,7 +15,7 @@ from probe_effect.machine.kernel import aslr
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.request import resolve
 from probe_effect.store.suite_file import Need, script_paths
-from probe_effect.tracers.kernel import TRACEFS, missing, tracefs_missing
+from probe_effect.tracers.kernel import CLOSED, TRACEFS, missing, tracefs_missing
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.workloads.build import Program, build
 from probe_effect.workloads.loop import clock_read_ns
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Tracer
 
 NEEDS: tuple[Need, ...] = get_args(Need)
-CLOSED = "tracefs is closed to users other than root, so that the kernel cannot be asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,22 +181,15 @@ def _build(work: Work, cache: Path | None) -> Program | str:
 
 def _tracefs(root: Path) -> Answer:
     """Where tracefs is mounted and open to us."""
-    try:
-        reason = tracefs_missing(root)
-    except PermissionError:
-        return Answer(None, CLOSED)
+    reason = tracefs_missing(root)
     place = next((place for place in TRACEFS if reason is None and (root / place / "events").is_dir()), None)
     return Answer(f"/{place}" if place else None, reason)
 
 
 def _kernel_missing(need: Need, root: Path) -> str | None:
     """None when the kernel offers it, else why not; to whom tracefs is closed, its refusals say nothing."""
-    is_closed = _tracefs(root).reason == CLOSED
-    try:
-        reason = missing(need, root)
-    except PermissionError:
-        is_closed, reason = True, CLOSED
-    return CLOSED if reason and is_closed else reason
+    reason = missing(need, root)
+    return CLOSED if reason and tracefs_missing(root) == CLOSED else reason
 
 
 def _sibling_times(root: Path, cpu: int) -> dict[int, CpuTimes | None]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""
 MOUNT = "mount -t tracefs nodev /sys/kernel/tracing"
+CLOSED = (
+    "tracefs is closed to users other than root, so that the kernel cannot be asked; run this command with sudo, or as "
+    "root: mount -o remount,mode=755 /sys/kernel/tracing"
+)
 NOT_MOUNTED = f"tracefs is not mounted; as root: {MOUNT}"
 MAY_NOT_MOUNT = (
     "tracefs is not mounted, and root may not mount it here, as in a container; give the container --privileged, "
@@ -68,14 +72,20 @@ def missing(need: Need, root: Path) -> str | None:
     Source: a `kprobe` or `uprobe` device stands under event_source since Linux 4.17 (kernel/events/core.c);
     before, and for tracepoints, tracefs has the file or folder.
     """
-    if _is_offered(need, root):
-        return _functions_missing(need, root) if need in ON_FTRACE else None
-    return _has_none(need, root)
+    try:
+        if _is_offered(need, root):
+            return _functions_missing(need, root) if need in ON_FTRACE else None
+        return _has_none(need, root)
+    except PermissionError:  # pathlib takes only what is not there for absent
+        return CLOSED
 
 
 def tracefs_folder(root: Path) -> Path | None:
-    """Where tracefs is mounted; None where it is not."""
-    return next((root / place for place in TRACEFS if (root / place / "events").is_dir()), None)
+    """Where tracefs is mounted and open to us; None where it is not."""
+    try:
+        return next((root / place for place in TRACEFS if (root / place / "events").is_dir()), None)
+    except PermissionError:
+        return None
 
 
 def tracefs_missing(root: Path) -> str | None:
@@ -85,6 +95,8 @@ def tracefs_missing(root: Path) -> str | None:
 
 def no_tracefs(root: Path) -> str:
     """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`tracers/mounts.py`)."""
+    if os.path.ismount(root / TRACEFS[0]):
+        return CLOSED
     if has_no_tracefs(root):
         return "this kernel has no tracefs: CONFIG_TRACING is not set"
     return MAY_NOT_MOUNT if os.geteuid() == 0 else NOT_MOUNTED

@@ -89,13 +89,7 @@ class Perf(Tool):
         )
 
     def _tracefs_refused(self) -> str | None:
-        try:
-            return tracefs_missing(self.root)
-        except PermissionError:
-            return (
-                "tracefs is closed to users other than root; run this command with sudo, or as root: "
-                "mount -o remount,mode=755 /sys/kernel/tracing"
-            )
+        return tracefs_missing(self.root)
 
 
 def perf_tracers() -> tuple[Perf, ...]:
