@@ -28,7 +28,9 @@ import json, sys
 from pathlib import Path
 folder = Path({folder!r})
 address = sys.argv[-1]
-with (folder / "calls").open("a") as calls:
+with (folder / "calls").open("a+") as calls:
+    calls.seek(0)
+    before = calls.read().splitlines()
     calls.write(address + "\\n")
 answers = json.loads((folder / "answers.json").read_text())
 key = next((key for key in answers if key in address), None)
@@ -37,7 +39,8 @@ if key is None:
 if key == "/zip":
     sys.stdout.buffer.write((folder / "artefact.zip").read_bytes())
 else:
-    print(json.dumps(answers[key]))
+    several = answers[key]
+    print(json.dumps(several[min(sum(key in one for one in before), len(several) - 1)]))
 """
 
 
@@ -48,20 +51,42 @@ def zipped(name: str, content: bytes) -> bytes:
     return file.getvalue()
 
 
+def pull(commit: str = SHA, changed_files: int = 1, state: str = "open") -> dict[str, Any]:
+    """The pull request 7, as its own address says it."""
+    return {
+        "number": 7,
+        "state": state,
+        "head": {"sha": commit},
+        "base": {"ref": "main"},
+        "changed_files": changed_files,
+    }
+
+
+def changing(*names: str) -> list[dict[str, str]]:
+    return [{"filename": name} for name in names]
+
+
 @dataclass
 class Hub:
-    """What GitHub would answer about pull request 7."""
+    """What GitHub would answer about pull request 7: `pulls` one time after the other, the last one ever after."""
 
     folder: Path
-    pulls: list[Any] = field(default_factory=lambda: [{"number": 7, "head": {"sha": SHA}}])
-    files: list[Any] = field(default_factory=lambda: [[{"filename": "data/results/a/b/samples.csv"}]])
+    listed: list[Any] = field(default_factory=lambda: [{"number": 7, "head": {"sha": SHA}}])
+    pulls: list[Any] = field(default_factory=lambda: [pull()])
+    files: list[Any] = field(default_factory=lambda: changing("data/results/a/b/samples.csv"))
     size: int = 300
     artefact: bytes = zipped("review.json", REVIEW)
 
     def fetch(self, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the script against it."""
         artefacts = {"artifacts": [{"id": 5, "name": "review", "size_in_bytes": self.size}]}
-        answers = {"/pulls?": self.pulls, "/files": self.files, "/artifacts?": artefacts, "/zip": None}
+        answers = {
+            "/pulls?": [self.listed],
+            "/pulls/7": self.pulls,
+            f"/compare/main...{SHA}": [{"files": self.files}],
+            "/artifacts?": [artefacts],
+            "/zip": None,
+        }
         (self.folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
         (self.folder / "artefact.zip").write_bytes(self.artefact)
         gh = self.folder / "gh"
@@ -102,11 +127,25 @@ def test_a_branch_with_a_strange_name_stays_one_word_of_the_question(hub: Hub) -
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"pulls": []}, "no open pull request"),
-        ({"pulls": [{"number": 7, "head": {"sha": "2" * 40}}]}, "no open pull request"),
-        ({"files": [[{"filename": "data/a"}], [{"filename": "Makefile"}]]}, "changes 1 files beside data"),
-        ({"files": [[{"filename": "data/run", "previous_filename": ".ci/run"}]]}, "changes 1 files beside data"),
-        ({"files": [[{"filename": "database/x"}]]}, "changes 1 files beside data"),
+        ({"listed": []}, "no open pull request"),
+        ({"listed": [{"number": 7, "head": {"sha": "2" * 40}}]}, "no open pull request"),
+        ({"pulls": [pull("2" * 40)]}, "no open pull request"),
+        ({"pulls": [pull(state="closed")]}, "no open pull request"),
+        ({"pulls": [pull(), pull("2" * 40)]}, "has changed meanwhile"),
+        ({"files": changing("Makefile")}, "changes 1 files beside data"),
+        ({"files": changing("data/a", "Makefile"), "pulls": [pull(changed_files=2)]}, "changes 1 files beside data"),
+        ({"files": [{"filename": "data/run", "previous_filename": ".ci/run"}]}, "changes 1 files beside data"),
+        ({"files": changing("database/x")}, "changes 1 files beside data"),
+        ({"files": []}, "does not list in full"),
+        ({"pulls": [pull(changed_files=2)]}, "changes 2 files, which GitHub does not list in full"),
+        (
+            {"files": changing(*[f"data/{n}" for n in range(300)]), "pulls": [pull(changed_files=3001)]},
+            "changes 3001 files, which GitHub does not list in full",
+        ),
+        (
+            {"files": changing(*[f"data/{n}" for n in range(3000)]), "pulls": [pull(changed_files=3000)]},
+            "changes 3000 files, which GitHub does not list in full",
+        ),
         ({"size": (256 << 10) + 1}, "no review of at most"),
         ({"artefact": b"no zip at all"}, "no review of at most"),
         ({"artefact": zipped("../../review.json", REVIEW)}, "no review of at most"),
@@ -121,12 +160,17 @@ def test_none_is_due_where_something_is_not_as_it_should_be(hub: Hub, changes: d
     assert reason in ran.stderr
 
 
+def test_what_is_changed_is_asked_of_the_commit_that_was_run_and_the_pull_request_last_of_all(hub: Hub) -> None:
+    hub.fetch()
+    asked = (hub.folder / "calls").read_text(encoding="utf-8").splitlines()
+    assert asked[2] == f"repos/o/r/compare/main...{SHA}"
+    assert asked[-1] == "repos/o/r/pulls/7"
+    assert not [address for address in asked if "/files" in address]
+
+
 def test_a_question_that_github_does_not_answer_ends_it(hub: Hub) -> None:
-    (hub.folder / "out").mkdir()
-    hub.files = []
-    ran = hub.fetch(REPOSITORY="o/r", RUN="3", HEAD_SHA=SHA)
-    assert ran.stdout == "pull-request=7\n"  # no files changed: nothing beside data
     (hub.folder / "gh").write_text("#!/bin/sh\nexit 4\n", encoding="utf-8")
+    (hub.folder / "gh").chmod(0o755)
     environment = {"PATH": f"{hub.folder}:{os.environ['PATH']}", "REPOSITORY": "o/r", "RUN": "3"}
     environment |= {"HEAD_OWNER": "ada", "HEAD_BRANCH": "x", "HEAD_SHA": SHA}
     failed = subprocess.run(
@@ -143,8 +187,53 @@ def test_a_question_that_github_does_not_answer_ends_it(hub: Hub) -> None:
 
 COMMENT_GH = """#!/bin/sh
 echo "$@" >> calls
-case "$*" in *--paginate*) cat standing ;; esac
+case "$*" in
+    *--paginate*) cat standing; exit "$(cat status)" ;;
+    *pulls/7*) cat newest ;;
+esac
 """
+
+
+@dataclass
+class Writing:
+    """The job that writes the comment, its last step run by the shell that GitHub would take."""
+
+    folder: Path
+    standing: str = ""
+    newest: str = SHA
+    status: int = 0
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        workflow = yaml.safe_load((PROJECT / ".github/workflows/preview-comment.yml").read_text(encoding="utf-8"))
+        step = workflow["jobs"]["write"]["steps"][-1]
+        assert step["env"]["HEAD_SHA"] == "${{ github.event.workflow_run.head_sha }}"
+        for name, text in (
+            ("comment.md", "What would change.\n"),
+            ("standing", self.standing),
+            ("newest", self.newest),
+            ("status", str(self.status)),
+            ("gh", COMMENT_GH),
+        ):
+            (self.folder / name).write_text(text, encoding="utf-8")
+        (self.folder / "gh").chmod(0o755)
+        environment = {"PATH": f"{self.folder}:/usr/bin:/bin", "REPOSITORY": "o/r", "PULL_REQUEST": "7"}
+        return subprocess.run(
+            [*shell(workflow, step), "-c", step["run"]],
+            cwd=self.folder,
+            env=environment | {"HEAD_SHA": SHA},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+    def calls(self) -> list[str]:
+        return (self.folder / "calls").read_text(encoding="utf-8").splitlines()
+
+
+def shell(workflow: dict[str, Any], step: dict[str, Any]) -> list[str]:
+    """What GitHub runs a step with: https://docs.github.com/actions/reference/workflow-syntax-for-github-actions"""
+    named = step.get("shell") or workflow.get("defaults", {}).get("run", {}).get("shell")
+    return {None: ["bash", "-e"], "bash": ["bash", "--noprofile", "--norc", "-eo", "pipefail"]}[named]
 
 
 @pytest.mark.parametrize(
@@ -155,14 +244,21 @@ case "$*" in *--paginate*) cat standing ;; esac
     ],
 )
 def test_one_comment_stands_and_is_written_anew(tmp_path: Path, standing: str, call: str) -> None:
-    workflow = yaml.safe_load((PROJECT / ".github/workflows/preview-comment.yml").read_text(encoding="utf-8"))
-    script = workflow["jobs"]["write"]["steps"][-1]["run"]
-    (tmp_path / "comment.md").write_text("What would change.\n", encoding="utf-8")
-    (tmp_path / "standing").write_text(standing, encoding="utf-8")
-    (tmp_path / "gh").write_text(COMMENT_GH, encoding="utf-8")
-    (tmp_path / "gh").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "REPOSITORY": "o/r", "PULL_REQUEST": "7"}
-    subprocess.run(["/bin/bash", "-e", "-c", script], cwd=tmp_path, env=environment, check=True)
-    assert (tmp_path / "calls").read_text(encoding="utf-8").splitlines()[-1] == call
+    writing = Writing(tmp_path, standing)
+    assert writing.run().returncode == 0
+    assert writing.calls()[-1] == call
     body = (tmp_path / "body.md").read_text(encoding="utf-8")
     assert body == "<!-- probe-effect review -->\n\nWhat would change.\n"
+
+
+def test_no_comment_is_written_over_a_newer_commit(tmp_path: Path) -> None:
+    writing = Writing(tmp_path, newest="2" * 40)
+    ran = writing.run()
+    assert (ran.returncode, len(writing.calls())) == (0, 1)
+    assert "newer commit" in ran.stdout
+
+
+def test_a_list_of_comments_that_github_does_not_give_is_a_failure_and_no_second_comment(tmp_path: Path) -> None:
+    writing = Writing(tmp_path, status=1)
+    assert writing.run().returncode != 0
+    assert [call for call in writing.calls() if "--method" in call] == []
