@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
-from builders import FOLDER, machine_values, many_blocks, skipped_row, write_data, write_submission
+from builders import COST_NS, FOLDER, machine_values, many_blocks, skipped_row, write_data, write_submission
 from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
+from probe_effect.numbers.remedies import REMEDIES
+from probe_effect.reduce.grades import OF_SUBMISSION
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import checkout_of
@@ -67,6 +70,13 @@ def another_run() -> list[Sample]:
     return [replace(row, wall_ns=row.wall_ns + 1) for row in many_blocks() if row.wall_ns is not None]
 
 
+def other_machine(machine: str) -> dict[str, Any]:
+    """`machine.json` of another machine of the same kind."""
+    values = machine_values()
+    values["machine"]["id"] = machine
+    return values
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
@@ -82,9 +92,74 @@ def changed_by(repository: Path, branch: str) -> list[str]:
 def test_what_will_be_public_is_shown_before_anything_happens(clone: Clone) -> None:
     outcome = submit(clone, "--dry-run", "--name", "Ada Example")
     shown = " ".join(outcome.stderr.split())
-    for words in (*FILES, "Example CPU 9000", "6.12.1-amd64", "Ada Example", AUTHOR, "never recorded host names"):
+    names = [f"{FOLDER}/{Path(file).name}" for file in FILES]
+    for words in (
+        str(Path(SUBMISSION).parent),
+        *names,
+        "Example CPU 9000",
+        "6.12.1-amd64",
+        "Ada Example",
+        AUTHOR,
+        "never recorded host names",
+    ):
         assert words in shown
     assert outcome.stdout == f"{BRANCH}\n"
+
+
+def test_names_of_files_and_all_else_that_is_shown_fit_a_terminal_of_80_columns(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    write_submission(clone.data, another_run(), other_machine("other-machine"))
+    git(clone.root, "add", "data/results/other-machine")
+    git(clone.root, "commit", "--quiet", "-m", "Merged")
+    shown = submit(clone, "--dry-run", "--name", "Ada Example").stderr
+    assert f"{FOLDER}/machine.json" in shown
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+def test_the_numbers_stand_beside_those_of_the_nearest_machine_before_anything_is_sent(clone: Clone) -> None:
+    dearer = [replace(row, wall_ns=row.wall_ns + 1) for row in many_blocks(cost_ns=COST_NS + 400) if row.wall_ns]
+    write_submission(clone.data, dearer, other_machine("other-machine"))
+    git(clone.root, "add", "data/results/other-machine")
+    git(clone.root, "commit", "--quiet", "-m", "Merged")
+    shown = " ".join(submit(clone, "--dry-run").stderr.split())
+    assert f"test-machine/{FOLDER}: cost of one event here there difference (95 %) with bpftrace" in shown
+    assert "there other-machine its kind same CPU, Example CPU 9000" in shown
+    assert "Of 1 comparison, 1 has lower overhead here." in shown
+
+
+def test_the_grade_is_shown_with_what_would_better_it(clone: Clone) -> None:
+    shown = " ".join(submit(clone, "--dry-run").stderr.split())
+    assert f"Grades, and what would better them B {FOLDER} because fewer than 20 blocks better: more blocks" in shown
+
+
+def test_where_nobody_has_such_numbers_they_are_shown_alone(clone: Clone) -> None:
+    shown = " ".join(submit(clone, "--dry-run").stderr.split())
+    assert "there no published machine has such numbers" in shown
+
+
+def test_other_data_that_cannot_be_read_keeps_nobody_from_sending(clone: Clone) -> None:
+    other = write_submission(clone.data, another_run(), other_machine("other-machine"))
+    (other / "machine.json").write_text("{}", encoding="utf-8")
+    outcome = submit(clone, clone.data / "results/test-machine", "--dry-run")
+    assert "so there is nothing to compare with" in outcome.stderr
+
+
+def test_every_reason_of_a_grade_has_what_would_better_it() -> None:
+    assert {rule.fact for rule in OF_SUBMISSION} == set(REMEDIES)
+
+
+def test_the_branch_can_be_looked_at_and_gone_to_by_the_commands_that_it_says(clone: Clone) -> None:
+    submit(clone, "--remote", clone.bare)
+    said = submit(clone, "--remote", clone.bare).stderr.splitlines()
+    commands_ = [line.partition(": ")[2] for line in said if line.startswith("to ")]
+    assert len(commands_) == 2
+    for command in commands_:
+        done = subprocess.run(["sh", "-c", command], cwd=clone.data, capture_output=True, text=True, check=False)  # noqa: S607
+        assert done.returncode == 0, done.stderr
+    assert git(clone.root, "branch", "--show-current") == BRANCH
+    assert git(clone.root, "status", "--porcelain") == ""
 
 
 def test_a_dry_run_changes_nothing(clone: Clone) -> None:

@@ -11,6 +11,7 @@ from probe_effect import units
 from probe_effect.checks import run as checks
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited
+from probe_effect.cli.submit_beside import show_numbers
 from probe_effect.cli.submit_send import send, tell_dry_run
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
@@ -19,7 +20,7 @@ from probe_effect.measure.resume import command_to_go_on
 from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
-from probe_effect.submit.bundle import read_bundles, unpublished
+from probe_effect.submit.bundle import IN_REPOSITORY, read_bundles, unpublished
 from probe_effect.submit.private import find_private, marks_of_host
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
         return
     for bundle in bundles:
         _show_bundle(bundle)
+        show_numbers(bundle.items, data, checkout)
     looked_for = _look_for_private(bundles, (*options["allowed"], options["name"] or ""), data)
     bundles = _with_credits(bundles, options, asks=asks)
     credits_ = [item.credit for one in bundles for item in one.items]
@@ -136,14 +138,15 @@ def _asked_name() -> str | None:
 
 def _show_bundle(bundle: SubmissionBundle) -> None:
     """On the side, all that one pull request makes public."""
-    show_section(f"What will be published of {bundle.machine}", _files(bundle), aside=True)
+    show_section(f"What will be published, in {IN_REPOSITORY}/{bundle.machine}", _files(bundle), aside=True)
     newest = max(bundle.items, key=lambda item: item.document.run.started)
     show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
 
 
 def _files(bundle: SubmissionBundle) -> Iterator[tuple[str, str]]:
     for item in bundle.items:
-        yield from ((units.size(path.stat().st_size), item.target(path)) for path in item.files())
+        folder = item.submission.folder.name
+        yield from ((units.size(path.stat().st_size), f"{folder}/{path.name}") for path in item.files())
 
 
 def _show_persons(credits_: Iterable[str | None], author: str | None, marks: int) -> None:

@@ -11,7 +11,7 @@ from probe_effect.cli import output
 from probe_effect.store.places import OWN_FOLDER
 from probe_effect.submit import branch as branches
 from probe_effect.submit import github
-from probe_effect.submit.bundle import lay_out
+from probe_effect.submit.bundle import IN_REPOSITORY, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +75,15 @@ def _branch(bundle: SubmissionBundle, checkout: Path, remote: str | None) -> bra
     base = branches.fetched_base(checkout, remote) if remote else branches.local_base(checkout)
     branch = branches.make_branch(bundle, checkout, base, remote)
     output.say(f"{'made' if branch.is_new else 'there already'}: branch {branch.name}")
+    _tell_way_to(branch.name, bundle)
     return branch
+
+
+def _tell_way_to(branch: str, bundle: SubmissionBundle) -> None:
+    """How to look at the branch; git leaves no branch or goes to none over files that it does not track."""
+    folders = " ".join(f":/{IN_REPOSITORY}/{item.submission.id}" for item in bundle.items)
+    output.say(f"to see what it holds: git show --stat {branch}")
+    output.say(f"to go to it, have git know that the files lie here too: git add {folders} && git checkout {branch}")
 
 
 def _body(bundle: SubmissionBundle) -> str:

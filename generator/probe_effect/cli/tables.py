@@ -63,7 +63,7 @@ def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = Fal
         return
     for column in table.columns[:-1]:
         column.no_wrap = True
-    narrow.print(Text(title, style="bold"))
+    narrow.print(Text(title, style="bold"), soft_wrap=True)
     narrow.print(table)
     narrow.print()
 
