@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-OWN_SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
+OWN_SHORTCODE = re.compile(r'\{\{< (chart|script|number) "[a-z0-9./_-]+"( line)? >\}\}')
 
 OWN_CODE = re.compile(
     r"^(probe-effect[\w ./=-]*\n?|wall_ns|tracer_cpu_ns|instructions|operations|events|check"
@@ -132,7 +132,7 @@ def test_the_page_of_a_submission_lists_what_could_not_be_measured_with_the_reas
 
 def test_a_source_page_shows_its_figures_findings_and_recomputation(pages: dict[str, str]) -> None:
     text = seen(split(pages[SOURCE_PAGE])[1])
-    assert "It prints 2.5 us where its run times give 1 000 ns." in text
+    assert "It prints 2.5 us where its run times give 1 000 ns‡." in text
     assert "differs: 1 µs" in text
     assert "derived by us" in text
 

@@ -48,6 +48,12 @@ WHAT = (
         "First instruction",
         "What the kernel does with the first instruction of a function, on which what a probe there costs hangs most.",
     ),
+    Column("script", "Script", "The language of the case's program, and its line as it was run."),
+    Column("event", "Event", "What happens in a program when the probe fires."),
+    _figure("event-rate", "Rate", "Events in a second of one busy CPU, untraced.", RATE),
+    _figure(
+        "slowdown-of-program", "Measured", "By how much longer the program took while its events were counted.", SHARE
+    ),
     Column("scripts", "Scripts", "The program of the case for each tracer, as it was run."),
     Column("standard-tool", "Tool", "A ready-made script or command of a package, with what one event is to it."),
     Column(
