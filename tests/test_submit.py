@@ -301,6 +301,16 @@ def test_a_clone_of_a_fork_sends_to_what_it_was_forked_from(clone: Clone) -> Non
     assert f"pr create --repo {THEIRS} " in clone.calls()[-1]
 
 
+def test_a_fork_that_measures_for_itself_keeps_its_pull_request(clone: Clone) -> None:
+    clone.log_in()
+    git(clone.root, "remote", "set-url", "origin", f"{MINE}.git")
+    clone.says("repo.json", {"source": {"owner": {"login": "them"}, "name": "probe-effect"}})
+    submit(clone, "--here")
+    assert f"pr create --repo {MINE} " in clone.calls()[-1]
+    assert not any("api" in call for call in clone.calls())  # the token of a workflow may ask nothing of others
+    assert changed_by(clone.fork, BRANCH) == FILES
+
+
 def test_a_pull_request_that_is_open_already_is_named_and_not_opened_again(clone: Clone) -> None:
     clone.log_in()
     theirs = {"url": "https://github.com/them/probe-effect/pull/3", "headRepositoryOwner": {"login": "them"}}

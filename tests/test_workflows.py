@@ -48,16 +48,18 @@ STEPS = [(name, job, step) for (name, job), values in JOBS.items() for step in v
 TRIGGERS = {
     "bench.yml": {"workflow_dispatch", "schedule"},
     "bench-freebsd.yml": {"workflow_dispatch", "schedule"},
+    "measure.yml": {"workflow_call"},
     "preview-comment.yml": {"workflow_run"},
-    "publish.yml": {"push", "workflow_dispatch"},
+    "publish.yml": {"workflow_run", "workflow_dispatch"},
     "release.yml": {"workflow_dispatch"},
-    "submission.yml": {"pull_request"},
+    "submission.yml": {"pull_request", "merge_group"},
     "submit.yml": {"workflow_call"},
-    "test.yml": {"push", "pull_request"},
+    "test.yml": {"push", "pull_request", "merge_group"},
 }
 
 WRITES = {
-    ("bench.yml", "submit"): {"contents", "pull-requests"},
+    ("bench.yml", "machine"): {"contents", "pull-requests"},
+    ("measure.yml", "submit"): {"contents", "pull-requests"},
     ("bench-freebsd.yml", "submit"): {"contents", "pull-requests"},
     ("submit.yml", "submit"): {"contents", "pull-requests"},
     ("preview-comment.yml", "write"): {"pull-requests"},
@@ -99,14 +101,137 @@ def test_no_job_that_may_write_compiles_or_measures_what_somebody_sent() -> None
 
 def test_a_machine_of_ours_is_out_of_reach_for_pull_requests_and_branches() -> None:
     on_ours = [place for place, job in JOBS.items() if "hosted" in str(job.get("runs-on"))]
-    assert on_ours == [("bench.yml", "measure")]
-    measure = JOBS["bench.yml", "measure"]
-    assert triggers("bench.yml") <= {"workflow_dispatch", "schedule"}
-    assert measure["needs"] == "fleet"  # which is skipped, and this with it, on any branch but the default
-    assert "github.ref_name == github.event.repository.default_branch" in JOBS["bench.yml", "fleet"]["if"]
+    assert on_ours == [("measure.yml", "measure")]
+    measure = JOBS["measure.yml", "measure"]
+    assert measure["runs-on"]["group"] == "bench"  # which lets in the jobs of this file alone, and only it can
+    assert '["schedule", "workflow_dispatch"]' in measure["if"]  # whoever calls the file, and from wherever
+    assert "github.ref_name == github.event.repository.default_branch && github.ref_type == 'branch'" in measure["if"]
     assert measure["environment"] == "bench"
     assert measure["permissions"] == {"contents": "read"}
-    assert measure["strategy"]["fail-fast"] is False
+    assert [step["with"] for step in measure["steps"] if "checkout" in step.get("uses", "")] == [
+        {"persist-credentials": False}
+    ]  # the commit that began the run, which the condition holds to the default branch
+
+
+def test_what_the_maintainers_must_set_is_said_and_asked_for() -> None:
+    said = (PROJECT / "RUNNERS.md").read_text(encoding="utf-8")
+    assert f"`{JOBS['measure.yml', 'measure']['runs-on']['group']}`" in said
+    assert "OWNER/REPOSITORY/.github/workflows/measure.yml@refs/heads/main" in said
+    for required in (JOBS["test.yml", "test"], JOBS["submission.yml", "data"], JOBS["submission.yml", "review"]):
+        assert f"`{required['name']}`" in said
+    assert "--disableupdate" not in said.replace("Leave `--disableupdate` out", "")
+
+
+def test_whatever_runs_as_root_on_a_machine_of_ours_has_an_owner() -> None:
+    owned = {line.split()[0] for line in (GITHUB / "CODEOWNERS").read_text(encoding="utf-8").splitlines() if line}
+    runs = {"/.github/", "/.ci/", "/Makefile", "/generator/", "/pyproject.toml", "/uv.lock", "/data/suites/"}
+    assert runs <= owned
+    said = (PROJECT / "RUNNERS.md").read_text(encoding="utf-8")
+    assert [path for path in runs if f"`{path.strip('/')}`" not in said] == []
+
+
+# One chain for each machine, and nothing lost.
+
+
+def test_a_machine_that_is_off_delays_no_other() -> None:
+    chain = JOBS["bench.yml", "machine"]
+    assert chain["uses"] == "./.github/workflows/measure.yml"
+    assert chain["strategy"]["fail-fast"] is False
+    assert "matrix.machine" in chain["concurrency"]["group"]
+    assert "concurrency" not in WORKFLOWS["bench.yml"]
+    waits = [job for job in WORKFLOWS["bench.yml"]["jobs"].values() if "machine" in str(job.get("needs", ""))]
+    assert waits == []
+    assert JOBS["measure.yml", "submit"]["needs"] == "measure"
+
+
+@pytest.mark.parametrize("name", ["measure.yml", "bench-freebsd.yml"])
+def test_what_was_measured_is_kept_and_submitted_however_the_job_ends(name: str) -> None:
+    [keep] = [step for one, _, step in STEPS if one == name and "/upload-artifact@" in step.get("uses", "")]
+    assert keep["if"] == "always()"
+    assert "always()" in JOBS[name, "submit"]["if"]
+
+
+def test_measuring_ends_before_the_job_would_be_ended() -> None:
+    [step] = [step for *_, step in STEPS if step.get("name") == "Measure"]
+    found = re.search(r"timeout --kill-after=(\d+)m (\d+)h", step["run"])
+    assert found
+    assert int(found[1]) + 60 * int(found[2]) + 30 <= JOBS["measure.yml", "measure"]["timeout-minutes"]
+
+
+def test_a_run_that_was_cut_short_is_left_out_and_the_complete_ones_go_on(tmp_path: Path) -> None:
+    [step] = [step for *_, step in STEPS if step.get("name", "").startswith("Leave out what was cut short")]
+    results = tmp_path / "build" / "results" / "a machine"
+    for run in ("2026-11-20-per-event", "2026-11-20-a tail"):
+        (results / run).mkdir(parents=True)
+        (results / run / "machine.json").touch()
+    subprocess.run(["/bin/bash", "-e", "-c", step["run"]], cwd=tmp_path, check=True, capture_output=True)
+    assert len(list(results.iterdir())) == 2
+    (results / "2026-11-20-a tail" / "plan.json").touch()
+    subprocess.run(["/bin/bash", "-e", "-c", step["run"]], cwd=tmp_path, check=True, capture_output=True)
+    assert [path.name for path in results.iterdir()] == ["2026-11-20-per-event"]
+
+
+def test_a_submission_by_the_fleet_asks_nothing_and_goes_to_the_repository_it_runs_in() -> None:
+    [words] = [words for name, words in command_lines() if name == "submit.yml" and words[0] == "submit"]
+    assert {"--no-name", "--yes", "--here"} <= set(words)
+
+
+def test_no_image_comes_from_a_cache_that_other_jobs_write() -> None:
+    [step] = [step for *_, step in STEPS if "vmactions/" in step.get("uses", "")]
+    assert step["with"]["disable-cache"] == "true"
+
+
+# Checks that can be required, and a site that waits for them.
+
+
+def test_what_is_required_starts_for_every_pull_request_and_every_merge() -> None:
+    for name in ("test.yml", "submission.yml"):
+        events = WORKFLOWS[name]["on"]
+        assert {event: events[event] for event in ("pull_request", "merge_group")} == {
+            "pull_request": None,  # no `paths`, for what never starts would be waited for
+            "merge_group": None,
+        }
+
+
+@pytest.mark.parametrize(("path", "said"), [("README.md", ""), ("data/a.toml", "changed=yes\n")])
+def test_a_change_is_of_data_or_says_that_it_is_not(tmp_path: Path, path: str, said: str) -> None:
+    [step] = [step for name, job, step in STEPS if (name, job) == ("submission.yml", "data") and "run" in step]
+    out = tmp_path / "out"
+    out.touch()
+    (tmp_path / "data").mkdir()
+    who = {f"GIT_{role}_{part}": "nobody" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    environment = {**os.environ, **who, "GITHUB_OUTPUT": str(out)}
+
+    def run(*words: str) -> str:
+        return subprocess.run(words, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
+
+    run("git", "init", "--quiet")
+    run("git", "commit", "--quiet", "--allow-empty", "--message", "base")
+    (tmp_path / path).touch()
+    run("git", "add", path)
+    run("git", "commit", "--quiet", "--message", "change")
+    printed = run("/bin/bash", "-e", "-c", step["run"])
+    assert out.read_text(encoding="utf-8") == said
+    assert ("nothing of data changed" in printed) == (not said)
+    assert JOBS["submission.yml", "review"]["needs"] == "data"
+
+
+def test_the_site_is_published_after_the_test_of_a_push_that_is_still_the_newest() -> None:
+    after = WORKFLOWS["publish.yml"]["on"]["workflow_run"]
+    assert after["workflows"] == [WORKFLOWS["test.yml"]["name"]]
+    condition = JOBS["publish.yml", "build"]["if"]
+    for part in ("event == 'push'", "conclusion == 'success'", "head_sha == github.sha"):
+        assert f"github.event.workflow_run.{part}" in condition
+
+
+def test_only_a_newer_commit_of_the_same_pull_request_ends_a_test() -> None:
+    assert WORKFLOWS["test.yml"]["concurrency"]["group"] == (
+        "test-${{ github.event_name == 'pull_request' && github.ref || github.sha }}"
+    )
+
+
+def test_the_job_that_tests_tracers_may_trace() -> None:
+    assert "--privileged" in JOBS["test.yml", "test"]["container"]["options"]
 
 
 @pytest.mark.parametrize("name", ["bench.yml", "bench-freebsd.yml", "publish.yml", "release.yml"])
@@ -125,8 +250,12 @@ def test_a_pull_request_meets_no_secret() -> None:
 
 def test_every_run_ends_and_every_second_one_is_thought_of() -> None:
     assert [place for place, job in JOBS.items() if "uses" not in job and "timeout-minutes" not in job] == []
-    lacking = [name for name, one in WORKFLOWS.items() if "concurrency" not in one]
-    assert lacking == ["submit.yml"]  # it is called, and its caller has a group
+    lacking = [
+        name
+        for name, one in WORKFLOWS.items()
+        if "concurrency" not in one and not all("concurrency" in job for job in one["jobs"].values())
+    ]
+    assert lacking == ["measure.yml", "submit.yml"]  # they are called, and their callers have a group
 
 
 # What they take from others.
@@ -219,7 +348,7 @@ def test_what_one_job_hands_on_is_what_the_other_takes() -> None:
         steps = [step for job in workflow["jobs"].values() for step in job.get("steps", ())]
         given = {step["with"]["name"] for step in steps if "/upload-artifact@" in step.get("uses", "")}
         taken = {step["with"]["name"] for step in steps if "/download-artifact@" in step.get("uses", "")}
-        taken |= {job["with"]["results"] for job in workflow["jobs"].values() if "with" in job}
+        taken |= {job["with"]["results"] for job in workflow["jobs"].values() if "results" in job.get("with", {})}
         assert taken <= given or name == "submit.yml"
 
 

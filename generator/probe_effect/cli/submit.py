@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 @click.option("--name", help="Name to credit, shown on the pages of your machine.")
 @click.option("--no-name", "nameless", is_flag=True, help="Credit nobody, and ask nothing.")
 @click.option("--remote", metavar="REPOSITORY", help="Push the branch there, by name or address, and do no more.")
+@click.option(
+    "--here", is_flag=True, help="Open the pull request in the repository of the clone, even if it is a fork."
+)
 @click.option("--dry-run", is_flag=True, help="Show all and look at all, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask whether to go on.")
 @click.option(

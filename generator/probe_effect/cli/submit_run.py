@@ -38,6 +38,7 @@ class Options(TypedDict):
     name: str | None
     nameless: bool
     remote: str | None
+    here: bool
     dry_run: bool
     yes: bool
     allowed: Sequence[str]
@@ -67,7 +68,7 @@ def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
         return
     if asks and not options["yes"]:
         click.confirm("Go on?", default=True, abort=True, err=True)
-    send(bundles, checkout, options["remote"])
+    send(bundles, checkout, options["remote"], here=options["here"])
 
 
 def _with_credits(bundles: list[SubmissionBundle], options: Options, *, asks: bool) -> list[SubmissionBundle]:

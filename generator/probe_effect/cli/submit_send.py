@@ -27,20 +27,31 @@ def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> 
     output.say("nothing was changed")
 
 
-def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str | None) -> None:
-    """Write the credits, and take the bundles as far as they go; the product is where they are then."""
+def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str | None, *, here: bool) -> None:
+    """Write the credits, and take the bundles as far as they go; the product is where they are then.
+
+    Args:
+        here: whether the repository that was cloned takes the pull request, and not what it was forked from.
+    """
     for item in (item for bundle in bundles for item in bundle.items):
         item.save()
     if checkout is None:
         _to_folder(bundles)
         return
     cloned = None if remote else github.origin(checkout)
-    upstream = github.upstream_of(cloned, checkout) if cloned and github.is_logged_in(cloned, checkout) else None
+    upstream = _upstream(cloned, checkout, here=here) if cloned else None
     for bundle in bundles:
         if upstream:
             _to_pull_request(bundle, checkout, upstream)
         else:
             _to_branch(bundle, checkout, remote, cloned)
+
+
+def _upstream(cloned: Repository, checkout: Path, *, here: bool) -> Repository | None:
+    """The repository that takes the pull request; None where GitHub does not know us, and it is made by hand."""
+    if not github.is_logged_in(cloned, checkout):
+        return None
+    return cloned if here else github.upstream_of(cloned, checkout)
 
 
 def _to_folder(bundles: Sequence[SubmissionBundle]) -> None:
