@@ -200,6 +200,31 @@ def test_events_of_counted_runs_that_do_not_add_up_are_told(data: Path) -> None:
     assert [(one.rule, one.severity) for one in problems(data)] == [("reconciled", "warning")] * 3
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Intel(R) Xeon(R) Processor @ 2.50GHz",
+        "Intel(R) Core(TM) i7-8700K CPU @3.70GHz",
+        "AMD Ryzen 7 5800X 8-Core Processor",
+        "QEMU TCG CPU version 2.5+",
+        "implementer 0x41 part 0xd0c",
+        "SiFive,u74-mc [rv64imafdc]",
+        "POWER9 (architected), altivec supported",
+    ],
+)
+def test_a_name_that_a_cpu_really_has_is_plain(data: Path, name: str) -> None:
+    resubmit(data, machine__cpu_model=name)
+    assert [one for one in problems(data) if one.rule == "plain-names"] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["<b>Xeon", "Xeon @ada", "Xeon @2cool", "[Xeon](//a.b)", "[Xeon][1]", "https://a.b", "WWW.a.b", "`Xeon`"]
+)
+def test_a_name_that_a_page_would_act_upon_is_none(data: Path, name: str) -> None:
+    resubmit(data, machine__cpu_model=name)
+    assert "plain-names" in {one.rule for one in problems(data)}
+
+
 @pytest.mark.parametrize("folder", [FOLDER, f"{FOLDER}-2", f"{FOLDER}-13"])
 def test_a_folder_may_carry_the_number_of_a_repeated_run(data: Path, folder: str) -> None:
     resubmit(data, folder=folder)

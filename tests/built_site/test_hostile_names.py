@@ -30,7 +30,7 @@ from builders import (
 from html_page import DATA_BLOCK, Page
 from probe_effect.checks.run import check_all
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, build
+from site_build import PROJECT, any_names, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,8 @@ def hostile_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hostile_site(hostile_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(hostile_data, tmp_path_factory.mktemp("hostile-site") / "site")
+    with any_names():
+        return build(hostile_data, tmp_path_factory.mktemp("hostile-site") / "site")
 
 
 def files(site: Path, *endings: str) -> Iterator[tuple[str, str]]:
@@ -118,9 +119,11 @@ def strings(value: Any) -> Iterator[str]:  # noqa: ANN401 (JSON is anything)
             yield from strings(child)
 
 
-def test_the_check_lets_them_through(hostile_data: Path) -> None:
+def test_the_check_refuses_names_with_markup_and_nothing_else_of_them(hostile_data: Path) -> None:
     errors = [problem for problem in check_all(DataFolder(hostile_data)) if problem.severity == "error"]
-    assert errors == []
+    assert {problem.rule for problem in errors} == {"plain-names"}
+    told = {problem.file.split("/")[2].partition("-")[2] for problem in errors}
+    assert told == {"image", "braces", "address", "script", "quotes"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

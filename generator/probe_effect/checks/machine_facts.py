@@ -1,11 +1,13 @@
-"""The facts of a machine do not contradict each other, nor what was measured; bare metal shows no hypervisor."""
+"""The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,9 @@ GUEST_CLOCKS = frozenset(
     {"kvm-clock", "xen", "vmware", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "bhyve"}
 )
 GUEST_FLAGS = ("nested_pvm", "kvm-guest", "xen_")
+
+MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\s*[GMk]Hz\b)(?=\w)\S{1,40}", re.IGNORECASE)
+"""What HTML or Markdown would make more of than text; `@ 2.50GHz` is how a CPU names its clock."""
 
 
 @rule(
@@ -178,4 +183,30 @@ def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
         yield "machine.nested", "it is said to be nested"
 
 
-RULES = (_machine_facts, _kernel_facts, _virtual_facts)
+@rule(
+    "plain-names",
+    "Names of hardware and software hold no markup, no link and no `@name`.",
+    good="`Intel(R) Xeon(R) Processor @ 2.50GHz`",
+    bad="`Xeon, thanks to @somebody`",
+)
+def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
+    document = checked.document
+    named = {"machine": document.machine, "system": document.system}
+    texts = [(f"{part}.{key}", value) for part, facts in named.items() for key, value in facts]
+    for key, value in [*texts, ("tools", document.tools)]:
+        if found := next((sign for text in _texts(value) if (sign := MARKUP.search(text))), None):
+            hint = "write the name as the machine gives it, without what a page or GitHub would act upon"
+            yield checked.fault(key, f"`{printable(found[0])}` in {key}, a plain name", hint)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value of the document."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from chain.from_iterable(value.items())
+    elif isinstance(value, tuple):
+        yield from value
+
+
+RULES = (_machine_facts, _kernel_facts, _virtual_facts, _plain_names)

@@ -15,7 +15,7 @@ from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.references_file import Reference, ReferencesFile
 from probe_effect.store.release_file import Manifest
-from probe_effect.store.source_file import SourceFile
+from probe_effect.store.source_file import Finding, Repetition, SourceFile
 from probe_effect.store.suite_file import Suite
 from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 from probe_effect.store.transcripts import Recorded, Transcript, TranscriptFile
@@ -100,6 +100,10 @@ def _readme_lines() -> Iterator[str]:
     yield from ("## machine.json", "", "| Key | Meaning |", "|:--|:--|")
     for key, text in document_keys().items():
         yield f"| `{key}` | {text} |"
+    yield from ("", "## source.toml", "", "| Key | Meaning |", "|:--|:--|")
+    yield from (f"| `{key}` | {text} |" for key, text in document_keys(SourceFile).items())
+    yield from ("", "Each `[[findings]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(Finding))
+    yield from ("", "Each `[[repeated]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(Repetition))
     yield from ("", "## changes.toml", "", "Each `[[changes]]`; append one, and never change an old one.", "")
     yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Change))
     yield from ("", "## manifest.json of a release", "", "| Key | Meaning |", "|:--|:--|", *_keys(Manifest))

@@ -33,9 +33,9 @@ FORM_RULES = {
 """What reading a file demands of it, by the last part of a problem's rule."""
 
 
-def document_keys() -> dict[str, str]:
-    """Each key of `machine.json` by its path (`machine.cpu_model`), to what it holds."""
-    return dict(_keys(MachineFile, ""))
+def document_keys(model: type[BaseModel] = MachineFile) -> dict[str, str]:
+    """Each key of a document by its path (`machine.cpu_model`), to what it holds."""
+    return dict(_keys(model, ""))
 
 
 def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:

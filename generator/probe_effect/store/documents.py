@@ -40,6 +40,9 @@ MAX_DOTS_IN_LINE = 200
 TOML_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
 TOML_KEY = re.compile(r"\s*([\w-]+)\s*=")
 
+HINTS = {"extra_forbidden": "remove this key", "missing": "add this key; data/README.md says what it holds"}
+"""How to mend a fault, by the kind that pydantic gives it."""
+
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -187,7 +190,7 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
     message = f"{printable(name, 100)}: {fault['msg'].removeprefix('Value error, ')}"
     if isinstance(fault["input"], str | float) or (isinstance(fault["input"], int) and abs(fault["input"]) < 2**64):
         message += f", found `{printable(str(fault['input']))}`"
-    hint = "remove this key" if fault["type"] == "extra_forbidden" else "see data/README.md for what this key holds"
+    hint = HINTS.get(fault["type"], "see data/README.md for what this key holds")
     return Problem("error", file, line, column, f"{rule}/{fault['type'].replace('_', '-')}", message, hint)
 
 

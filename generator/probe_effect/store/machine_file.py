@@ -131,7 +131,9 @@ class Submitter(Document):
     """Who gets the credit, as they wish it; both may be null."""
 
     name: Credit | None = Field(description="The name that pages show, as text; null: nobody is named.")
-    url: Annotated[str, Field(pattern=r"^https://[\w.~/-]+$", max_length=200)] | None
+    url: Annotated[str, Field(pattern=r"^https://[\w.~/-]+$", max_length=200)] | None = Field(
+        description="A page of theirs, `https://..`; null: none."
+    )
 
 
 class Provenance(Document):
@@ -144,7 +146,7 @@ class Provenance(Document):
 class MachineFile(Document):
     """The whole document."""
 
-    schema_version: Literal[1]
+    schema_version: Literal[1] = Field(description="1.")
     machine: Machine
     system: System
     tools: dict[Text, Text] = Field(description="Tracer id to its version as it prints it.")
