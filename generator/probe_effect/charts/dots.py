@@ -61,7 +61,7 @@ class Dot:
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """What the dots are of: the axis title, the columns of value, low and high end, how a value is written for a
-    reader, and whether a row is joined.
+    reader, whether a row is joined, and the value that all others are seen against, where there is one.
 
     A joined row has a thin line from its least dot to its greatest, so that a change between series stands out.
     """
@@ -70,6 +70,7 @@ class Quantity:
     columns: tuple[str, str, str]
     written: Callable[[Estimate], str]
     is_joined: bool = False
+    reference: float | None = None
 
 
 NANOSECONDS = Quantity(
@@ -159,10 +160,10 @@ def _scale(quantity: Quantity, values: Sequence[Spec]) -> Spec:
     return {"zero": True, "nice": True}
 
 
-def _axis(scale: Spec, layout: Layout) -> Spec:
+def _axis(scale: Spec, layout: Layout, form: str = ",.0f") -> Spec:
     """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
     if scale.get("type") != "log":
-        return {"format": ",.0f", "tickCount": TICKS[layout]}
+        return {"format": form, "tickCount": TICKS[layout]}
     low, high = scale["domain"]
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
@@ -176,13 +177,15 @@ def _spec(layout: Layout, quantity: Quantity, values: Sequence[Spec], seen: dict
     drawn = [value | {"label": labels[value["label"]], "series": names[value["series"]]} for value in values]
     columns = 1 if layout == "narrow" or max(map(len, names.values())) > LONG_LABEL else 2
     scale = _scale(quantity, values)
-    x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": _axis(scale, layout)}
+    axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
+    x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
     y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LABEL_LINE_HEIGHT[layout]}
     y = {"field": "label", "type": "nominal", "sort": list(labels.values()), "title": None, "axis": y_axis}
     folded = dict(zip(names.values(), seen.values(), strict=True))
     look = _coloured(folded, _legend(layout, columns))
     ranges, points = _dots(layout, quantity, {"x": x, "y": y}, look)
     layers = [_joins(quantity, x, y)] if quantity.is_joined and len(names) > 1 else []
+    layers += [_reference(quantity, x)] if quantity.reference is not None else []
     # Vega warns of a layer without a single range, as published costs are.
     layers += [ranges, points] if any(value[quantity.columns[1]] is not None for value in values) else [points]
     legend_height = -(-sum(map(_height, names.values())) // columns)
@@ -196,6 +199,12 @@ def _joins(quantity: Quantity, x: Spec, y: Spec) -> Spec:
     field = {"field": quantity.columns[0]}
     ends = {"x": x | field | {"aggregate": "min"}, "x2": field | {"aggregate": "max"}}
     return {"mark": {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}, "encoding": {**ends, "y": y}}
+
+
+def _reference(quantity: Quantity, x: Spec) -> Spec:
+    """A line over all rows, at the value that they are seen against."""
+    mark = {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}
+    return {"data": {"values": [{"at": quantity.reference}]}, "mark": mark, "encoding": {"x": x | {"field": "at"}}}
 
 
 def _legend(layout: Layout, columns: int) -> Spec:

@@ -64,6 +64,11 @@ def between_submissions(found: Comparison) -> str:
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
+def between_runs(found: Comparison, first: str, second: str) -> str:
+    """One case and tracer in two runs of one machine, under the names that a page has for them."""
+    return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
+
+
 def between_tracers(found: Comparison) -> str:
     """One case with two tracers, and whether they ran apart."""
     subject = _subject(found.second, with_tracer=False)

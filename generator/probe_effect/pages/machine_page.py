@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import home, names
-from probe_effect.pages import citing, findings, submission_page, wording
+from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.submission_page import with_numbers
 
@@ -35,6 +35,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         found=findings.of_machine(shown.machine, catalogue),
         factor=suite.factor if suite else None,
         measures=submission_page.measures(suite),
+        over_time=over_time.of_machine(submissions, catalogue),
     )
 
 

@@ -1,0 +1,83 @@
+"""A machine over time: each run of a suite against the runs before it, apart by what else had changed meanwhile.
+
+Only where nothing known had changed is a difference the machine's own. Where kernel, microcode, tool or suite became
+another, the difference may be theirs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.compare.comparison import since
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.reduce.submission import Number, Submission
+
+
+class Change(NamedTuple):
+    """What became another between two runs: what it is, as it was and as it is; None where it is not recorded."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The runs of one suite on one machine, the first at the beginning, each compared with the runs before it.
+
+    `alike`: where nothing known had changed; `changed`: the rest, by what had.
+    """
+
+    runs: tuple[Submission, ...]
+    alike: tuple[Comparison, ...]
+    changed: dict[tuple[Change, ...], tuple[Comparison, ...]]
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """All of them."""
+        return [*self.alike, *chain.from_iterable(self.changed.values())]
+
+
+def histories(submissions: Sequence[Submission]) -> dict[str, History]:
+    """Suite id to its history, for each suite of which a machine has two runs or more that can be compared.
+
+    Args:
+        submissions: of one machine; those of counts are left out.
+    """
+    suites: dict[str, list[Submission]] = defaultdict(list)
+    for one in sorted(submissions, key=lambda one: (one.suite, one.started, one.id)):
+        if one.metric == "time":
+            suites[one.suite].append(one)
+    found = {suite: _history(runs) for suite, runs in suites.items() if len(runs) > 1}
+    return {suite: one for suite, one in found.items() if any(pair.reason is None for pair in one.comparisons)}
+
+
+def changes(found: Comparison) -> tuple[Change, ...]:
+    """What became another between the runs of the two, as far as it is recorded."""
+    sides = zip(_facts(found.first), _facts(found.second), strict=True)
+    return tuple(Change(what, before, after) for (what, before), (_, after) in sides if before != after)
+
+
+def _history(runs: Sequence[Submission]) -> History:
+    by_change: dict[tuple[Change, ...], list[Comparison]] = defaultdict(list)
+    for one in runs:
+        for found in since(one, runs):
+            by_change[changes(found)].append(found)
+    alike = tuple(by_change.pop((), ()))
+    return History(tuple(runs), alike, {change: tuple(found) for change, found in by_change.items()})
+
+
+def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
+    """What a cost depends on beside the machine, in the order in which readers are told of it."""
+    document = one.submission.document
+    yield "the kernel", document.system.kernel_release
+    yield "the microcode", document.machine.microcode
+    yield f"the version of {one.tracer}", document.tools.get(one.tracer)
+    yield "the version of the suite", str(document.run.suite_version)

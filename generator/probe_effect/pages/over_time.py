@@ -1,0 +1,161 @@
+"""What the page of a machine says of it over time: for each suite that it ran again, how its costs changed.
+
+Every difference is a comparison of one case with one tracer in two runs, and its words come from `pages/comparison.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.dots import Dot, Quantity, dot_chart
+from probe_effect.charts.theme import LAYOUTS
+from probe_effect.compare.comparison import largest
+from probe_effect.compare.over_time import histories
+from probe_effect.numbers.names import date_words, quoted
+from probe_effect.pages import addresses, comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.compare.over_time import Change, History
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number, Submission
+
+MOST_RUNS, MOST_ROWS = 4, 24
+"""In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""
+
+MOST_SENTENCES = 3
+"""The largest changes are told one by one; all are on the pages of the runs."""
+
+CHANGE = Quantity(
+    "times the cost of the run before",
+    ("ratio", "ratio_low", "ratio_high"),
+    partial(units.interval, scale=units.TIMES),
+    reference=1.0,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOverTime:
+    """A suite that a machine ran again: its title, when, what its costs did, and the chart of that where it has one.
+
+    `said`: what else changed meanwhile, and what the costs did then; `clear`: the largest changes without any other.
+    """
+
+    suite: str
+    title: str
+    when: str
+    said: tuple[tuple[str, str], ...]
+    clear: tuple[str, ...]
+    chart: str | None
+
+
+def of_machine(submissions: Sequence[Submission], catalogue: Catalogue) -> list[SuiteOverTime]:
+    """Each suite that the machine of `submissions` ran again, and whose cases can be set against each other."""
+    return [_told(suite, one, catalogue) for suite, one in _of_costs(submissions, catalogue)]
+
+
+def charts(submissions: Sequence[Submission], catalogue: Catalogue) -> list[Chart]:
+    """The charts that these name; without a card, as those of runs."""
+    drawn = (_chart(suite, one, catalogue) for suite, one in _of_costs(submissions, catalogue))
+    return [chart for chart in drawn if chart is not None]
+
+
+def _of_costs(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[tuple[str, History]]:
+    """The histories of suites whose numbers are costs of events or slowdowns, by suite as the site orders them."""
+    found = histories(submissions)
+    for folder in catalogue.suites:
+        if folder.suite.id in found and folder.suite.measures not in {"start", "tracer"}:
+            yield folder.suite.id, found[folder.suite.id]
+
+
+def _told(suite: str, found: History, catalogue: Catalogue) -> SuiteOverTime:
+    chart = _chart(suite, found, catalogue)
+    first, last = (date_words(run.date) for run in (found.runs[0], found.runs[-1]))
+    when = f"{units.count(len(found.runs))} runs, " + (f"all on {first}" if first == last else f"{first} to {last}")
+    return SuiteOverTime(
+        suite,
+        catalogue.by_suite[suite].suite.title,
+        when,
+        tuple(_said(found)),
+        tuple(_clear(one, found.runs) for one in largest(found.alike, MOST_SENTENCES)),
+        chart.name if chart else None,
+    )
+
+
+def _said(found: History) -> Iterator[tuple[str, str]]:
+    if found.alike:
+        yield "Kernel, microcode, tool and suite stayed the same.", _summary(found.alike)
+    for changed, compared in found.changed.items():
+        words = "; ".join(map(_change, changed))
+        yield f"{words[:1].upper()}{words[1:]}.", _summary(compared)
+
+
+def _summary(compared: Sequence[Comparison]) -> str:
+    said = comparison.summary(compared, "in the later run")
+    return f"{said} {comparison.chance(compared)}" if any(one.reason is None for one in compared) else said
+
+
+def _clear(one: Comparison, runs: Sequence[Submission]) -> str:
+    first, second = (f"the run of {_when(side.submission, runs)}" for side in (one.first, one.second))
+    return comparison.between_runs(one, first, second)
+
+
+def _change(one: Change) -> str:
+    before, after = (side or "unknown" for side in (one.before, one.after))
+    return f"{one.what} {quoted(before)} became {quoted(after)}"
+
+
+def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
+    """Each cost over that of the run before; None where no two can be compared."""
+    newest = {one.id: _when(one, found.runs) for one in found.runs[-MOST_RUNS:]}
+    compared = [
+        one
+        for one in found.comparisons
+        if one.second.submission.id in newest and one.reason is None and one.ratio is not None
+    ]
+    if not compared:
+        return None
+    rows = _rows(compared)
+    shown = sorted((one for one in compared if _row(one.second) in rows), key=lambda one: rows[_row(one.second)])
+    dots = [Dot(_row(one.second), newest[one.second.submission.id], one.ratio) for one in shown if one.ratio]
+    machine, title = found.runs[-1].machine, catalogue.by_suite[suite].suite.title
+    sentence = (
+        "Cost of one event in a run over its cost in the run before, with its 95 % interval; at 1 it is the same."
+    )
+    left = len({_row(one.second) for one in compared}) - len(rows)
+    chart = dot_chart(
+        CHANGE,
+        f"over-time-{machine}-{suite}",
+        f"{title}: runs against the runs before",
+        sentence,
+        dots,
+        series=list(newest.values()),
+        note=f"{units.count(left)} more that show no difference are on the pages of the runs." if left else None,
+        page=addresses.machine(machine),
+    )
+    return replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})
+
+
+def _rows(compared: Iterable[Comparison]) -> Mapping[str, int]:
+    """The rows that are drawn to their places: of too many those with a change first, then in the order of cases."""
+    ordered = sorted(compared, key=lambda one: one.second.key.order)
+    labels = list(dict.fromkeys(_row(one.second) for one in ordered))
+    clear = {_row(one.second) for one in ordered if one.is_clear}
+    kept = set(sorted(labels, key=lambda label: label not in clear)[:MOST_ROWS])
+    return {label: place for place, label in enumerate(label for label in labels if label in kept)}
+
+
+def _row(one: Number) -> str:
+    return f"{one.title}{'' if one.level is None else f', {one.level}'}, {one.tracer}"
+
+
+def _when(one: Submission, runs: Sequence[Submission]) -> str:
+    """The day of a run, with its time where the machine ran the suite again that day."""
+    is_alone = sum(run.date == one.date for run in runs) == 1
+    return date_words(one.date) + ("" if is_alone else f", {one.started[11:16]} UTC")
