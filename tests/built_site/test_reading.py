@@ -39,7 +39,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 def test_the_cost_of_a_uprobe_with_bpftrace_is_on_the_first_page(page: Page, address: str) -> None:
     page.goto(address)
-    row = page.locator("tr", has_text="Uprobe, bpftrace").first
+    row = page.locator("tr", has_text="Uprobe, stepped, bpftrace").first
     cost, *_, threshold_5, _ = row.locator("td").all_inner_texts()
     assert re.fullmatch(rf"{VALUE}[µn]s \({VALUE} to {VALUE}\)", plain(cost))
     assert re.fullmatch(rf"{VALUE}k?/s \({VALUE} to {VALUE}\)", plain(threshold_5))
@@ -47,7 +47,7 @@ def test_the_cost_of_a_uprobe_with_bpftrace_is_on_the_first_page(page: Page, add
 
 def test_a_cost_leads_to_its_threshold_its_rows_and_its_citation(page: Page, address: str, site: Path) -> None:
     page.goto(address)
-    row = page.locator("tr", has_text="Uprobe, bpftrace").first
+    row = page.locator("tr", has_text="Uprobe, stepped, bpftrace").first
     cost = row.locator("td a").first
     shown = cost.inner_text()
     cost.click()

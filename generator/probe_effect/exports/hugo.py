@@ -79,6 +79,7 @@ def write_configuration(project: Path, work: Path, options: SiteOptions) -> Path
     params = {
         "repository": options.repository,
         "dataVersion": options.data_version,
+        "isOwnData": options.has_guide,
         "address": options.address,
         "citedSite": options.base_url.rstrip("/"),
     }
