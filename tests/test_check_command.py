@@ -6,12 +6,13 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
-from probe_effect.cli.check import annotation
+from probe_effect.cli.annotations import annotate
 from probe_effect.cli.group import commands
 from probe_effect.model import Problem
 from submission_patches import HOME, good_data
@@ -61,6 +62,12 @@ def problem(
     return Problem("error", file, line, None, "row-order", message, hint)
 
 
+def annotation(*problems: Problem) -> str:
+    """The one line that they make."""
+    (line,) = annotate(problems)
+    return line
+
+
 def test_an_annotation_names_the_place_the_rule_and_the_mend() -> None:
     assert annotation(problem()) == "::error file=data/a.csv,line=3,title=row-order::is wrong%0Amend it"
 
@@ -79,6 +86,27 @@ def test_a_message_cannot_begin_another_command() -> None:
 def test_a_file_name_cannot_add_a_property() -> None:
     text = annotation(problem(file="data/a,line=9::b%.csv"))
     assert text.startswith("::error file=data/a%2Cline=9%3A%3Bb%25.csv,".replace("%3B", "%3A"))
+
+
+def test_one_fault_of_many_rows_is_one_annotation_with_its_first_lines() -> None:
+    text = annotation(*(problem(f"is {line}", line=line) for line in range(3, 41)))
+    assert "is 3 (and 37 more like it, in lines 4, 5, 6, 7, 8, ..)" in text
+
+
+def test_the_same_fault_of_another_file_or_another_rule_has_its_own() -> None:
+    others = (problem(file="data/b.csv"), replace(problem(), rule="dates"), replace(problem(), severity="warning"))
+    assert len(list(annotate([problem(), *others]))) == 4
+
+
+def test_errors_come_before_warnings_and_what_github_would_drop_is_counted() -> None:
+    warnings = [replace(problem(file=f"data/{place}.csv"), severity="warning") for place in range(38)]
+    lines = list(annotate([*warnings, problem()]))
+    assert [line.split(" ")[0] for line in lines] == ["::error", *["::warning"] * 10]
+    assert lines[-1] == "::warning title=and more::29 more warnings of other rules or files: see the log"
+
+
+def test_as_many_as_github_shows_are_all_shown() -> None:
+    assert "see the log" not in "".join(annotate(problem(file=f"data/{place}.csv") for place in range(10)))
 
 
 def test_a_workflow_sees_each_problem_on_a_line_of_its_own(data: Path, folder: Path) -> None:

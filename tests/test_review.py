@@ -295,6 +295,63 @@ def test_what_cannot_be_read_is_a_problem_and_the_rest_is_told(change: Change) -
     assert only(found["sources"])["id"] == "another-talk"
 
 
+def annotated(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("::")]
+
+
+def test_one_bad_cell_is_told_in_one_line(change: Change) -> None:
+    samples = add_machine(change.head) / "samples.csv"
+    text = samples.read_text(encoding="utf-8").replace(",151000,", ",-151000,", 1)
+    samples.write_text(text, encoding="utf-8")
+    place = next(number for number, row in enumerate(text.splitlines(), start=1) if "-151000" in row)
+    status, said = change.run("--format", "github")
+    (line,) = annotated(said)
+    assert line.startswith(f"::error file=data/results/{NEW}/{FOLDER}/samples.csv,line={place},")
+    assert status == 1
+    verdict, _, first, *_ = change.run("--format", "markdown")[1].splitlines()
+    assert verdict == "## 1 error to mend"
+    assert f"samples.csv&#58;{place}&#58;" in first
+
+
+def test_one_fault_in_many_rows_is_one_annotation_and_one_row(change: Change) -> None:
+    samples = add_machine(change.head) / "samples.csv"
+    samples.write_text(samples.read_text(encoding="utf-8").replace(",151000,", ",-151000,"), encoding="utf-8")
+    assert len(annotated(change.run("--format", "github")[1])) == 1
+    found = change.json()
+    assert only(found["problems"])["times"] == found["errors"] == 8
+
+
+def test_what_is_published_already_is_no_annotation(change: Change) -> None:
+    for data in (change.base, change.head):
+        write_submission(data, own_rows(103, seen=5), changed(machine_values(), "machine.id", "noisy"))
+    add_machine(change.head)
+    status, text = change.run("--format", "github")
+    assert (status, text) == (0, "0 new errors, 0 new warnings\n")
+
+
+def test_a_published_file_that_changed_is_an_annotation_too(change: Change) -> None:
+    samples = change.head / "results" / PUBLISHED / "samples.csv"
+    samples.write_text(samples.read_text(encoding="utf-8").replace("150000", "160000"), encoding="utf-8")
+    (line,) = annotated(change.run("--format", "github")[1])
+    assert "title=append-only::" in line
+
+
+def test_a_review_is_written_beside_what_it_prints(change: Change, tmp_path: Path) -> None:
+    report, summary = tmp_path / "build" / "review.json", tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    add_machine(change.head)
+    change.run("--format", "github", "--report", str(report), "--summary", str(summary))
+    assert json.loads(report.read_text(encoding="utf-8")) == change.json()
+    assert summary.read_text(encoding="utf-8") == "before\n" + change.run("--format", "markdown")[1].rstrip("\n") + "\n"
+
+
+def test_a_review_that_cannot_be_made_leaves_no_file(change: Change, tmp_path: Path) -> None:
+    report = tmp_path / "review.json"
+    found = CliRunner().invoke(commands, ["review", str(tmp_path / "none"), str(change.head), "--report", str(report)])
+    assert found.exit_code != 0
+    assert not report.exists()
+
+
 class Repository:
     """A git repository with data in it."""
 
@@ -304,9 +361,10 @@ class Repository:
         self.git("init", "--quiet", "--initial-branch", "main")
         self.commit("published")
 
-    def git(self, *words: str) -> None:
+    def git(self, *words: str) -> str:
         who = ("-c", "user.name=t", "-c", "user.email=t@example.org")
-        subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True)  # noqa: S607
+        done = subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True)  # noqa: S607
+        return done.stdout.strip()
 
     def commit(self, message: str) -> None:
         self.git("add", "--all")
@@ -346,6 +404,18 @@ def test_what_others_published_since_is_no_change(repository: Repository) -> Non
     found = revisions()
     assert found["problems"]["rows"] == []
     assert only(found["numbers"])["new"] is not None
+
+
+def test_a_merge_that_github_made_is_called_by_the_commit_of_the_branch(repository: Repository) -> None:
+    add_machine(repository.folder / "data")
+    repository.commit("a machine")
+    own = repository.git("rev-parse", "HEAD")
+    repository.git("checkout", "--quiet", "main")
+    base = repository.git("rev-parse", "HEAD")
+    repository.git("merge", "--quiet", "--no-ff", "--no-edit", "submit")
+    found = CliRunner().invoke(commands, ["review", "HEAD^1", "HEAD", "--format", "json"])
+    said = json.loads(found.stdout)
+    assert (said["head"], said["base"]) == (f"commit {own}", f"the branch that it goes to, {base[:12]}")
 
 
 def test_a_branch_cannot_hide_files_from_its_review(repository: Repository) -> None:

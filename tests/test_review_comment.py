@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from probe_effect.cli.group import commands
-from probe_effect.errors import BadData
+from probe_effect.errors import BadData, UsageError
 from probe_effect.pages.review import MAX_COMMENT_BYTES, markdown
 from probe_effect.pages.review_report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
 
@@ -83,7 +83,12 @@ def values(text: str = "text", rows: int = 1) -> dict[str, Any]:
         "noise_floor_ns": 1.0,
         "baseline_ns": 100.0,
         "cases": {"rows": [case, measured] * rows},
-        "remarks": {"rows": [dict.fromkeys(("case", "tracer", "level", "words"), text)] * rows},
+        "remarks": {
+            "rows": [
+                dict.fromkeys(("case", "tracer", "level", "words"), text) | {"is_odd": odd} for odd in (True, False)
+            ]
+            * rows
+        },
         "nearest": nearest,
     }
     problem = {"severity": "error", "line": 1, "column": 1} | dict.fromkeys(("file", "rule", "message", "hint"), text)
@@ -92,6 +97,9 @@ def values(text: str = "text", rows: int = 1) -> dict[str, Any]:
         "schema_version": 1,
         "base": text,
         "head": text,
+        "errors": rows,
+        "warnings": 0,
+        "odd_cases": rows,
         "problems": {"rows": [problem] * rows},
         "submissions": {"rows": [submission]},
         "sources": {"rows": [{"id": text, "title": text, "figures": 3}] * rows},
@@ -105,10 +113,10 @@ def report(given_values: dict[str, Any]) -> ReviewReport:
     return ReviewReport.model_validate_json(json.dumps(given_values))
 
 
-def comment(file: Path, content: bytes) -> str:
-    """What the command prints of a file. Raises: BadData."""
+def comment(file: Path, content: bytes, *options: str) -> str:
+    """What the command prints of a file. Raises: BadData, UsageError."""
     file.write_bytes(content)
-    found = CliRunner().invoke(commands, ["review-comment", str(file)], catch_exceptions=False)
+    found = CliRunner().invoke(commands, ["review-comment", str(file), *options], catch_exceptions=False)
     assert found.exit_code == 0
     return found.stdout
 
@@ -129,6 +137,54 @@ def test_a_cell_cannot_end_its_row(tmp_path: Path) -> None:
 def test_the_summary_and_the_comment_say_the_same(tmp_path: Path) -> None:
     said = comment(tmp_path / "review.json", json.dumps(values()).encode())
     assert said.strip() == markdown(report(values())).strip()
+
+
+RUN = "https://github.com/o/r/actions/runs/77"
+
+
+def test_the_comment_names_the_commit_and_the_run_that_github_names_and_not_the_file(tmp_path: Path) -> None:
+    content = json.dumps(values("from the file")).encode()
+    said = comment(tmp_path / "review.json", content, "--commit", "1" * 40, "--run", RUN)
+    assert f"Commit {'1' * 40} against from the file&#58; " in said
+    assert f"[The run]({RUN}) has this review as its summary" in said
+
+
+@pytest.mark.parametrize(
+    "run", [f"{RUN}) ![](https://a.b", "javascript:alert(1)", f"{RUN}\n", "http://a.b/o/r/actions/runs/1"]
+)
+def test_a_run_whose_address_is_none_is_wrong_usage(tmp_path: Path, run: str) -> None:
+    with pytest.raises(UsageError):
+        comment(tmp_path / "review.json", json.dumps(values()).encode(), "--run", run)
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ({"errors": 38}, "## 38 errors to mend\n"),
+        ({"errors": 1, "warnings": 2, "odd_cases": 3}, "## 1 error to mend\n"),
+        ({"warnings": 2, "odd_cases": 1}, "## To look at&#58; 2 warnings and 1 odd case\n"),
+        ({}, "## Ready to merge\n"),
+        ({"problems": {}, "files": {}}, "## Nothing changes in the data\n"),
+    ],
+)
+def test_the_first_line_is_the_verdict(tmp_path: Path, counts: dict[str, Any], verdict: str) -> None:
+    content = values() | {"errors": 0, "warnings": 0, "odd_cases": 0} | counts
+    assert comment(tmp_path / "review.json", json.dumps(content).encode()).startswith(verdict)
+
+
+def test_a_long_table_is_folded_below_what_it_comes_to(tmp_path: Path) -> None:
+    said = comment(tmp_path / "review.json", json.dumps(values(rows=11)).encode())
+    _, _, nearest = said.partition("### Nearest machine")
+    assert nearest.index("text, text&#58; text.") < nearest.index("<details><summary>11 rows</summary>")
+
+
+def test_numbers_of_a_new_submission_stand_in_its_rows_and_nowhere_else(tmp_path: Path) -> None:
+    content = values()
+    added = {"kind": "cost", "old": None, "new": "5 ns"}
+    content["numbers"]["rows"] = [added | {"id": "text/02-kprobe/bpftrace"}, added | {"id": "other/02-kprobe/bpftrace"}]
+    said = comment(tmp_path / "review.json", json.dumps(content).encode())
+    assert "| other/02-kprobe/bpftrace | 5 ns |" in said
+    assert "| text/02-kprobe/bpftrace |" not in said
 
 
 @pytest.mark.parametrize(
@@ -172,6 +228,9 @@ def test_what_is_too_long_is_cut_and_says_so(tmp_path: Path) -> None:
     said = comment(tmp_path / "review.json", content)
     assert len(said.encode()) <= MAX_COMMENT_BYTES
     assert re.search(r"\d+ more rows are left out here\.", said)
+    assert said.index("probe-effect review origin/main has all of them.") < said.index("## ", 3)
+    linked = comment(tmp_path / "review.json", content, "--run", RUN)
+    assert "The run's summary has all of them." in linked
     assert said.count("<details>") == said.count("</details>")
 
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from probe_effect.checks.autofix import Fixed
     from probe_effect.model import Problem
 
-# Form and escapes of an annotation: the runner's source (actions/runner, ActionCommand), and
-# https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-IN_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-IN_PROPERTY = IN_MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
-
 
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
@@ -60,24 +55,14 @@ def check(
     context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
-def annotation(problem: Problem) -> str:
-    """One line: `::error file=data/..,line=3,title=row-order::what is wrong`, with the mend on the message's second.
-
-    GitHub shows it beside the line of a pull request.
-    """
-    places = {"file": problem.file, "line": problem.line, "col": problem.column, "title": problem.rule}
-    known = ((name, str(value)) for name, value in places.items() if value is not None)
-    properties = ",".join(f"{name}={value.translate(IN_PROPERTY)}" for name, value in known)
-    message = f"{problem.message}\n{problem.hint}".translate(IN_MESSAGE)
-    return f"::{problem.severity} {properties}::{message}"
-
-
 def _show(problems: Sequence[Problem], fixed: Sequence[Fixed], output_format: str) -> None:
     for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":
-        for problem in problems:
-            output.product(annotation(problem))
+        from probe_effect.cli.annotations import annotate
+
+        for line in annotate(problems):
+            output.product(line)
     else:
         output.show_problems(problems)
     errors = sum(problem.severity == "error" for problem in problems)

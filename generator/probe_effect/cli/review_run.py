@@ -2,55 +2,103 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from probe_effect.checks.against_base import new_problems
 from probe_effect.cli import output
+from probe_effect.cli.annotations import annotate
 from probe_effect.cli.tables import console, show_table
 from probe_effect.compare.review import review as review_of
-from probe_effect.errors import BadData
+from probe_effect.errors import BadData, UsageError
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages.review import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, markdown, sections
 from probe_effect.pages.review_report import MAX_REPORT_BYTES, ReviewReport, fitted
 from probe_effect.pages.review_rows import report
 from probe_effect.store.difference import difference
 from probe_effect.store.documents import read_document
+from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from probe_effect.cli.revisions import State
     from probe_effect.model import Problem
 
+RUN = re.compile(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+")
 
-def review(base: State, head: State, output_format: str) -> bool:
-    """Print what `head` would change in `base`; whether it is free of new errors. Raises: BadData."""
-    found = _report(base, head)
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where a review is written beside what is printed; None: nowhere."""
+
+    report: Path | None = None
+    summary: Path | None = None
+
+
+def review(base: State, head: State, output_format: str, files: Files) -> bool:
+    """Print what `head` would change in `base`, and write it; whether it is free of new errors. Raises: BadData."""
+    found, problems = _found(base, head)
     if output_format == "json":
-        output.product(fitted(found, ReviewReport.model_dump_json, MAX_REPORT_BYTES))
+        output.product(_json(found))
     elif output_format == "markdown":
-        output.product(fitted(found, markdown, MAX_SUMMARY_BYTES))
+        output.product(_markdown(found))
+    elif output_format == "github":
+        _annotate(problems)
     else:
         _show(found)
-    return all(problem.severity != "error" for problem in found.problems.rows)
+    # At the end, so that a review that fails leaves no file that only looks like one.
+    if files.report:
+        files.report.parent.mkdir(parents=True, exist_ok=True)
+        files.report.write_text(_json(found) + "\n", encoding="utf-8")
+    if files.summary:
+        with files.summary.open("a", encoding="utf-8") as file:
+            file.write(_markdown(found))
+    return not found.errors
 
 
-def comment(file: Path) -> None:
-    """Print a comment made of a review as JSON. Raises: BadData where the file is none."""
+def comment(file: Path, commit: str | None, run: str | None) -> None:
+    """Print a comment made of a review as JSON. Raises: BadData where the file is none, UsageError."""
+    if run is not None and not RUN.fullmatch(run):
+        msg = f"{printable(run)}: is no address of a run. Expected one such as https://github.com/o/r/actions/runs/1."
+        raise UsageError(msg)
     found, problems = read_document(file, file.name, "review", ReviewReport, MAX_REPORT_BYTES)
     if found is None:
         raise BadData(problems)
-    output.product(fitted(found, markdown, MAX_COMMENT_BYTES))
+    if commit is not None:
+        found = found.model_copy(update={"head": f"commit {printable(commit)}"})
+    output.product(fitted(found, partial(markdown, run=run), MAX_COMMENT_BYTES))
 
 
-def _report(base: State, head: State) -> ReviewReport:
+def _found(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
+    """The review, and all problems that it tells in groups."""
     files = difference(base.data, head.data)
-    problems = new_problems(files)
-    found = review_of(read_catalogue(base.data), head.data, files, _unsound(problems.of_state))
-    return report(found, (*head.refused, *problems.all), base.name, head.name)
+    new = new_problems(files)
+    problems = (*head.refused, *new.all)
+    found = review_of(read_catalogue(base.data), head.data, files, _unsound(new.of_state))
+    return report(found, problems, base.name, head.name), problems
+
+
+def _json(found: ReviewReport) -> str:
+    return fitted(found, ReviewReport.model_dump_json, MAX_REPORT_BYTES)
+
+
+def _markdown(found: ReviewReport) -> str:
+    return fitted(found, markdown, MAX_SUMMARY_BYTES)
+
+
+def _annotate(problems: Sequence[Problem]) -> None:
+    """The log has every problem, and GitHub's list of annotations each fault once."""
+    output.show_problems(problems)
+    for line in annotate(problems):
+        output.product(line)
+    errors = sum(problem.severity == "error" for problem in problems)
+    output.product(f"{errors} new errors, {len(problems) - errors} new warnings")
 
 
 def _unsound(problems: Iterable[Problem]) -> set[str]:

@@ -7,7 +7,7 @@ say, and links are refused.
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -58,7 +58,11 @@ def states(base: str, head: str | None, own: Path | None, work: Path) -> tuple[S
     if Path(base).is_dir():
         return _state(base, work / "base"), later
     branch = "HEAD" if head is None or Path(head).is_dir() else head
-    return _revision(base, _fork(_commit(base), _commit(branch)), work / "base"), later
+    old, new = _commit(base), _commit(branch)
+    earlier = _revision(base, _fork(old, new), work / "base")
+    if branch == head and (merged := _merged(new, old)):
+        return replace(earlier, name=f"the branch that it goes to, {old[:12]}"), replace(later, name=f"commit {merged}")
+    return earlier, later
 
 
 def _own(given: Path | None) -> State:
@@ -84,6 +88,12 @@ def _commit(text: str) -> str:
         )
         raise UsageError(msg)
     return found.stdout.strip()
+
+
+def _merged(commit: str, base: str) -> str | None:
+    """The branch's own commit where `commit` is its merge into `base`, which GitHub makes and nobody knows."""
+    parents = _git("rev-parse", f"{commit}^@").stdout.split()
+    return parents[1] if len(parents) == 2 and parents[0] == base else None
 
 
 def _fork(base: str, head: str) -> str:

@@ -33,26 +33,33 @@ class Flag:
 
     key: Key
     words: str
+    is_odd: bool
+    """Whether it may be wrong, and is not merely noisy."""
 
 
 def review_flags(new: Submission, known: Iterable[Submission]) -> list[Flag]:
-    """All that is to be looked at in a submission, among those already published."""
+    """All that is to be looked at in a submission, among those already published; what may be wrong comes first."""
     like = _like_machines(new, known)
-    return [
-        Flag(one.key, words)
-        for one in new.numbers
-        if (words := "; ".join([*_out_of_range(one, like), *_of_number(one)]))
-    ]
+    flags = []
+    for one in new.numbers:
+        odd, noise = [*_out_of_range(one, like), *_odd(one)], list(_noise(one))
+        if odd or noise:
+            flags.append(Flag(one.key, "; ".join([*odd, *noise]), bool(odd)))
+    return sorted(flags, key=lambda flag: not flag.is_odd)
 
 
-def _of_number(one: Number) -> Iterator[str]:
-    """What its own rows say; the reasons of the whole submission are told once, with its grade."""
+def _odd(one: Number) -> Iterator[str]:
+    """What of its own rows cannot be so."""
+    if not one.is_time:
+        yield from one.faults
+    elif one.distinguishable and one.cost is not None and one.cost.value < 0:
+        yield NEGATIVE
+
+
+def _noise(one: Number) -> Iterator[str]:
+    """What of its own rows makes it less sure; the reasons of the whole submission are told once, with its grade."""
     if one.is_time:
         yield from (reason for reason in one.grade_reasons if reason not in one.submission.grade_reasons)
-        if one.distinguishable and one.cost is not None and one.cost.value < 0:
-            yield NEGATIVE
-    else:
-        yield from one.faults
     if one.note and one.blocks:
         yield one.note
 

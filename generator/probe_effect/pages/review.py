@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.model import Estimate
+from probe_effect.pages import review_verdict as verdict
 from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
 
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
         CaseRow,
         Listed,
         NearestRow,
-        NumberRow,
-        ProblemRow,
+        RemarkRow,
         ReviewReport,
         SubmissionRow,
     )
@@ -46,6 +46,9 @@ NOTICE = re.compile(r"&#(?:64|35);")
 """`@` and `#`, as `escape` writes them."""
 
 WEB = re.compile(r"\bwww\.", re.IGNORECASE)
+
+MOST_OPEN_ROWS = 10
+"""Longer tables of a new submission are folded."""
 
 QUANTITIES = {"cost": "costs", "count": "counts of instructions", "figure": "published figures"}
 
@@ -69,21 +72,40 @@ PROBLEMS = Section(
     head=("Severity", "Where", "What", "Rule", "To mend it"),
 )
 
+OVERVIEW = Section(
+    title="New submissions", head=("Submission", "Grade", "Noise floor", "Rows", "To look at", "Nearest machine")
+)
 
-def markdown(report: ReviewReport) -> str:
-    """The whole review."""
-    text = _github().get_template("review.md.j2").render(sections=list(sections(report)))
+
+def markdown(report: ReviewReport, run: str | None = None) -> str:
+    """The whole review, its verdict first.
+
+    Args:
+        run: address of the workflow's run that made it; it is printed as it is, so it must be one.
+    """
+    found = list(sections(report))
+    text = (
+        _github()
+        .get_template("review.md.j2")
+        .render(
+            sections=found,
+            run=run,
+            has_site=not report.errors,
+            is_cut=any(section.more for section in found),
+            whole="The run's summary" if run else "probe-effect review origin/main",
+        )
+    )
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def sections(report: ReviewReport) -> Iterator[Section]:
     """What a reader sees, the most pressing first."""
-    yield Section(
-        title="What changes in the data", level=1, lines=[f"{report.head} against {report.base}: {_told(report)}."]
-    )
+    yield Section(title=verdict.title(report), lines=list(verdict.lines(report)))
     yield from _table(
-        PROBLEMS, report.problems, lambda one: (one.severity, _place(one), one.message, one.rule, one.hint)
+        PROBLEMS, report.problems, lambda one: (one.severity, verdict.place(one), one.message, one.rule, one.hint)
     )
+    if report.submissions.count > 1:
+        yield from _table(OVERVIEW, report.submissions, _overview)
     for new in report.submissions.rows:
         yield from _submission(new)
     if report.submissions.more:
@@ -93,7 +115,7 @@ def sections(report: ReviewReport) -> Iterator[Section]:
         report.changes,
         lambda one: (one.date, one.kind, _what(one.what, one.more), one.old or "", one.new or "", one.why),
     )
-    yield from _numbers(report.numbers)
+    yield from _numbers(report)
     yield from _table(
         Section(title="New published sources", head=("Source", "Title", "Figures")),
         report.sources,
@@ -109,34 +131,11 @@ def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str
         yield replace(section, rows=[cells(one) for one in found.rows], more=found.more)
 
 
-def _told(report: ReviewReport) -> str:
-    if not report.files.count and not report.problems.count:
-        return "nothing"
-    counted = (
-        (report.submissions.count, "new submission"),
-        (report.numbers.count, "number that differs"),
-        (report.problems.count, "problem"),
-        (report.files.count, "file"),
-    )
-    return ", ".join(_number(count, noun) for count, noun in counted)
-
-
-def _number(count: int, noun: str) -> str:
-    first, blank, rest = noun.partition(" that ")
-    several = f"{first}s{blank}{rest.replace('differs', 'differ')}"
-    return f"{units.count(count)} {noun if count == 1 else several}"
-
-
-def _place(one: ProblemRow) -> str:
-    return ":".join(str(part) for part in (one.file, one.line, one.column) if part is not None)
-
-
 def _submission(one: SubmissionRow) -> Iterator[Section]:
     yield Section(title=one.id, lines=_facts(one))
-    remarks = Section(title="To look at", level=3, head=("Case", "Tracer", "What"))
-    yield from _table(remarks, one.remarks, lambda row: (_subject(row), row.tracer, row.words))
+    yield from _remarks(one.remarks)
     column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
-    yield Section(
+    new = Section(
         title="New rows",
         level=3,
         lines=_skipped(one.cases.rows),
@@ -144,12 +143,35 @@ def _submission(one: SubmissionRow) -> Iterator[Section]:
         rows=[_case(row) for row in one.cases.rows if row.status == "ok"],
         more=one.cases.more,
     )
-    yield _nearest(one.nearest)
+    yield _folded(new)
+    yield _folded(_nearest(one.nearest))
+
+
+def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
+    """What may be wrong, and apart from it what is merely noisy."""
+    odd = [row for row in remarks.rows if row.is_odd]
+    noisy = [row for row in remarks.rows if not row.is_odd]
+    for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):
+        if rows or more:
+            cells = [(_subject(row), row.tracer, row.words) for row in rows]
+            yield _folded(Section(title=title, level=3, head=("Case", "Tracer", "What"), rows=cells, more=more))
+
+
+def _folded(section: Section) -> Section:
+    """The same, folded where its table is long: what it comes to stands above it."""
+    return replace(section, is_folded=len(section.rows) + section.more > MOST_OPEN_ROWS)
+
+
+def _overview(one: SubmissionRow) -> tuple[str, ...]:
+    """A submission in one line."""
+    near = one.nearest.machine if one.nearest else units.MISSING
+    counts = (one.cases.count, sum(row.is_odd for row in one.remarks.rows))
+    return (one.id, one.grade or units.MISSING, units.duration(one.noise_floor_ns, 2), *map(units.count, counts), near)
 
 
 def _facts(one: SubmissionRow) -> list[str]:
     who = f", measured by {one.submitter}" if one.submitter else ""
-    found = [f"{one.machine}, {one.name}, {one.tier}; suite {one.suite}, {_number(one.blocks, 'block')}{who}."]
+    found = [f"{one.machine}, {one.name}, {one.tier}; suite {one.suite}, {verdict.number(one.blocks, 'block')}{who}."]
     if one.grade:
         reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
         floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
@@ -222,10 +244,14 @@ def _what(names: Sequence[str], more: int) -> str:
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-def _numbers(numbers: Listed[NumberRow]) -> Iterator[Section]:
-    """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded."""
+def _numbers(report: ReviewReport) -> Iterator[Section]:
+    """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded.
+
+    Those of a new submission stand in its own rows.
+    """
+    numbers, told = report.numbers, tuple(f"{one.id}/" for one in report.submissions.rows)
     for kind, noun in QUANTITIES.items():
-        rows = [one for one in numbers.rows if one.kind == kind]
+        rows = [one for one in numbers.rows if one.kind == kind and not one.id.startswith(told)]
         replaced = [one for one in rows if one.old is not None]
         added = [one for one in rows if one.old is None]
         if replaced:
@@ -242,7 +268,8 @@ def _numbers(numbers: Listed[NumberRow]) -> Iterator[Section]:
                 is_folded=True,
             )
     if numbers.more:
-        yield Section(title="Further numbers", lines=[f"{units.count(numbers.more)} more are left out here."])
+        lines = [f"{units.count(numbers.more)} more are left out here, those of the new submissions among them."]
+        yield Section(title="Further numbers", lines=lines)
 
 
 @cache

@@ -61,7 +61,7 @@ class Listed(Document, Generic[T]):
 
 
 class ProblemRow(Document):
-    """A problem that the change brings."""
+    """A problem that the change brings, with those of the same rule in the same file."""
 
     severity: Literal["error", "warning"]
     file: Line
@@ -70,6 +70,7 @@ class ProblemRow(Document):
     rule: Line
     message: Line
     hint: Line
+    times: Count = 1
 
 
 class CaseKey(Document):
@@ -120,9 +121,10 @@ class NearestRow(Document):
 
 
 class RemarkRow(CaseKey):
-    """Something to look at."""
+    """Something to look at, which may be wrong or is merely noisy."""
 
     words: Line
+    is_odd: bool
 
 
 class SubmissionRow(Document):
@@ -187,6 +189,9 @@ class ReviewReport(Document):
     schema_version: Literal[1]
     base: Line
     head: Line
+    errors: Count
+    warnings: Count
+    odd_cases: Count
     problems: Listed[ProblemRow]
     submissions: Listed[SubmissionRow]
     sources: Listed[SourceRow]

@@ -8,6 +8,7 @@ from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
+from probe_effect.pages.problem_groups import grouped
 from probe_effect.pages.review_report import (
     MAX_FEW,
     MAX_LINE,
@@ -49,11 +50,15 @@ def report(found: Review, problems: Iterable[Problem], base: str, head: str) -> 
     Args:
         base, head: how the two states are called.
     """
+    groups = grouped(problems)
     return ReviewReport(
         schema_version=1,
         base=_line(base),
         head=_line(head),
-        problems=_listed(_row(ProblemRow, one) for one in problems),
+        errors=sum(group.times for group in groups if group.severity == "error"),
+        warnings=sum(group.times for group in groups if group.severity == "warning"),
+        odd_cases=sum(flag.is_odd for one in found.submissions for flag in one.flags),
+        problems=_listed(_row(ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
         submissions=_listed(_submission(one) for one in found.submissions),
         sources=_listed(
             _row(SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in found.sources
@@ -106,7 +111,7 @@ def _submission(new: NewSubmission) -> SubmissionRow:
         blocks=document.run.blocks,
         baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
         cases=_listed(_case(number) for number in one.numbers),
-        remarks=_listed(_row(RemarkRow, flag.key, words=flag.words) for flag in new.flags),
+        remarks=_listed(_row(RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
         nearest=_nearest(new.nearest) if new.nearest else None,
     )
 
