@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import pytest
 
 from builders import REAL_DATA
 from probe_effect.host import ROOT
-from probe_effect.live.places import NotHere, places
+from probe_effect.live.places import NotHere, places, same_function_elsewhere
 from probe_effect.live.static_probes import static_probes
 from probe_effect.workloads.build import build
 
@@ -119,6 +123,18 @@ def test_a_file_without_symbols_is_told_as_such(root: Path) -> None:
     (root / "plain").write_text("no program")
     with pytest.raises(NotHere, match="no table of symbols"):
         places("uprobe:/plain:main", "uprobe", root)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+def test_a_function_that_a_process_has_twice_is_found_in_the_other_file_too(tmp_path: Path) -> None:
+    source = tmp_path / "twice.c"
+    source.write_text("int twice(int x) { return x + x; }\n", encoding="utf-8")
+    libraries = [tmp_path / name for name in ("libfirst.so", "libsecond.so")]
+    for library in libraries:
+        subprocess.run(["cc", "-shared", "-o", library, source], check=True)  # noqa: S607
+        ctypes.CDLL(str(library))
+    (place,) = places(f"uprobe:{libraries[0]}:twice", "uprobe", Path("/"))
+    assert same_function_elsewhere(place, os.getpid()) == [libraries[1]]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="libraries are found by Linux's linker")

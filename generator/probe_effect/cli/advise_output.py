@@ -26,6 +26,7 @@ def show(said: Answered) -> None:
     values = ("events/s", "cost of an event (95 %)", "basis", "CPU")
     show_table(labels, values, map(advise_words.probe_row, advice.probes))
     output.product("")
+    show_section("What never fired may be called elsewhere", said.elsewhere)
     show_section("Threads that pay most", [_thread(one) for one in advice.threads[: advise_words.MOST_THREADS]])
     show_section("What it does", _figures(said))
     alone = " alone" if len(advice.probes) > 1 else ""

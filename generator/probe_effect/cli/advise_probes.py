@@ -12,12 +12,13 @@ from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
 from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace, parts
 from probe_effect.live.count import Countable
-from probe_effect.live.places import NotHere, places
+from probe_effect.live.places import NotHere, places, same_function_elsewhere
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.tables import PRINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from probe_effect.live.count import Counted, Kind, Rate
     from probe_effect.live.places import Place
@@ -47,6 +48,8 @@ WRITES = {
     "raw_syscalls:sys_exit",
 }
 """Static probes that fire as a tracer writes its lines."""
+
+MOST_ELSEWHERE = 3
 
 ANY = 0
 """The id of a thread that stands for any: no thread has it."""
@@ -123,6 +126,21 @@ def _countables(one: Wanted) -> Iterator[Countable]:
             offsets=() if place.offset is None else (place.offset,),
             semaphore=place.semaphore_offset or 0,
         )
+
+
+def called_elsewhere(probes: Iterable[Wanted], counted: Counted | None, pid: int | None) -> Iterator[tuple[str, str]]:
+    """Attach points of functions that never fired in a process, each with one like it in another of its files."""
+    if counted is None or pid is None:
+        return
+    silent = {rate.probe for rate in counted.rates if not rate.events}
+    for one in probes:
+        for place in one.places:
+            if place.kind in {"uprobe", "uretprobe"} and one.counted_name(place) in silent:
+                yield from ((one.probe.attach, f"{place.kind}:{path}:{place.name}") for path in _others(place, pid))
+
+
+def _others(place: Place, pid: int) -> list[Path]:
+    return same_function_elsewhere(place, pid)[:MOST_ELSEWHERE]
 
 
 def groups(

@@ -18,7 +18,16 @@ from probe_effect.answer.starting import Starting, starting
 from probe_effect.cli import output
 from probe_effect.cli.advise_json import advice_json
 from probe_effect.cli.advise_output import show
-from probe_effect.cli.advise_probes import ANY, CALLS, countables, fires_itself, groups, mechanisms, wanted
+from probe_effect.cli.advise_probes import (
+    ANY,
+    CALLS,
+    called_elsewhere,
+    countables,
+    fires_itself,
+    groups,
+    mechanisms,
+    wanted,
+)
 from probe_effect.cli.this_machine import this_machine
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.live.count import count
@@ -84,6 +93,8 @@ class Answered:
     probes: int
     cheaper: tuple[Change, ...]
     fires_itself: tuple[str, ...]
+    elsewhere: tuple[tuple[str, str], ...]
+    """Probes on functions that never fired, and the same function in another file of the process."""
 
 
 def run(wish: Wish, data: DataFolder, output_format: str) -> bool | None:
@@ -136,6 +147,7 @@ def answered(wish: Wish, data: DataFolder) -> Answered:
         probes=number,
         cheaper=tuple(cheaper(script)),
         fires_itself=tuple(one.probe.attach for one in probes if fires_itself(one, script)),
+        elsewhere=tuple(called_elsewhere(probes, counted, wish.target.pid)),
     )
 
 

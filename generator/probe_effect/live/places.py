@@ -19,7 +19,7 @@ from probe_effect.host import read_text
 from probe_effect.live.attach_points import parts
 from probe_effect.live.static_probes import static_probes
 from probe_effect.tracers.kernel import missing, tracefs_folder, tracefs_missing
-from probe_effect.tracers.symbols import find_function, library_of, matching_functions
+from probe_effect.tracers.symbols import find_function, library_of, mapped_files, matching_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,6 +158,18 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
                 offset=at.offset + inside,
                 first_bytes=None if inside else at.first_bytes,
             )
+
+
+def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
+    """The other files of a process that have a function of this name too, of which one may be what it calls.
+
+    A library that replaces the C library's allocator is the usual case: its `malloc` is found first (ld.so(8)).
+    """
+    if place.path is None:
+        return []
+    own = place.path.resolve()
+    others = (Path(path) for path in mapped_files(pid))
+    return [path for path in others if path.resolve() != own and find_function(path, place.name) is not None]
 
 
 def _is_stripped(path: Path) -> bool:

@@ -84,6 +84,11 @@ def _is_function(symbol) -> bool:  # type: ignore[no-untyped-def]  # noqa: ANN00
 
 def library_of(pid: int, stem: str) -> str | None:
     """Path of the library `stem` (`libc`) that the process has mapped; None without one."""
+    names = ((path.rsplit("/", 1)[-1], path) for path in mapped_files(pid))
+    return next((path for name, path in names if name.startswith((f"{stem}.", f"{stem}-"))), None)
+
+
+def mapped_files(pid: int) -> list[str]:
+    """Paths of the files that a process has mapped, each once, as proc(5) has them."""
     lines = (read_text(ROOT, f"proc/{pid}/maps") or "").splitlines()
-    paths = [line.split(maxsplit=5)[-1] for line in lines if "/" in line]
-    return next((path for path in paths if path.rsplit("/", 1)[-1].startswith((f"{stem}.", f"{stem}-"))), None)
+    return list(dict.fromkeys(line.split(maxsplit=5)[-1] for line in lines if "/" in line))
