@@ -11,9 +11,9 @@ which it alone slows a busy thread by so many per cent), `unknown` (parts of the
 most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events; `deed` (what to do about the
 busiest thread's slowdown, null where a rate or a cost is not known); `counting_cost_ratio` (CPU time that counting
 took, over the time that was asked for); `counted_s`; `not_counted` (why nothing was); `attach_s`, `stop_s`; `machine`,
-`tracer`, `language`; `elsewhere`: `probe` on a function that never fired, `instead` (the same function in another file of
-the process); `cheaper`: `what`, `script`; `assumptions`; `budget_ratio`; `within_budget` (null where a rate or a cost
-is not known).
+`tracer`, `language`; `elsewhere`: `probe` on a function that never fired, `instead` (the same function in another file
+of the process); `cheaper`: `what`, `script`; `assumptions`; `budget_ratio`; `within_budget` (null where a rate or a
+cost is not known).
 """
 
 from __future__ import annotations
