@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ def test_every_figure_has_all_its_files_and_its_page(site: Path) -> None:
 
 
 def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:
-    cards = [*(site / "charts").glob("*/card.png"), site / "og/site.png"]
+    cards = [*(site / "charts").glob("*/card.png"), *(site / "machines").glob("*/card.png"), site / "og/site.png"]
     assert {picture_size(path.read_bytes()) for path in cards} == {(1200, 630)}
     assert max(path.stat().st_size for path in cards) < 150_000
 
@@ -49,6 +50,7 @@ def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:
     [
         ("costs/06-uprobe/", f"{FIGURE}card.png"),
         ("glossary/", "og/site.png"),
+        ("machines/amd-epyc-2t-kvm-d4f3/", "machines/amd-epyc-2t-kvm-d4f3/card.png"),
         (FIGURE, "card.png"),
         ("results/amd-epyc-2t-kvm-d4f3/2026-11-20-per-event/", "og/site.png"),  # its chart has no card
     ],
@@ -62,6 +64,18 @@ def test_a_link_to_a_page_shows_its_first_chart_or_the_site(site: Path, page: st
     assert said["description"]
     assert said["image:alt"]
     assert (said["image:width"], said["image:height"]) == ("1200", "630")
+
+
+def test_every_machine_has_a_badge_that_its_page_shows(site: Path) -> None:
+    pages = [path for path in (site / "machines").glob("*/index.html") if path.parent.name != "page"]
+    assert pages
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        address = f"/machines/{path.parent.name}/"
+        shown = html.unescape(re.sub("<[^>]*>", "", text.partition('id="show-it"')[2].partition("</section>")[0]))
+        assert f"[![What tracing costs on {path.parent.name}]({address}badge.svg)]({address})" in shown
+        assert f'<a href="{address}"><img src="{address}badge.svg" alt=' in html.unescape(text)
+        assert "<svg" in (path.parent / "badge.svg").read_text(encoding="utf-8")
 
 
 def test_the_looks_of_all_tracers_are_published(site: Path) -> None:

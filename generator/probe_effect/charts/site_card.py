@@ -1,11 +1,26 @@
-"""The picture of a link to a page without a chart: the site's name and its question."""
+"""Pictures of links to pages without a chart: the site's name and its question; what probes cost on a machine."""
 
 from __future__ import annotations
 
-from probe_effect.charts.theme import INK, MUTED, NAME, SERIES, Chart, Spec, frame
+import textwrap
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.theme import INK, MUTED, NAME, PADDING, SERIES, WIDTHS, Chart, Spec, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 QUESTION = "What does looking cost?"
 ANSWER = "The overhead of tracing tools, measured on real machines, with intervals."
+
+ROOM = WIDTHS["card"] - 2 * PADDING["card"]
+"""px for a line of text; what is longer is cut, and a sign says so."""
+
+LARGE, SMALL = (-0.6, 3.2), (-0.5, 8.5)
+"""What the picture's height is, in steps of the sign: from its foot to its head."""
+
+ASKED = "What one traced event costs:"
+MAX_TITLE, MAX_COSTS = 62, 3
 
 STEP = ((0, 0), (0.29, 0), (0.29, 1), (0.58, 1), (0.58, 0), (1, 0))
 """The site's sign: a line that goes up while somebody looks."""
@@ -18,14 +33,32 @@ def site_card() -> Chart:
     return Chart("site", NAME, f"{QUESTION} {ANSWER}", (), {"card": spec})
 
 
-def _text(text: str, height: float, size: int, colour: str) -> Spec:
-    look = {"type": "text", "text": text, "align": "left", "fontSize": size, "color": colour}
-    place = {"x": {"value": 0}, "y": {"value": {"expr": f"{height} * height"}}}
+def machine_card(machine: str, name: str, kind: str, costs: Sequence[tuple[str, str]]) -> Chart:
+    """What tracing costs on a machine, in words.
+
+    Args:
+        name, kind: the machine's, as titles have it, and its tier.
+        costs: kinds of probes in a few words, and what an event of each costs; as many as there is room for.
+    """
+    title = textwrap.shorten(name, MAX_TITLE, placeholder=" …") or name[:MAX_TITLE]
+    words = [_text(NAME, 0.1, 40, SERIES[0]), _text(title, 0.25, 36, INK), _text(f"A {kind}. {ASKED}", 0.35, 28, MUTED)]
+    for place, (probe, cost) in enumerate(costs[:MAX_COSTS]):
+        height = 0.49 + 0.125 * place
+        words += [_text(cost, height, 54, INK), _text(probe, height, 40, MUTED, across=0.28)]
+    sentence = f"{ASKED} {', '.join(f'{probe}: {cost}' for probe, cost in costs)}"
+    return Chart(
+        f"machine-{machine}", name, sentence, (), {"card": frame("card", 0, {"layer": [*words, _sign(SMALL)]})}
+    )
+
+
+def _text(text: str, height: float, size: int, colour: str, across: float = 0) -> Spec:
+    look = {"type": "text", "text": text, "align": "left", "fontSize": size, "color": colour, "limit": ROOM}
+    place = {"x": {"value": {"expr": f"{across} * width"}}, "y": {"value": {"expr": f"{height} * height"}}}
     return {"data": {"values": [{}]}, "mark": look, "encoding": place}
 
 
-def _sign() -> Spec:
-    scale = {"domain": [-0.6, 3.2], "nice": False}
+def _sign(domain: tuple[float, float] = LARGE) -> Spec:
+    scale = {"domain": list(domain), "nice": False}
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"nice": False}}
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": scale}
     points = [{"x": across, "y": up, "at": place} for place, (across, up) in enumerate(STEP)]

@@ -23,6 +23,7 @@ from probe_effect.exports.figures import write_figures
 from probe_effect.exports.files import copy, write
 from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
 from probe_effect.exports.labels import labels, tracer_looks
+from probe_effect.exports.machine_pictures import write_machine_pictures
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
 from probe_effect.exports.transcripts import transcript_values
@@ -75,6 +76,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
     yield f"{len(charts)} charts"
     write_figures(charts, catalogue, work, cache)
     write_diagrams(catalogue, work)
+    write_machine_pictures(catalogue, work, cache)
     for kind in (assets, static):
         write(kind / "data" / "tracer-looks.json", json.dumps(tracer_looks(catalogue)))
     yield "raw data"

@@ -149,6 +149,18 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
     return {one.id: _place(rank) for one, rank in found}
 
 
+def place_among(one: Number, others: Iterable[Number]) -> str:
+    """Its place among them, the lowest cost first, as far as intervals tell; nothing where it cannot be ranked."""
+    found = ranked([one, *others])
+    rank = next((rank for other, rank in found if other is one), None)
+    if rank is None or len(found) < 2:
+        return ""
+    if (rank.first, rank.last) == (1, len(found)):
+        return f"It is not told apart from any of the {len(found)}: their intervals overlap."
+    parted = "" if rank.first == rank.last else ", for intervals of others overlap with its own"
+    return f"Of {len(found)}, counted from the lowest overhead, it holds place {_place(rank)}{parted}."
+
+
 def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
     return f"{machine_label(one.submission)}{_at_level(one)}"

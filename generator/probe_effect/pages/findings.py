@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers.home import FIRST_SUITE
@@ -30,9 +31,23 @@ TRACERS = ("bpftrace", "libbpf")
 """Whose costs these are; the first that has one."""
 
 
-def of_machine(machine: str, catalogue: Catalogue) -> list[tuple[str, Number, str]]:
-    """Each kind of probe in words, its cost there, and what that is against the other machines of its tier."""
-    return [(words, one, against(one, catalogue)) for words, one in asked(machine, catalogue)]
+BRIEFLY = {
+    ASKED[0][0]: "tracepoint",
+    ASKED[1][0]: "user probe, emulated",
+    ASKED[2][0]: "user probe, stepped",
+}
+"""The same, where there is room for a few words: on a badge, in a picture."""
+
+
+def of_machine(machine: str, catalogue: Catalogue) -> list[tuple[str, Number, str, str]]:
+    """Each kind of probe in words, its cost there, what that is against the others of its tier, and its place."""
+    return [(words, one, against(one, catalogue), place(one, catalogue)) for words, one in asked(machine, catalogue)]
+
+
+def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
+    """The same in a few words, and the cost without its interval, which the page has."""
+    found = asked(machine, catalogue)
+    return [(BRIEFLY[words], units.interval(one.cost, units.DURATION).partition(" (")[0]) for words, one in found]
 
 
 def asked(machine: str, catalogue: Catalogue) -> list[tuple[str, Number]]:
@@ -45,7 +60,19 @@ def asked(machine: str, catalogue: Catalogue) -> list[tuple[str, Number]]:
 def against(one: Number, catalogue: Catalogue) -> str:
     """How often the cost is higher or lower there than on another machine of the tier; nothing where there is none."""
     tier = wording.tier(one.submission.document)
-    others = [
+    compared = [compare(other, one) for other in _of_others(one, catalogue)]
+    return comparison.summary(compared, "here", f" with another {tier}") if compared else ""
+
+
+def place(one: Number, catalogue: Catalogue) -> str:
+    """Its place among the machines of its tier, as far as intervals part them; nothing where it is alone."""
+    return comparison.place_among(one, _of_others(one, catalogue))
+
+
+def _of_others(one: Number, catalogue: Catalogue) -> list[Number]:
+    """The same case, tracer and level on the other machines of the tier."""
+    tier = wording.tier(one.submission.document)
+    return [
         other
         for other in catalogue.numbers.of_case(one.case)
         if (other.tracer, other.level) == (one.tracer, one.level)
@@ -53,8 +80,6 @@ def against(one: Number, catalogue: Catalogue) -> str:
         and other.is_sound
         and wording.tier(other.submission.document) == tier
     ]
-    compared = [compare(other, one) for other in others]
-    return comparison.summary(compared, "here", f" with another {tier}") if compared else ""
 
 
 def extremes(catalogue: Catalogue) -> list[str]:

@@ -27,7 +27,12 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     suite = submission_page.suite_of(shown, catalogue)
     return _page(
         "machine.md.j2",
-        {"description": f"What tracing costs on {name}: {len(submissions)} submission(s)."},
+        {
+            "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
+            "picture": f"/{card(shown.machine)}",
+            "picture_words": f"What one traced event costs on {name}.",
+            "badge": f"/{badge(shown.machine)}",
+        },
         submissions,
         shown,
         catalogue,
@@ -37,6 +42,16 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         measures=submission_page.measures(suite),
         over_time=over_time.of_machine(submissions, catalogue),
     )
+
+
+def card(machine: str) -> str:
+    """Where the picture of a link to the page of a machine lies, below the site's root."""
+    return f"machines/{machine}/card.png"
+
+
+def badge(machine: str) -> str:
+    """Where the badge of a machine lies."""
+    return f"machines/{machine}/badge.svg"
 
 
 def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:

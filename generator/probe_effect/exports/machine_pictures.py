@@ -1,0 +1,31 @@
+"""What a machine's page has to show elsewhere: the picture of a link to it, and a badge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.draw import draw_png
+from probe_effect.charts.site_card import machine_card
+from probe_effect.diagrams.badge import badge
+from probe_effect.exports.files import write
+from probe_effect.numbers import names
+from probe_effect.pages import findings, machine_page, wording
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.store.kept import Kept
+
+
+def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
+    """Write both for every machine whose times were measured, beside its page.
+
+    Args:
+        cache: drawings of earlier builds.
+    """
+    for machine, submissions in catalogue.numbers.machines().items():
+        document, costs = submissions[0].document, findings.briefly(machine, catalogue)
+        card = machine_card(machine, names.machine_name(document), wording.tier(document), costs)
+        write(work / "static" / machine_page.card(machine), draw_png(card, "card", cache, scale=1))
+        write(work / "static" / machine_page.badge(machine), badge(costs))
