@@ -6,13 +6,18 @@ import json
 import re
 import shlex
 import tomllib
+from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 from builders import PROJECT
+from contributor import COLUMNS, Way, fitted, steps, walked
 from probe_effect.cli.group import commands
 from probe_effect.store.changes_file import ChangesFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGES = {name: (PROJECT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "RUNNERS.md")}
 TARGETS = set(re.findall(r"^([a-z]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -32,14 +37,32 @@ INLINE = [
 ]
 
 
-def test_there_is_a_transcript() -> None:
-    verbs = [re.sub(r".*probe-effect (\w+).*", r"\1", line) for line in COMMANDS]
-    assert verbs == ["make setup", "doctor", "measure", "summarise", "measure", "check", "submit", "submit"]
+@pytest.mark.parametrize("is_clone", [False, True], ids=["without a clone", "in a clone"])
+def test_every_command_of_the_way_runs_as_it_stands_and_prints_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_clone: bool
+) -> None:
+    way = Way(tmp_path, monkeypatch, is_clone=is_clone, is_fake=True)
+    assert steps(PAGES["CONTRIBUTING.md"], is_clone=is_clone)
+    walked(PAGES["CONTRIBUTING.md"], way, is_clone=is_clone)
+
+
+def test_a_line_that_is_shown_and_not_printed_is_found_and_so_is_one_that_is_printed_and_not_shown() -> None:
+    assert fitted(["a 1", "..", "c 1"], ["a 2", "b 2", "c 2"]) == ["a 2", "..", "c 2"]
+    for shown in (["a", "x"], ["a"], ["b"], ["a", "c"]):
+        with pytest.raises(ValueError, match="printed"):
+            fitted(shown, ["a", "b", "c"])
+
+
+def test_what_the_page_shows_fits_80_columns() -> None:
+    shown = [
+        line for each in (False, True) for one in steps(PAGES["CONTRIBUTING.md"], is_clone=each) for line in one.shown
+    ]
+    assert [line for line in shown if len(line) > COLUMNS] == []
 
 
 @pytest.mark.parametrize("line", [one for one in (*COMMANDS, *INLINE) if "probe-effect" in one])
 def test_every_command_is_one_that_the_program_takes(line: str) -> None:
-    words = shlex.split(line.partition("probe-effect ")[2])
+    words = shlex.split(re.split(r"probe-effect\)? ", line, maxsplit=1)[1])
     with click.Context(commands) as context:
         command = commands.get_command(context, words[0])
         assert command is not None

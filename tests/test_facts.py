@@ -53,6 +53,16 @@ def two_cases(cost_ns: float = 50) -> list[Sample]:
     return sorted([*kprobe, *uprobe], key=lambda row: (row.block, row.position))
 
 
+def test_the_cost_on_another_kind_of_cpu_is_a_fact_that_names_its_machine(data: Path) -> None:
+    assert "bpftrace.02-kprobe.another-cpu" not in facts(read(data))
+    for machine, cpu in (("same-0001", "Example CPU 9001"), ("other-0002", "Different 100 Processor")):
+        values = changed(changed(machine_values(), "machine.id", machine), "machine.cpu_model", cpu)
+        write_submission(data, many_blocks(cost_ns=70), values)
+    fact = facts(read(data))["bpftrace.02-kprobe.another-cpu"]
+    assert plain(fact).endswith("on machine 0002 (Different)")
+    assert fact["href"].startswith("/results/other-0002/")
+
+
 @pytest.mark.parametrize(
     ("key", "text"),
     [

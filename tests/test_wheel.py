@@ -199,6 +199,17 @@ def test_it_measures_checks_summarises_and_prepares_a_submission(installed: Inst
     assert sorted(path.name for path in folder.iterdir()) == ["machine.json", "samples.csv"]
 
 
+def test_it_is_installed_as_a_tool_and_runs_by_its_path_alone_as_under_sudo(wheel: Path, tmp_path: Path) -> None:
+    folders = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+    words = ("tool", "install", "--quiet", "--python", sys.executable, wheel)
+    done = run(uv(), *words, folder=tmp_path, environment=os.environ | folders)
+    if done.returncode:
+        absent(f"the wheel's own needs cannot be installed: {done.stderr.strip()[-300:]}")
+    program = tmp_path / "bin" / "probe-effect"
+    asked = run(program, "doctor", folder=tmp_path, environment={"PATH": "/usr/bin:/bin"})
+    assert (asked.returncode, "Tracers" in asked.stdout) == (0, True)
+
+
 def test_what_needs_the_site_says_so_and_the_help_lists_it_as_absent(installed: Installed) -> None:
     assert "not installed" in installed.complaint("build", "--out", "x", status=3)
     assert "Not here" in installed("--help")

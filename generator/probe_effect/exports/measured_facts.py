@@ -9,6 +9,7 @@
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
 - `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
+- `<one>.another-cpu`: the same cost on a machine of the same tier whose CPU is of another family, which it names.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
 
 Which machine a number comes from is decided in `numbers.home`; the title names the machine and the day.
@@ -23,6 +24,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import WORK, line
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_numbers, in_order
+from probe_effect.numbers.kinds import machine_kind
 from probe_effect.pages import addresses, wording
 from probe_effect.reduce.tails import SHARES
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
@@ -60,7 +62,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
         if about in {"cost", "slowdown"}:
             found |= {f"{key}.{what}": fact for what, fact in _of_event(one)}
         if about == "cost":
-            found |= {f"{key}.{what}": fact for what, fact in _of_rates(one)}
+            found |= {f"{key}.{what}": fact for what, fact in (*_of_rates(one), *_on_another_cpu(one, catalogue))}
     found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
@@ -131,6 +133,19 @@ def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
         yield "rate", _told(one, "cost", units.rate(one.rate_hz), "the highest rate of events while traced")
     if one.loss_ratio is not None:
         yield "loss", _told(one, "loss", units.percent(one.loss_ratio), "events lost")
+
+
+def _on_another_cpu(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    """The clear cost of the same on the machine of another CPU family that was measured last."""
+    kind = machine_kind(one.submission)
+    for other in catalogue.numbers.of_case(one.case):
+        its_kind = machine_kind(other.submission)
+        is_same = (other.tracer, other.level) == (one.tracer, one.level)
+        if is_same and other.is_sound and other.is_clear and its_kind[:2] == kind[:2] and its_kind != kind:
+            told = _fact(other, "cost", other.known_cost, units.DURATION)
+            machine = f"machine {other.submission.machine.rpartition('-')[2]} ({its_kind[2]})"
+            yield "another-cpu", told | {"text": f"{told['cell']} on {machine}"}
+            return
 
 
 def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:

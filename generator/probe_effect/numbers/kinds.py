@@ -47,7 +47,7 @@ def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most:
     best = {machine: _best(submissions) for machine, submissions in machines.items()}
     ordered = sorted(best, key=lambda machine: best[machine].started, reverse=True)
     ordered.sort(key=lambda machine: (machine != home, best[machine].grade or ""))
-    first_of_kind = {_kind(best[machine]): machine for machine in reversed(ordered)}
+    first_of_kind = {machine_kind(best[machine]): machine for machine in reversed(ordered)}
     firsts = set(first_of_kind.values())
     return sorted(ordered, key=lambda machine: (machine != home, machine not in firsts))[:most]
 
@@ -57,6 +57,7 @@ def _best(submissions: Iterable[Submission]) -> Submission:
     return min(newest_first, key=lambda one: one.grade or "")
 
 
-def _kind(one: Submission) -> tuple[str, str, str]:
+def machine_kind(one: Submission) -> tuple[str, str, str]:
+    """Tier, architecture and CPU family of the machine of a submission: what makes it one of a kind."""
     facts = facts_of_submission(one)
     return facts.tier, facts.architecture, cpu_family(facts.cpu_model or "")
