@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.measure.one_run import PlannedRun, baseline
 from probe_effect.measure.plan import plan
 from probe_effect.model import Key
+from probe_effect.stats.run_order import baseline
 from probe_effect.store.plan_file import PlannedSubject
+
+if TYPE_CHECKING:
+    from probe_effect.measure.one_run import PlannedRun
 
 
 def planned(

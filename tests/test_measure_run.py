@@ -10,8 +10,8 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.measure.one_run import BASELINE_CASE
 from probe_effect.model import Estimate
+from probe_effect.stats.run_order import BASELINE_CASE
 from probe_effect.tracers.bpftrace import BpftraceSession
 from probe_effect.tracers.proc import state
 

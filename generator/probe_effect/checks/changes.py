@@ -27,6 +27,7 @@ OF_KIND = {
     "added": (("source",), "only a source is added here; a submission is, by being there"),
     "corrected": (("figure", "number", "source"), "name figure or source, or the case and tracer of a submission"),
     "withdrawn": (("submission",), "withdraw the whole submission; a figure is corrected"),
+    "accepted": (("submission",), "accept the whole submission"),
 }
 """What each kind of change can happen to, and what to do about another."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from probe_effect.checks import (
     changes,
+    copied,
     dates,
     duplicates,
     histogram,
@@ -18,6 +19,7 @@ from probe_effect.checks import (
     plausible_costs,
     releases,
     rows,
+    signs,
     sources,
     suites,
     tools,
@@ -26,6 +28,7 @@ from probe_effect.checks import (
 from probe_effect.checks.rule import CheckedSubmission, Rule
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
+from probe_effect.numbers.changes import accepted_ids
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
@@ -54,23 +57,34 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
+"""Of one fact often follow others: together they are one sign."""
+
+SIGNS = {
+    **{rule.id: rule.id for rule in (*signs.RULES, *copied.SIGNS)},
+    **dict.fromkeys(FACTS, "facts that do not fit each other"),
+}
+"""Rule to the sign that it is of; no sign follows from another."""
+
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     layout.submission_name,
     *rows.RULES,
     *histogram.RULES,
     *dates.RULES,
     *machine_facts.RULES,
+    *signs.RULES,
 )
 
 ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a submission": (
         *layout.OF_SUBMISSION,
         layout.run_size,
-        *SUBMISSION_RULES,
+        *(rule for rule in SUBMISSION_RULES if rule not in signs.RULES),
         *duplicates.RULES,
         *plan_complete.RULES,
         *plausible_costs.RULES,
     ),
+    "signs that a submission was not measured": (*signs.RULES, *copied.RULES),
     "a published source": (*layout.OF_SOURCE, sources.source_size, *sources.RULES),
     "a suite": suites.RULES,
     "the change log": changes.RULES,
@@ -99,6 +113,10 @@ class Known:
     folders: Mapping[str, Path]
     """Suite to where its scripts lie."""
     copies: RowIndex
+    alike: Mapping[Path, list[tuple[str, str]]]
+    """Folder of a submission to what it has in common with others, by rule."""
+    accepted: frozenset[str]
+    """Submissions of which the change log says that they were measured, whatever it looks like."""
     digest: str
     """Of all files of the suites, by which what was checked against them is kept."""
 
@@ -152,9 +170,18 @@ def known_suites(data: DataFolder) -> dict[str, Suite]:
 
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> Known:
     """With the rows of every submission only where some are `checked` beside the others: there may be many."""
-    copies = duplicates.row_index([*data.submissions(), *checked]) if checked else {}
+    beside = [*data.submissions(), *checked] if checked else []
+    suites_here = known_suites(data)
     folders = {folder.name: folder for folder in data.suites()}
-    return Known(known_suites(data), folders, copies, folders_digest(folders.values()))
+    log, _ = read_changes(data)
+    return Known(
+        suites_here,
+        folders,
+        duplicates.row_index(beside),
+        copied.alike(beside, suites_here, data.kept),
+        accepted_ids(log.changes if log else ()),
+        folders_digest(folders.values()),
+    )
 
 
 def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -228,7 +255,17 @@ def _check_submission(
     problems = _with_folder(found, _broken(layout.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
-    return [*problems, *_broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name)]
+    if copies := _broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name):
+        return [*problems, *copies]  # what such a copy has in common with the other is told by that
+    return [*problems, *_broken(copied.RULES, _suspected(submission, found, known), name)]
+
+
+def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: Known) -> copied.Suspected:
+    """What a submission has in common with others, beside the signs that were found in its own files."""
+    common = known.alike.get(submission.folder, [])
+    rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
+    named = [SIGNS[rule] for rule in rules if rule in SIGNS]
+    return copied.Suspected(common, named, submission.id in known.accepted)
 
 
 def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept) -> list[Problem]:

@@ -86,7 +86,7 @@ def _readme_lines() -> Iterator[str]:
     yield "| `transcripts/<chapter>.toml` | the commands of a chapter of the guide |"
     yield "| `transcripts/recorded/<id>.json` | what one printed; written by `probe-effect transcripts --write` |"
     yield "| `references.toml` | facts about kernels and tools, each with the place where it can be checked |"
-    yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn |"
+    yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn or accepted |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
     yield from ("", "A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.", "")

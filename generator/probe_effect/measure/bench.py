@@ -22,8 +22,9 @@ from probe_effect.measure.calibrate import (
     operations_for,
 )
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, baseline, empty_row
+from probe_effect.measure.one_run import Limits, PlannedRun, Watch, empty_row
 from probe_effect.measure.plan import plan
+from probe_effect.stats.run_order import baseline
 from probe_effect.store.histogram import RunWriter
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import undisturbed
-from probe_effect.model import NO_TRACER, Key, Sample
+from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import OF_ITSELF, TracerFailed
@@ -23,16 +23,9 @@ from probe_effect.workloads.loop import Workload, WorkloadFailed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from probe_effect.model import Arm
+    from probe_effect.model import Arm, Key
     from probe_effect.tracers.protocol import Counting, Report, Tracer
     from probe_effect.workloads.loop import Load, Run
-
-BASELINE_CASE = "baseline"
-
-
-def baseline(level: str | None = None) -> Key:
-    """The baseline of a level."""
-    return Key(BASELINE_CASE, NO_TRACER, level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from probe_effect.machine.busy import cpu_times, load_average, steal_ratio
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.one_run import baseline
 from probe_effect.measure.resume import changed, command_to_go_on
 from probe_effect.measure.submission import check_writable, moment, open_submission
 from probe_effect.measure.tree import made_ready
+from probe_effect.stats.run_order import baseline
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
 
 if TYPE_CHECKING:

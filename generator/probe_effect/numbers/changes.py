@@ -43,6 +43,11 @@ def withdrawn_ids(changes: Sequence[Change]) -> frozenset[str]:
     return frozenset(one for change in changes if change.kind == "withdrawn" for one in change.what)
 
 
+def accepted_ids(changes: Sequence[Change]) -> frozenset[str]:
+    """The submissions that were measured although signs say otherwise."""
+    return frozenset(one for change in changes if change.kind == "accepted" for one in change.what)
+
+
 def withdrawal(catalogue: Catalogue, submission_id: str) -> Change | None:
     """Why and when a submission was withdrawn, or None."""
     found = (one for one in catalogue.changes if one.kind == "withdrawn" and submission_id in one.what)

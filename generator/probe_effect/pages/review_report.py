@@ -160,7 +160,7 @@ class ChangeRow(Document):
     """A new entry of the change log."""
 
     date: Line
-    kind: Literal["added", "corrected", "withdrawn"]
+    kind: Literal["added", "corrected", "withdrawn", "accepted"]
     what: Few
     more: Count
     why: Line

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CHANGES_FILE = "changes.toml"
 
-Kind = Literal["added", "corrected", "withdrawn"]
+Kind = Literal["added", "corrected", "withdrawn", "accepted"]
 
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
 
@@ -29,7 +29,8 @@ class Change(Document):
 
     date: Day = Field(description="Day of the change.")
     kind: Kind = Field(
-        description="`added` (sources), `corrected` (figures, numbers, sources) or `withdrawn` (submissions)."
+        description="`added` (sources), `corrected` (figures, numbers, sources), `withdrawn` (submissions) or "
+        "`accepted` (submissions that signs speak against, and that were measured all the same)."
     )
     what: tuple[Annotated[str, Field(pattern=ID, max_length=300)], ...] = Field(
         min_length=1,

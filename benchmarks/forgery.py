@@ -1,0 +1,118 @@
+"""How often the signs of forged data speak against honest submissions, and which forged ones they find.
+
+Usage: .venv/bin/python -m benchmarks.forgery [--number N] [--write] (`--write` puts the tables into METHOD.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+from benchmarks.forged import FORGERIES, other_of_suite
+from benchmarks.honest import DATA, Given, committed, honest
+
+from probe_effect.checks import copied, machine_facts, signs
+from probe_effect.checks.rule import CheckedSubmission
+from probe_effect.checks.run import SIGNS
+from probe_effect.store.places import SubmissionFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SEED = 20261122
+METHOD = Path(__file__).resolve().parent.parent / "METHOD.md"
+BEGIN, END = "<!-- benchmarks/forgery.py -->", "<!-- end -->"
+
+
+def traces(given: Given) -> copied.Traces:
+    """As `check` has it."""
+    return copied.Traces(given.document, given.rows, given.suite)
+
+
+def signs_of(given: Given, others: Iterable[copied.Traces]) -> set[str]:
+    """Every sign that it was not measured, of its own files and beside others of its suite."""
+    files = SubmissionFolder(DATA.results / committed()[0].name)  # where a line is looked up, which nobody reads
+    checked = CheckedSubmission(files, given.document, given.rows, given.suite)
+    rules = (*signs.RULES, *machine_facts.RULES)
+    own = {SIGNS[one.id] for one in rules for fault in one.check(checked) if fault.severity == "warning"}
+    mine = traces(given)
+    beside = [one for one in others if one.document.run.suite == given.document.run.suite]
+    return own | {sign for other in beside for sign, _ in copied.signs(mine, other, len(beside))}
+
+
+def of_committed() -> tuple[int, Counter[str], list[float]]:
+    """(pairs of one suite, signs found in any, deviations of their noise)."""
+    by_suite: dict[str, list[copied.Traces]] = defaultdict(list)
+    for given in committed():
+        by_suite[given.document.run.suite].append(traces(given))
+    found: Counter[str] = Counter()
+    deviations, pairs = [], 0
+    for some in by_suite.values():
+        for one, other in combinations(some, 2):
+            pairs += 1
+            found.update(sign for sign, _ in copied.signs(one, other, len(some)))
+            shared = (copied.noise_of_runs(one, other), copied.noise_of_tools(one, other))
+            deviations += [both.deviation for both in shared if both is not None]
+    return pairs, found, deviations
+
+
+def of_honest(number: int) -> Iterator[set[str]]:
+    """The signs against each of so many honest submissions, beside all committed and all made before it."""
+    known = [traces(one) for one in committed()]
+    for place in range(number):
+        made = honest(place, SEED)
+        yield signs_of(made, known)
+        known.append(traces(made))
+
+
+def of_forged() -> Iterator[tuple[str, list[set[str]]]]:
+    """Each forgery, and the signs against it made of each committed submission that has enough rows."""
+    known = [traces(one) for one in committed()]
+    for name, forge in FORGERIES.items():
+        random = np.random.default_rng(SEED)
+        made = [forge(one, other_of_suite(one), random) for one in committed()]
+        yield name, [signs_of(one, known) for one in made]
+
+
+def tables(number: int) -> Iterator[str]:
+    """What METHOD.md says of it, in Markdown."""
+    pairs, found, deviations = of_committed()
+    yield f"Of {pairs} pairs of committed submissions of one suite, {sum(found.values())} have a sign."
+    yield f"The greatest deviation of their noise is {max(deviations):.1f} standard deviations."
+    against = list(of_honest(number))
+    one, two = (sum(len(some) >= least for some in against) for least in (1, 2))
+    beside = "each beside all committed ones and all simulated before it"
+    yield f"Of {number:,} simulated honest submissions, {beside}, {one} have a sign and {two} have two."
+    if one:
+        by = Counter(sign for some in against for sign in some)
+        yield f"The signs are {', '.join(f'{sign} ({times})' for sign, times in sorted(by.items()))}."
+    yield ""
+    yield "| Forged | Refused | One sign | Not seen | By |"
+    yield "|:--|--:|--:|--:|:--|"
+    for name, some in of_forged():
+        counts = Counter(min(2, len(signs)) for signs in some)
+        by = Counter(sign for signs in some for sign in signs)
+        words = ", ".join(f"{sign} ({by[sign]})" for sign in sorted(by, key=lambda sign: (-by[sign], sign)))
+        yield f"| {name} | {counts[2]} | {counts[1]} | {counts[0]} | {words or 'nothing'} |"
+
+
+@click.command()
+@click.option("--number", default=1000, show_default=True, help="Honest submissions.")
+@click.option("--write", is_flag=True, help="Put the tables into METHOD.md.")
+def main(*, number: int, write: bool) -> None:
+    """Print how often honest submissions are suspected, and which forged ones are found."""
+    text = "\n".join(tables(number))
+    print(text)
+    if write:
+        page = METHOD.read_text(encoding="utf-8")
+        between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+        METHOD.write_text(between.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

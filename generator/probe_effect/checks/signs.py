@@ -1,0 +1,207 @@
+"""Signs that a submission was not measured as it says, in its own files: each a warning, with its figure.
+
+Two that do not follow from each other are an error (`checks/run.py`), which an entry of kind "accepted" in the change
+log lifts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.model import Key
+from probe_effect.stats import run_order
+from probe_effect.store.machine_file import MOMENT_FORM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probe_effect.model import Arm, Sample
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.suite_file import Suite
+
+FILE = "samples.csv"
+
+LEAST_VALUES = 40
+"""So many does it take to say something of digits."""
+
+MICROSECOND_NS = 1000
+
+LEAST_CHANCE = 1e-6
+"""Of digits that a clock has made; one of a hundred thousand honest submissions is beyond it in any of ten digits."""
+
+FINE_CLOCKS = frozenset({"tsc", "kvm-clock"})
+"""Clocks of which every nanosecond comes up."""
+
+CPU_TIMES = ("user_ns", "sys_ns", "tracer_cpu_ns")
+
+CLOCK_SLACK_S = 2.0
+"""`started` and `ended` are whole seconds."""
+
+MEMORY_CLOCKS = frozenset({"hpet", "acpi_pm"})
+REGISTER_CLOCKS = frozenset({"tsc", "arch_sys_counter"})
+SLOWEST_REGISTER_NS, FASTEST_DEVICE_NS = 400.0, 100.0
+"""A register is read in some tens of nanoseconds, a device's counter in about a microsecond: our choice, well apart."""
+
+MAKERS = {
+    "intel": re.compile(r"\b(intel|xeon|pentium|celeron)\b", re.IGNORECASE),
+    "amd": re.compile(r"\b(amd|epyc|ryzen)\b", re.IGNORECASE),
+}
+
+OF_OTHERS = {
+    "intel": frozenset({"spec_rstack_overflow", "tsa"}),
+    "amd": frozenset(
+        {"mds", "tsx_async_abort", "l1tf", "meltdown", "srbds", "gather_data_sampling", "reg_file_data_sampling"}
+    ),
+}
+"""Maker to the vulnerabilities that only the other's CPUs have (Linux, arch/x86/kernel/cpu/common.c)."""
+
+KVM_MICROCODE = {"amd": "0x1000065", "intel": "0x1"}
+"""What KVM shows a guest as the revision of its microcode (Linux, arch/x86/kvm/svm/svm.c and vmx/vmx.c)."""
+
+
+@rule(
+    "clock-digits",
+    "Times have the digits of a clock: wall times every last digit, CPU times whole microseconds.",
+    good="wall_ns 404966596, user_ns 417399000",
+    bad="wall_ns 404967000 and the like in every row, or user_ns 417399123",
+)
+def _clock_digits(checked: CheckedSubmission) -> Iterator[Fault]:
+    if checked.document.run.metric != "time":
+        return
+    hint = "send the rows as the program wrote them"
+    walls = [sample.wall_ns for sample in checked.samples if sample.wall_ns]
+    if len(walls) >= LEAST_VALUES:
+        if all(wall_ns % MICROSECOND_NS == 0 for wall_ns in walls):
+            found = f"all {len(walls)} wall times are whole microseconds; the clock counts nanoseconds"
+            yield Fault(FILE, None, found, hint, "warning")
+        elif checked.document.system.clocksource in FINE_CLOCKS and (chance := _digits_chance(walls)) < LEAST_CHANCE:
+            found = f"the last digits of {len(walls)} wall times come by chance with a probability of {chance:.1g}"
+            yield Fault(FILE, None, found, hint, "warning")
+    cpu_times = [time for sample in checked.samples for name in CPU_TIMES if (time := getattr(sample, name))]
+    finer = sum(time % MICROSECOND_NS != 0 for time in cpu_times)
+    if finer:
+        found = f"{finer} of {len(cpu_times)} CPU times are no whole microseconds, in which the kernel counts them"
+        yield Fault(FILE, None, found, hint, "warning")
+
+
+def _digits_chance(values: list[int]) -> float:
+    """Of last digits at least so uneven, by the chi-squared statistic with 9 degrees of freedom (Wilson-Hilferty)."""
+    expected = len(values) / 10
+    counts = [sum(value % 10 == digit for value in values) for digit in range(10)]
+    squared = sum((count - expected) ** 2 for count in counts) / expected
+    cubic = (squared / 9) ** (1 / 3)
+    return 0.5 * math.erfc((cubic - (1 - 2 / 81)) / math.sqrt(2 / 81) / math.sqrt(2))
+
+
+@rule(
+    "seed-order",
+    "The runs stand in the order that the recorded seed gives.",
+    good="rows as `measure --seed 7` makes them, and seed 7",
+    bad="the same rows, and seed 8",
+)
+def _seed_order(checked: CheckedSubmission) -> Iterator[Fault]:
+    run, suite = checked.document.run, checked.suite
+    if suite is None or run.started[:10] < run_order.SINCE or run.blocks < 2:
+        return
+    wanted = order_of_seed(checked.document, checked.samples, suite)
+    if wanted is None:
+        return
+    wrong = [
+        line
+        for line, row in checked.lines()
+        if wanted.get((row.block, row.position)) != (Key(row.case, row.tracer, row.level), row.arm)
+    ]
+    if wrong:
+        found = f"{len(wrong)} of {len(checked.samples)} runs stand elsewhere than seed {run.seed} puts them"
+        yield Fault(FILE, wrong[0], found, "leave rows, places and seed as the program wrote them", "warning")
+
+
+def order_of_seed(
+    document: MachineFile, samples: Sequence[Sample], suite: Suite
+) -> dict[tuple[int, int], tuple[Key, Arm]] | None:
+    """(block, position) to what the recorded seed puts there; None where a case or tracer is not known."""
+    cases, levels = [case.id for case in suite.cases], suite.levels or (None,)
+    known = [{part: place for place, part in enumerate(parts)} for parts in (cases, document.tools, levels)]
+    rows: dict[Key, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        if sample.arm != "baseline":
+            rows[Key(sample.case, sample.tracer, sample.level)].append(sample)
+    if any(part not in places for key in rows for part, places in zip(key, known, strict=True)):
+        return None
+    keys = sorted(rows, key=lambda key: [places[part] for part, places in zip(key, known, strict=True)])
+    measured = [key for key in keys if any(row.block or row.status == "ok" or row.events for row in rows[key])]
+    left_out = [key for key in keys if key not in measured]
+    left_out.sort(key=lambda key: rows[key][0].status == "skipped")  # a trial comes before what was never tried
+    counted = [key for key in keys if any(row.arm == "check" for row in rows[key])]
+    run = document.run
+    orders = run_order.blocks_in_order(measured, left_out, counted, run.blocks, run.seed)
+    return {(block, place): one for block, order in enumerate(orders) for place, one in enumerate(order)}
+
+
+@rule(
+    "time-span",
+    "The runs take no longer than the whole run took from its start to its end.",
+    good="runs of 280 s in all, started 05:19:10, ended 05:24:11",
+    bad="runs of 400 s in all, with the same start and end",
+)
+def _time_span(checked: CheckedSubmission) -> Iterator[Fault]:
+    run = checked.document.run
+    if run.ended is None or run.metric != "time":
+        return
+    rows = checked.samples
+    total_s = sum((row.wall_ns or 0) + (row.attach_ns or 0) + (row.detach_ns or 0) for row in rows) / 1e9
+    started, ended = (datetime.strptime(text, MOMENT_FORM) for text in (run.started, run.ended))  # noqa: DTZ007
+    span_s = (ended - started).total_seconds()
+    if 0 <= span_s < total_s - CLOCK_SLACK_S:
+        found = f"the runs add up to {total_s:.0f} s, and the whole took {span_s:.0f} s"
+        yield checked.fault("run.ended", found, "leave times as the program wrote them", "warning")
+
+
+@rule(
+    "maker-facts",
+    "What only one maker's CPUs have, and how long its clock takes to be read, go with the machine's name.",
+    good="`Intel Xeon` with microcode 0x2b000643",
+    bad="`Intel Xeon` with a vulnerability that only AMD's CPUs have",
+)
+def _maker_facts(checked: CheckedSubmission) -> Iterator[Fault]:
+    hint = "let the tool write machine.json"
+    for key, found in (*_of_maker(checked), *_of_clock(checked)):
+        yield checked.fault(key, found, hint, "warning")
+
+
+def _of_maker(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
+    document = checked.document
+    machine = document.machine
+    makers = [maker for maker, word in MAKERS.items() if word.search(machine.cpu_model or "")]
+    if len(makers) == 1:
+        for name, said in document.system.vulnerabilities.items():
+            if name in OF_OTHERS[makers[0]] and said != "Not affected":
+                yield "system.vulnerabilities", f"`{name}`: no CPU with `{makers[0]}` in its name is affected"
+        if machine.microcode == KVM_MICROCODE["amd"] and makers == ["intel"]:
+            yield "machine.microcode", f"microcode {machine.microcode} is what KVM shows guests on AMD's CPUs"
+    if machine.microcode == KVM_MICROCODE["amd"] and machine.virtualization is None:
+        yield "machine.microcode", f"bare metal, but microcode {machine.microcode} is what KVM shows a guest"
+
+
+def _of_clock(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
+    system = checked.document.system
+    source, read_ns = system.clocksource, system.clock_read_ns
+    if read_ns is None or not read_ns:
+        return
+    if source in REGISTER_CLOCKS and read_ns > SLOWEST_REGISTER_NS and checked.document.machine.virtualization is None:
+        yield "system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a register"
+    if source in MEMORY_CLOCKS and read_ns < FASTEST_DEVICE_NS:
+        yield "system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a device"
+
+
+def has_fixed_operations(suite: Suite | None) -> bool:
+    """Whether the suite says how many operations a run has, and no trial finds it."""
+    return suite is None or suite.workload.operations is not None or suite.workload.project is not None
+
+
+RULES = (_clock_digits, _seed_order, _time_span, _maker_facts)

@@ -1,0 +1,218 @@
+"""Submissions that nobody measured: what tells them from honest ones, and what a maintainer can do about it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from benchmarks.forged import FORGERIES, other_of_suite
+from benchmarks.forgery import of_committed, signs_of, traces
+from benchmarks.honest import committed, honest
+
+from builders import REAL_DATA, write_samples
+from probe_effect.checks.run import check, check_all
+from probe_effect.checks.signs import order_of_seed
+from probe_effect.stats.run_order import SINCE
+from probe_effect.stats.shared_noise import noise_table, shared_noise
+from probe_effect.store.changes_file import CHANGES_FILE
+from probe_effect.store.machine_file import write_machine_file
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.honest import Given
+
+    from probe_effect.model import Problem
+
+MADE_OF = "amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2"
+
+NOT_SEEN = {
+    "disguised, one case copied": set[str](),
+    "disguised, the times of each case shuffled": {"same-operations"},
+    "disguised, all noise and trials drawn anew": set[str](),
+}
+"""What passes, or is only a warning, to the signs that there are all the same."""
+
+
+@cache
+def original() -> Given:
+    return next(one for one in committed() if one.name == MADE_OF)
+
+
+def forged(name: str, seed: int = 1) -> Given:
+    return FORGERIES[name](original(), other_of_suite(original()), np.random.default_rng(seed))
+
+
+def found(given: Given) -> set[str]:
+    return signs_of(given, [traces(one) for one in committed()])
+
+
+@pytest.mark.parametrize("name", [name for name in FORGERIES if name not in NOT_SEEN])
+def test_a_changed_copy_of_a_published_submission_has_two_signs(name: str) -> None:
+    assert len(found(forged(name))) > 1
+
+
+@pytest.mark.parametrize("name", NOT_SEEN)
+def test_what_is_not_refused_is_known(name: str) -> None:
+    """METHOD.md says so; who finds a sign for one of them takes it out of the list."""
+    assert found(forged(name)) == NOT_SEEN[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"),
+    [
+        ("times jittered by 0.5 %, row by row", "same-noise"),
+        ("times multiplied by a factor of each case's own", "same-tool-noise"),
+        ("all times multiplied by 1.3", "time-span"),
+        ("wall times rounded to microseconds", "clock-digits"),
+        ("an exact copy under another CPU's name", "facts that do not fit each other"),
+        ("another seed, the same order", "same-order"),
+        ("rows of each block shuffled", "same-times"),
+        ("one tracer's runs shorter by a tenth", "same-start"),
+        ("disguised, the blocks in another order", "same-operations"),
+    ],
+)
+def test_each_sign_is_found_where_it_is(name: str, sign: str) -> None:
+    assert sign in found(forged(name))
+
+
+def test_no_two_committed_submissions_have_anything_in_common() -> None:
+    pairs, common, _ = of_committed()
+    assert pairs > 100
+    assert not common
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_an_honest_machine_has_no_sign(number: int) -> None:
+    assert found(honest(number, seed=5)) == set()
+
+
+@pytest.mark.parametrize("given", committed(), ids=lambda given: given.name)
+def test_the_runs_of_every_submission_since_the_second_day_stand_as_their_seed_gives(given: Given) -> None:
+    if given.document.run.started < "2026-11-21" or given.document.run.suite not in {"usdt", given.suite.id}:
+        pytest.skip("the order of the first day was another")
+    wanted = order_of_seed(given.document, given.rows, given.suite)
+    assert wanted is not None
+    for row in given.rows:
+        key, arm = wanted[row.block, row.position]
+        assert (key, arm) == ((row.case, row.tracer, row.level), row.arm)
+
+
+def test_runs_in_another_order_than_the_seeds_are_told() -> None:
+    late = forged("disguised, the noise block by block")
+    assert late.document.run.started > SINCE
+    run = late.document.run.model_copy(update={"seed": late.document.run.seed + 1})
+    wrong = late.document.model_copy(update={"run": run})
+    assert "seed-order" in found(type(late)(wrong, late.rows))
+
+
+# What `check` makes of it
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """One committed submission, with its suite."""
+    made = tmp_path / "data"
+    copy(REAL_DATA / "suites", made / "suites")
+    copy(REAL_DATA / "results" / MADE_OF, made / "results" / MADE_OF)
+    return made
+
+
+def copy(source: Path, target: Path) -> None:
+    """All files below a folder."""
+    for path in source.rglob("*"):
+        if path.is_file():
+            there = target / path.relative_to(source)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            there.write_bytes(path.read_bytes())
+
+
+def write(data: Path, given: Given) -> Path:
+    """The submission on disk, under its own machine's name."""
+    folder = data / "results" / given.document.machine.id / f"{given.document.run.started[:10]}-per-event"
+    folder.mkdir(parents=True)
+    write_machine_file(folder / "machine.json", given.document)
+    write_samples(folder / "samples.csv", given.rows)
+    return folder
+
+
+def rules(problems: list[Problem], severity: str) -> set[str]:
+    return {problem.rule for problem in problems if problem.severity == severity}
+
+
+def test_two_signs_are_an_error_and_each_is_a_warning_with_its_figure(data: Path) -> None:
+    folder = write(data, forged("times jittered by 0.5 %, row by row"))
+    problems = check([folder], DataFolder(data))
+    assert rules(problems, "error") == {"two-signs"}
+    noise = next(problem for problem in problems if problem.rule == "same-noise")
+    assert MADE_OF in noise.message
+    assert "correlation 0." in noise.message
+    assert noise.severity == "warning"
+
+
+def test_one_sign_is_a_warning(data: Path) -> None:
+    given = forged("disguised, the times of each case shuffled")
+    today = {"started": "2026-11-22T10:00:00Z", "ended": "2026-11-22T11:00:00Z"}
+    run = given.document.run.model_copy(update=today)
+    folder = write(data, type(given)(given.document.model_copy(update={"run": run}), given.rows))
+    problems = check([folder], DataFolder(data))
+    assert rules(problems, "error") == set()
+    assert "same-operations" in rules(problems, "warning")
+
+
+def test_the_published_one_is_told_too_because_nobody_knows_which_was_measured(data: Path) -> None:
+    write(data, forged("times jittered by 0.5 %, row by row"))
+    told = {
+        problem.file.partition("results/")[2].rpartition("/")[0]
+        for problem in check_all(DataFolder(data))
+        if problem.rule == "same-noise"
+    }
+    assert MADE_OF in told
+    assert len(told) == 2
+
+
+def test_a_maintainer_accepts_it_with_a_reason(data: Path) -> None:
+    folder = write(data, forged("times jittered by 0.5 %, row by row"))
+    name = f"{folder.parent.name}/{folder.name}"
+    entry = {"date": "2026-11-23", "kind": "accepted", "what": [name, MADE_OF], "why": "Both are of one test."}
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in entry.items())
+    (data / CHANGES_FILE).write_text(f"schema_version = 1\n\n[[changes]]\n{lines}\n", encoding="utf-8")
+    problems = check_all(DataFolder(data))
+    assert rules(problems, "error") == set()
+    assert "same-noise" in rules(problems, "warning")
+
+
+# The noise
+
+
+def table(random: np.random.Generator, like: np.ndarray | None = None, share: float = 0.0) -> np.ndarray:
+    own = random.normal(size=(12, 10))
+    return own if like is None else share * like + (1 - share) * own
+
+
+def shared(one: np.ndarray, other: np.ndarray) -> float:
+    tables = [
+        noise_table({row: dict(enumerate(map(float, of))) for row, of in enumerate(some)}, 10) for some in (one, other)
+    ]
+    found = shared_noise(tables[0], tables[1], 1.3)
+    assert found is not None
+    return found.chance(100)
+
+
+def test_unrelated_noise_shares_nothing_and_a_copy_in_any_order_and_scale_everything() -> None:
+    random = np.random.default_rng(3)
+    one = table(random)
+    assert shared(one, table(random)) > 0.01
+    assert shared(one, 3 * one + 100) < 1e-9
+    assert shared(one, table(random, one, 0.6)) < 1e-3
+    assert shared(one, one[:, random.permutation(10)]) < 1e-3
+
+
+def test_too_few_values_say_nothing() -> None:
+    few = noise_table({"a": {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0}}, 4)
+    assert shared_noise(few, few, 1.3) is None
+    assert shared_noise(few, noise_table({}, 4), 1.3) is None
