@@ -56,6 +56,24 @@ def test_the_recorded_command_repeats_the_run_and_names_no_folder(project: FakeP
     assert found.provenance.kind == "third-party"
 
 
+def test_a_machine_of_the_fleet_says_its_name(project: FakeProject) -> None:
+    run(project, "--blocks", "1", "--case", "01-plain", "--provenance", "project", "--fleet-name", "thinkpad-x1")
+    (submission,) = project.data.submissions()
+    assert document(submission).provenance.fleet_name == "thinkpad-x1"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--fleet-name", "thinkpad-x1"], "goes with --provenance project"),
+        (["--fleet-name", "Alice's box", "--provenance", "project"], "expected small letters, digits"),
+    ],
+)
+def test_only_the_fleet_has_names_and_they_are_plain(project: FakeProject, words: list[str], said: str) -> None:
+    with pytest.raises(click.UsageError, match=said):
+        run(project, "--dry-run", *words)
+
+
 def test_without_a_number_of_blocks_a_quick_run_makes_as_many_as_carry_an_interval(project: FakeProject) -> None:
     run(project)
     (submission,) = project.data.submissions()

@@ -378,7 +378,11 @@ def test_names_of_suites_reach_the_program_as_words_and_no_shell(tmp_path: Path)
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n', encoding="utf-8")
     sudo.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SUITES": "per-event $(touch hacked) `id` threads"}
+    environment = {
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+        "MACHINE": "thinkpad-x1",
+        "SUITES": "per-event $(touch hacked) `id` threads",
+    }
     ran = subprocess.run(
         ["/bin/bash", "-e", "-c", step["run"]],
         cwd=tmp_path,
@@ -388,6 +392,7 @@ def test_names_of_suites_reach_the_program_as_words_and_no_shell(tmp_path: Path)
         text=True,
     )
     assert "<measure>" in ran.stdout
+    assert "<--fleet-name><thinkpad-x1>" in ran.stdout
     assert ran.stdout.endswith("<per-event><$(touch><hacked)><`id`><threads>")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sudo"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, get_args
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 AUTHORS = ("project", "third-party")
 """Those of `measure.submission`, which takes longer to import."""
+
+FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @click.command()
@@ -61,12 +64,17 @@ AUTHORS = ("project", "third-party")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
 @click.option("--provenance", "author", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")
+@click.option(
+    "--fleet-name", metavar="NAME", help="With --provenance project: the machine's name in .github/fleet.json."
+)
 @data_option
 def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Options]) -> None:
     """Measure suites on this machine, all of them by default, and print the folder of each submission.
 
     A suite that builds a project takes long, and is measured where it is named.
     """
+    if options["fleet_name"] is not None:
+        _check_fleet_name(options["fleet_name"], options["author"])
     if options["resume"]:
         _check_resumable(click.get_current_context())
     data = data_folder(data_path, may_be_new=True)
@@ -81,4 +89,14 @@ def _check_resumable(context: click.Context) -> None:
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     if given - {"suites", "resume", "out", "data_path", "vm", "accelerator"}:
         msg = "--resume takes suites, --vm and --out: what is measured, how and for whom, is in what it continues"
+        raise click.UsageError(msg)
+
+
+def _check_fleet_name(name: str, author: str) -> None:
+    """Raise click.UsageError unless it is a name that `machine.json` takes, of a machine of the project."""
+    if author != "project":
+        msg = "--fleet-name: machines of the fleet are the project's; it goes with --provenance project"
+        raise click.UsageError(msg)
+    if not FLEET_NAME.fullmatch(name):
+        msg = f"--fleet-name: expected small letters, digits and single hyphens, as in .github/fleet.json; got {name!r}"
         raise click.UsageError(msg)

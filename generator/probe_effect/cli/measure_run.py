@@ -81,6 +81,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: Options, sub
         lengths=lengths(quick=options["quick"], vm=options["vm"] is not None),
         submitter=submitter,
         author=options["author"],
+        fleet_name=options["fleet_name"],
         continued_by=_continued_by(work, data, results, options),
     )
 

@@ -40,6 +40,7 @@ class Options(TypedDict):
     name: str | None
     url: str | None
     author: Author
+    fleet_name: str | None
 
 
 def default_blocks(options: Options) -> int:

@@ -135,12 +135,13 @@ def between_tracers(
 
 def since(submission: Submission, others: Iterable[Submission]) -> list[Comparison]:
     """Each cost of `submission` against the newest earlier one of the same machine and suite, by case."""
-    earlier = [
-        Side(one.id, (one,)).numbers
-        for one in newest_first(others)
-        if (one.machine, one.suite, one.metric) == (submission.machine, submission.suite, submission.metric)
-        and one.started < submission.started
-    ]
+    own = (submission.machine, submission.suite, submission.metric)
+    return since_runs(submission, (one for one in others if (one.machine, one.suite, one.metric) == own))
+
+
+def since_runs(submission: Submission, runs: Iterable[Submission]) -> list[Comparison]:
+    """Each cost of `submission` against the newest earlier one of `runs`, all of its suite and metric, by case."""
+    earlier = [Side(one.id, (one,)).numbers for one in newest_first(runs) if one.started < submission.started]
     pairs = (
         (next((found[key] for found in earlier if key in found), None), one)
         for key, one in Side(submission.id, (submission,)).numbers.items()

@@ -54,6 +54,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     submitter: Submitter = field(default_factory=lambda: Submitter(name=None, url=None))
     author: Author = "third-party"
+    fleet_name: str | None = None
     continued_by: tuple[str, ...] = ()
     """Words of the command that continues this run when it was cut short, after the program's name."""
 

@@ -126,5 +126,5 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
         tools=work.versions(),
         run=run,
         submitter=settings.submitter,
-        provenance=Provenance(tool=f"probe-effect {__version__}", kind=settings.author),
+        provenance=Provenance(tool=f"probe-effect {__version__}", kind=settings.author, fleet_name=settings.fleet_name),
     )

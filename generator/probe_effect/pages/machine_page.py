@@ -40,7 +40,8 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         found=findings.of_machine(shown.machine, catalogue),
         factor=suite.factor if suite else None,
         measures=submission_page.measures(suite),
-        over_time=over_time.of_machine(submissions, catalogue),
+        over_time=over_time.of_machine(shown.machine, catalogue),
+        other_ids=over_time.other_ids(shown.machine, catalogue),
     )
 
 

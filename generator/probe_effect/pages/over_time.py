@@ -13,7 +13,7 @@ from probe_effect import units
 from probe_effect.charts.dots import Dot, Quantity, dot_chart
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import largest
-from probe_effect.compare.over_time import histories
+from probe_effect.compare.over_time import histories, same_machine
 from probe_effect.numbers.names import date_words, quoted
 from probe_effect.pages import addresses, comparison
 
@@ -55,20 +55,26 @@ class SuiteOverTime:
     chart: str | None
 
 
-def of_machine(submissions: Sequence[Submission], catalogue: Catalogue) -> list[SuiteOverTime]:
-    """Each suite that the machine of `submissions` ran again, and whose cases can be set against each other."""
-    return [_told(suite, one, catalogue) for suite, one in _of_costs(submissions, catalogue)]
+def of_machine(machine: str, catalogue: Catalogue) -> list[SuiteOverTime]:
+    """Each suite that the machine ran again, and whose cases can be set against each other."""
+    return [_told(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue)]
 
 
-def charts(submissions: Sequence[Submission], catalogue: Catalogue) -> list[Chart]:
-    """The charts that these name; without a card, as those of runs."""
-    drawn = (_chart(suite, one, catalogue) for suite, one in _of_costs(submissions, catalogue))
+def other_ids(machine: str, catalogue: Catalogue) -> list[Submission]:
+    """The newest run under each other id that the machine has, because its kernel or microcode changed."""
+    found = {one.machine: one for one in reversed(same_machine(machine, catalogue.numbers.machines()))}
+    return [one for name, one in found.items() if name != machine]
+
+
+def charts(machine: str, catalogue: Catalogue) -> list[Chart]:
+    """The charts that these name, the same under each of the machine's ids; without a card, as those of runs."""
+    drawn = (_chart(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue))
     return [chart for chart in drawn if chart is not None]
 
 
-def _of_costs(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[tuple[str, History]]:
+def _of_costs(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, History]]:
     """The histories of suites whose numbers are costs of events or slowdowns, by suite as the site orders them."""
-    found = histories(submissions)
+    found = histories(same_machine(machine, catalogue.numbers.machines()))
     for folder in catalogue.suites:
         if folder.suite.id in found and folder.suite.measures not in {"start", "tracer"}:
             yield folder.suite.id, found[folder.suite.id]

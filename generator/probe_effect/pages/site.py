@@ -92,7 +92,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *kernel_charts.charts(catalogue),
         *(chart for source in catalogue.sources for chart in source_page.charts(source, catalogue.titles)),
         *(chart for one in catalogue.everything if one.metric == "time" for chart in submission_page.charts(one)),
-        *(chart for runs in catalogue.numbers.machines().values() for chart in over_time.charts(runs, catalogue)),
+        *(chart for machine in catalogue.numbers.machines() for chart in over_time.charts(machine, catalogue)),
         *(
             chart
             for folder in catalogue.suites

@@ -141,6 +141,11 @@ class Provenance(Document):
 
     tool: Text = Field(description="Name and version of the measuring program.")
     kind: Literal["project", "third-party"] = Field(description="Run by the project itself or by somebody else.")
+    fleet_name: Slug | None = Field(
+        default=None,
+        description="The machine's name in the project's fleet, `.github/fleet.json`, which it keeps when another "
+        "kernel or microcode gives it another id; null for any other machine.",
+    )
 
 
 class MachineFile(Document):
