@@ -195,8 +195,8 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
     texts = [(f"{part}.{key}", value) for part, facts in named.items() for key, value in facts]
     for key, value in [*texts, ("tools", document.tools)]:
         if found := next((sign for text in _texts(value) if (sign := MARKUP.search(text))), None):
-            hint = "write the name as the machine gives it, without what a page or GitHub would act upon"
-            yield checked.fault(key, f"`{printable(found[0])}` in {key}, a plain name", hint)
+            hint = "let the tool write the name as the machine gives it; a page or GitHub would act upon this"
+            yield checked.fault(key, f"{key} holds `{printable(found[0])}`", hint)
 
 
 def _texts(value: object) -> Iterator[str]:

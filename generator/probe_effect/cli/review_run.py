@@ -79,7 +79,8 @@ def _found(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
     """The review, and all problems that it tells in groups."""
     files = difference(base.data, head.data)
     new = new_problems(files)
-    problems = (*head.refused, *new.all)
+    refused = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
+    problems = (*head.refused, *(one for one in new.all if one.file not in refused))
     found = review_of(read_catalogue(base.data), head.data, files, _unsound(new.of_state))
     return report(found, problems, base.name, head.name), problems
 
