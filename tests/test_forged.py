@@ -216,3 +216,10 @@ def test_too_few_values_say_nothing() -> None:
     few = noise_table({"a": {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0}}, 4)
     assert shared_noise(few, few, 1.3) is None
     assert shared_noise(few, noise_table({}, 4), 1.3) is None
+
+
+def test_a_run_that_claims_more_blocks_than_there_can_be_is_no_reason_to_make_room_for_them() -> None:
+    run = original().document.run.model_copy(update={"blocks": 2**53})
+    endless = type(original())(original().document.model_copy(update={"run": run}), original().rows)
+    assert traces(endless).of_runs.rows == ()
+    assert order_of_seed(endless.document, endless.rows, endless.suite) is not None

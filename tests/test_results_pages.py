@@ -14,6 +14,7 @@ from builders import (
     FOLDER,
     MACHINE,
     PROJECT,
+    machine_values,
     many_blocks,
     write_counted_submission,
     write_data,
@@ -165,6 +166,16 @@ def test_a_machine_shows_one_submission_and_names_all(data: Path) -> None:
     assert text.count("](/costs/02-kprobe/)") == 1
     assert f"](/{SUBMISSION}/)" in text
     assert f"](/results/{MACHINE}/2026-11-21-per-event/)" in text
+
+
+def test_a_run_of_the_project_itself_is_shown_as_what_its_file_says_and_no_more(data: Path) -> None:
+    values = machine_values()
+    values["provenance"]["kind"] = "third-party"
+    write_submission(data, many_blocks(9), values, "2026-11-21-per-event")
+    made = written(read_catalogue(DataFolder(data)))
+    assert "The project itself ran this, as machine.json says; no signature proves it." in made[f"{SUBMISSION}.md"]
+    assert "The project itself ran 1 of these 2 runs, as" in made[f"machines/{MACHINE}.md"]
+    assert "The project itself" not in made[f"results/{MACHINE}/2026-11-21-per-event.md"]
 
 
 def test_the_list_of_results_has_every_submission(small: Catalogue) -> None:

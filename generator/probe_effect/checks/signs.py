@@ -124,22 +124,24 @@ def _seed_order(checked: CheckedSubmission) -> Iterator[Fault]:
 def order_of_seed(
     document: MachineFile, samples: Sequence[Sample], suite: Suite
 ) -> dict[tuple[int, int], tuple[Key, Arm]] | None:
-    """(block, position) to what the recorded seed puts there; None where a case or tracer is not known."""
+    """(block, position) to what the seed puts there; None where a case or tracer is unknown, or blocks are missing."""
     cases, levels = [case.id for case in suite.cases], suite.levels or (None,)
     known = [{part: place for place, part in enumerate(parts)} for parts in (cases, document.tools, levels)]
     rows: dict[Key, list[Sample]] = defaultdict(list)
     for sample in samples:
         if sample.arm != "baseline":
             rows[Key(sample.case, sample.tracer, sample.level)].append(sample)
-    if any(part not in places for key in rows for part, places in zip(key, known, strict=True)):
+    blocks = 1 + max((sample.block for sample in samples), default=0)
+    if blocks > len(samples) or any(
+        part not in places for key in rows for part, places in zip(key, known, strict=True)
+    ):
         return None
     keys = sorted(rows, key=lambda key: [places[part] for part, places in zip(key, known, strict=True)])
     measured = [key for key in keys if any(row.block or row.status == "ok" or row.events for row in rows[key])]
     left_out = [key for key in keys if key not in measured]
     left_out.sort(key=lambda key: rows[key][0].status == "skipped")  # a trial comes before what was never tried
     counted = [key for key in keys if any(row.arm == "check" for row in rows[key])]
-    run = document.run
-    orders = run_order.blocks_in_order(measured, left_out, counted, run.blocks, run.seed)
+    orders = run_order.blocks_in_order(measured, left_out, counted, blocks, document.run.seed)
     return {(block, place): one for block, order in enumerate(orders) for place, one in enumerate(order)}
 
 

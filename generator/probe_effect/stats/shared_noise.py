@@ -35,6 +35,9 @@ LEAST_VALUES = 20
 LEAST_IN_ROW = 12
 """That a row has to have to be compared alone: of 8 ranks, one pair in 40 320 agrees wholly by chance."""
 
+MOST_CELLS = 1_000_000
+"""Of a table; a larger one is of no honest run, and is taken as empty."""
+
 OF_GREATEST = 0.7
 """At least the standard deviation of the greatest of some standard normal values."""
 
@@ -74,6 +77,8 @@ def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> 
     A row of fewer than `LEAST_BLOCKS`, or of equal values, is left out.
     """
     rows = {name: of for name, of in values.items() if len(of) >= LEAST_BLOCKS and len(set(of.values())) > 1}
+    if len(rows) * blocks > MOST_CELLS:
+        rows, blocks = {}, 0
     table = np.full((len(rows), blocks), np.nan)
     for place, of in enumerate(rows.values()):
         table[place, list(of)] = _scores(np.array(list(of.values())))
@@ -100,11 +105,11 @@ def shared_noise(one: NoiseTable, other: NoiseTable, width: float) -> Shared | N
         for table, which in zip((one, other), zip(*common, strict=True), strict=True)
     )
     blocks = min(mine.shape[1], theirs.shape[1])
-    in_step = [_deviation(mine[:, :blocks].ravel(), theirs[:, :blocks].ravel(), LEAST_VALUES)]
-    in_step += [_deviation(a[:blocks], b[:blocks], LEAST_IN_ROW) for a, b in zip(mine, theirs, strict=True)]
-    found = [one for one in (*in_step, _out_of_step(mine, theirs, width)) if one is not None]
-    if in_step[0] is None:
+    rows = _moments(mine[:, :blocks], theirs[:, :blocks])
+    whole = _deviations(rows.sum(axis=0, keepdims=True), LEAST_VALUES)
+    if not whole:
         return None
+    found = [*whole, *_deviations(rows, LEAST_IN_ROW), *_out_of_step(mine, theirs, width)]
     best = max(found)
     return Shared(best[0] / width, best[1], best[2], len(found))
 
@@ -116,22 +121,30 @@ def _scores(values: Floats) -> Floats:
     return ((ends - counts / 2) / len(values) - 0.5)[which]
 
 
-def _deviation(one: Floats, other: Floats, least: int) -> tuple[float, float, int] | None:
-    """(Fisher's z in its standard deviations, correlation, values); a value of 0 is taken as missing."""
+def _moments(one: Floats, other: Floats) -> Floats:
+    """Of each row: how many values both have, the sums of their squares, and that of their products.
+
+    A value of 0 is taken as missing.
+    """
     there = (one != 0) & (other != 0)
-    number = int(there.sum())
-    if number < least:
-        return None
-    first, second = one[there], other[there]
-    size = math.sqrt(float(first @ first) * float(second @ second))
-    ratio = float(first @ second) / size
-    return math.atanh(max(-LIMIT, min(LIMIT, ratio))) * math.sqrt(number - 3), ratio, number
+    first, second = one * there, other * there
+    return np.stack(
+        [there.sum(axis=1), (first**2).sum(axis=1), (second**2).sum(axis=1), (first * second).sum(axis=1)], 1
+    )
 
 
-def _out_of_step(one: Floats, other: Floats, width: float) -> tuple[float, float, int] | None:
+def _deviations(moments: Floats, least: int) -> list[tuple[float, float, int]]:
+    """(Fisher's z in its standard deviations, correlation, values) of each row with at least so many values."""
+    number, first, second, both = moments[moments[:, 0] >= least].T
+    ratio = both / np.sqrt(first * second)
+    z = np.arctanh(np.clip(ratio, -LIMIT, LIMIT)) * np.sqrt(number - 3)
+    return list(zip(z.tolist(), ratio.tolist(), number.astype(int).tolist(), strict=True))
+
+
+def _out_of_step(one: Floats, other: Floats, width: float) -> list[tuple[float, float, int]]:
     """The same of blocks, each beside that of the other table which it is most like."""
     if len(one) < LEAST_VALUES / 2 or min(one.shape[1], other.shape[1]) < LEAST_BLOCKS:
-        return None
+        return []
     sizes = np.outer(np.linalg.norm(one, axis=0), np.linalg.norm(other, axis=0))
     ratios = np.divide(one.T @ other, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     z = np.arctanh(np.clip(ratios, -LIMIT, LIMIT)) * math.sqrt(len(one) - 3)
@@ -139,4 +152,4 @@ def _out_of_step(one: Floats, other: Floats, width: float) -> tuple[float, float
     expected = NormalDist().inv_cdf((number - 0.375) / (number + 0.25))
     best = z.max(axis=1)
     deviation = float(np.sum(best / width - expected)) / (OF_GREATEST * math.sqrt(len(best))) * width
-    return deviation, float(ratios.max(axis=1).mean()), one.size
+    return [(deviation, float(ratios.max(axis=1).mean()), one.size)]
