@@ -59,7 +59,7 @@ def test_the_cost_on_another_kind_of_cpu_is_a_fact_that_names_its_machine(data: 
         values = changed(changed(machine_values(), "machine.id", machine), "machine.cpu_model", cpu)
         write_submission(data, many_blocks(cost_ns=70), values)
     fact = facts(read(data))["bpftrace.02-kprobe.another-cpu"]
-    assert plain(fact).endswith("on machine 0002 (Different)")
+    assert plain(fact) == "70.0 ns on Different (0002)"
     assert fact["href"].startswith("/results/other-0002/")
 
 

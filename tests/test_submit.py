@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -152,8 +153,8 @@ def test_every_reason_of_a_grade_has_what_would_better_it() -> None:
 
 def test_the_branch_can_be_looked_at_and_gone_to_by_the_commands_that_it_says(clone: Clone) -> None:
     submit(clone, "--remote", clone.bare)
-    said = submit(clone, "--remote", clone.bare).stderr.splitlines()
-    commands_ = [line.partition(": ")[2] for line in said if line.startswith("to ")]
+    said = submit(clone, "--remote", clone.bare).stderr
+    commands_ = re.findall("^to .*:\n  (git .*)$", said, re.MULTILINE)
     assert len(commands_) == 2
     for command in commands_:
         done = subprocess.run(["sh", "-c", command], cwd=clone.data, capture_output=True, text=True, check=False)  # noqa: S607

@@ -143,8 +143,8 @@ def _on_another_cpu(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fa
         is_same = (other.tracer, other.level) == (one.tracer, one.level)
         if is_same and other.is_sound and other.is_clear and its_kind[:2] == kind[:2] and its_kind != kind:
             told = _fact(other, "cost", other.known_cost, units.DURATION)
-            machine = f"machine {other.submission.machine.rpartition('-')[2]} ({its_kind[2]})"
-            yield "another-cpu", told | {"text": f"{told['cell']} on {machine}"}
+            machine = f"{its_kind[2]} ({other.submission.machine.rpartition('-')[2]})"
+            yield "another-cpu", told | {"text": f"{told['text']} on {machine}"}
             return
 
 
