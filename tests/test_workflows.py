@@ -58,7 +58,8 @@ TRIGGERS = {
 }
 
 WRITES = {
-    ("bench.yml", "machine"): {"contents", "pull-requests"},
+    ("bench.yml", "machine"): {"contents", "pull-requests", "attestations", "id-token"},
+    ("measure.yml", "attest"): {"attestations", "id-token"},
     ("measure.yml", "submit"): {"contents", "pull-requests"},
     ("bench-freebsd.yml", "submit"): {"contents", "pull-requests"},
     ("submit.yml", "submit"): {"contents", "pull-requests"},
