@@ -285,6 +285,15 @@ def test_problems_that_are_published_already_do_not_hold_up_the_next(change: Cha
     assert change.json()["problems"]["rows"] == []
 
 
+def test_a_copy_is_told_at_the_copy_and_not_at_what_was_published(change: Change) -> None:
+    values = changed(machine_values(), "machine.id", NEW)
+    shutil.copytree(change.head / "results" / PUBLISHED, change.head / "results" / NEW / FOLDER)
+    (change.head / "results" / NEW / FOLDER / "machine.json").write_text(json.dumps(values, indent=2) + "\n")
+    rows = change.json()["problems"]["rows"]
+    assert "duplicates" in {one["rule"] for one in rows}
+    assert {one["file"].split("/")[2] for one in rows} == {NEW}
+
+
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_told(change: Change) -> None:
     folder = add_machine(change.head)
     (folder / "samples.csv").write_bytes(b"\xff\x00")

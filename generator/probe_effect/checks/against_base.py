@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.changes import DIFFERENCE_RULES
 from probe_effect.checks.run import check_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.model import Problem
     from probe_effect.store.difference import TreeDifference
 
@@ -34,11 +37,24 @@ def new_problems(files: TreeDifference) -> NewProblems:
         return files.head.relative(files.head.root / file)
 
     return NewProblems(
-        tuple(problem for problem in check_all(files.head) if _same(problem) not in old),
+        _of_what_changed([problem for problem in check_all(files.head) if _same(problem) not in old], files),
         tuple(problem for rule in DIFFERENCE_RULES for problem in rule.problems(files, name)),
     )
 
 
+def _of_what_changed(problems: Sequence[Problem], files: TreeDifference) -> tuple[Problem, ...]:
+    """Those of folders that changed first; where two do not go together, what was published before is not blamed."""
+    changed = {PurePosixPath(path).parent for path in files.all}
+    own = [one for one in problems if PurePosixPath(_inside(one)).parent in changed]
+    told = {one.rule for one in own}
+    return (*own, *(one for one in problems if one.rule not in told))
+
+
+def _inside(problem: Problem) -> str:
+    """The file's path below the data folder, wherever that lies."""
+    return problem.file.partition("/")[2]
+
+
 def _same(problem: Problem) -> tuple[str, str, str]:
     """What makes a problem the same in both: not its line, and not where the data folder lies."""
-    return problem.file.partition("/")[2], problem.rule, problem.message
+    return _inside(problem), problem.rule, problem.message
