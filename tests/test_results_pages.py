@@ -173,7 +173,10 @@ def test_a_run_of_the_project_itself_is_shown_as_what_its_file_says_and_no_more(
     values["provenance"]["kind"] = "third-party"
     write_submission(data, many_blocks(9), values, "2026-11-21-per-event")
     made = written(read_catalogue(DataFolder(data)))
-    assert "The project itself ran this, as machine.json says; [a signature](/method/#signed-runs) can prove it." in made[f"{SUBMISSION}.md"]
+    assert (
+        "The project itself ran this, as machine.json says; [a signature](/method/#signed-runs) can prove it."
+        in made[f"{SUBMISSION}.md"]
+    )
     assert "The project itself ran 1 of these 2 runs, as" in made[f"machines/{MACHINE}.md"]
     assert "The project itself" not in made[f"results/{MACHINE}/2026-11-21-per-event.md"]
 

@@ -183,9 +183,9 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("probe_effect.tracers.tool.may_trace", lambda _: True)
 
 
-def wait_until(proof: Callable[[], bool]) -> None:
+def wait_until(proof: Callable[[], bool], patience_s: float = DEADLINE_S) -> None:
     """Return when `proof` holds."""
-    deadline_s = time.monotonic() + DEADLINE_S
+    deadline_s = time.monotonic() + patience_s
     while not proof():
         assert time.monotonic() < deadline_s
         time.sleep(0.001)
