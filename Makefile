@@ -8,11 +8,13 @@ BIN := .venv/bin
 SETUP := build/setup.stamp
 NODE := build/node.stamp
 ACTIONLINT := build/actionlint
+ACT := build/act
+STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,checkout gh measured-machine sudo)
 
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site serve test setup measure bench scale lighthouse lint format clean
+.PHONY: help site serve test workflows setup measure bench scale lighthouse lint format clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,11 +38,15 @@ lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
 		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml
-	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files
+	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor tests/workflow_runs/actions
+	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files $(STAND_INS)
 
 format: $(SETUP) ## rewrite the code in the project's style
 	$(BIN)/ruff format generator tests benchmarks site .ci
 	$(BIN)/ruff check --fix generator tests benchmarks site .ci
+
+workflows: $(SETUP) $(ACT) ## run the workflows here, with a GitHub of our own (minutes; or some: make workflows CASES="sound bench")
+	PYTHONPATH=tests $(BIN)/python -m workflow_runs $(CASES)
 
 setup: $(SETUP) ## the environment, in .venv
 
@@ -82,7 +88,14 @@ $(NODE): $(SETUP) tests/html/package-lock.json
 	cd tests/html && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# actionlint comes from its source, with the hash of every module in go.sum; the Go that builds it comes from the lock.
+# actionlint and act come from their sources, with the hash of every module in go.sum; the Go that builds them comes
+# from the lock.
+GO_BUILD = GOTOOLCHAIN=local "$(CURDIR)/$(UV)" run --project "$(CURDIR)" --quiet --frozen --isolated \
+	--only-group go go build -mod=readonly -trimpath -o "$(CURDIR)/build/"
+
 $(ACTIONLINT): $(UV) .ci/actionlint/go.mod .ci/actionlint/go.sum
-	cd .ci/actionlint && GOTOOLCHAIN=local "$(CURDIR)/$(UV)" run --project "$(CURDIR)" --quiet --frozen --isolated \
-		--only-group actionlint go build -mod=readonly -trimpath -o "$(CURDIR)/$@" github.com/rhysd/actionlint/cmd/actionlint
+	cd .ci/actionlint && $(GO_BUILD) github.com/rhysd/actionlint/cmd/actionlint
+
+# With it gojq, which is what `gh --jq` has inside.
+$(ACT): $(UV) .ci/act/go.mod .ci/act/go.sum
+	cd .ci/act && $(GO_BUILD) github.com/itchyny/gojq/cmd/gojq github.com/nektos/act

@@ -1,0 +1,172 @@
+"""What is run, and what each run must have done. A case gives its runs one by one, with what is wrong with each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workflow_runs import act
+from workflow_runs.hub import FLEET, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from workflow_runs.act import Run
+    from workflow_runs.hub import Hub
+
+NOT_RUN = {
+    "attest": "attestations; that there is what would be attested is looked at",
+    "deploy-pages": "the deployment; that there is a site is looked at",
+    "bench-freebsd.yml": "FreeBSD in a virtual machine",
+    "test.yml": "its container; act's schema is asked",
+    "waiting": "for a machine that is off; act passes over its job, and the rest of its chain finds no results",
+    "environments": "reviewers who let a job begin, and runner groups",
+    "permissions": "what a token may do",
+    "concurrency": "runs that wait for each other",
+}
+"""What no run here can say anything about."""
+
+RED = ("Check the data, and say what would change",)
+"""The one step that fails where data are not sound."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run, and what is not as it must be."""
+
+    workflow: str
+    what: str
+    run: Run
+    faults: list[str]
+
+
+def outcome(workflow: str, what: str, run: Run, failed: tuple[str, ...] = (), **holds: bool) -> Outcome:
+    """The run must have failed in these steps and no others, and `holds` be true of what it did."""
+    faults = [f"not: {name.replace('_', ' ')}" for name, true in holds.items() if not true]
+    if tuple(run.failed) != failed or run.passed == bool(failed):
+        faults.append(f"failed at {run.failed or 'nothing'}, exit {run.exit_status}")
+    return Outcome(workflow, what, run, faults)
+
+
+def reviewed(
+    hub: Hub, number: int, what: str, failed: tuple[str, ...] = (), *, comment: bool = True
+) -> Iterator[Outcome]:
+    """The run for a pull request, and the one that comments on it where that is due."""
+    run = act.run(hub, "submission.yml", act.pull_request(hub, number))
+    yield outcome("submission.yml", what, run, failed)
+    hub.told("calls")
+    run = act.run(hub, "preview-comment.yml", act.completed(hub, number, run))
+    yield outcome("preview-comment.yml", what, run, commented_where_it_is_due=bool(hub.comments(number)) is comment)
+
+
+def sound(hub: Hub) -> Iterator[Outcome]:
+    """A sound pull request has its preview and one comment, which the next run writes anew."""
+    hub.pull_request(7, hub.add_measured)
+    yield from reviewed(hub, 7, "a sound pull request")
+    reviews = next(hub.runs.glob("*/review"))
+    posted = any("POST" in line for line in hub.told("calls"))
+    again = act.run(hub, "preview-comment.yml", act.completed(hub, 7, act.Run(int(reviews.parent.name), 0.0, 0)))
+    yield outcome(
+        "preview-comment.yml",
+        "the same once more",
+        again,
+        was_posted=posted,
+        is_patched=any("PATCH" in line for line in hub.told("calls")),
+        is_one=len(hub.comments(7)) == 1,
+        names_the_submission=hub.measured.name in hub.comments(7)[0],
+    )
+
+
+def bad_cell(hub: Hub) -> Iterator[Outcome]:
+    """A negative time is found, and the comment says it."""
+
+    def change(clone: Path) -> None:
+        rows = hub.add_measured(clone)
+        header, first, *rest = rows.read_text(encoding="utf-8").splitlines()
+        cells = first.split(",")
+        cells[header.split(",").index("wall_ns")] = "-5"
+        rows.write_text("\n".join([header, ",".join(cells), *rest]) + "\n", encoding="utf-8")
+
+    hub.pull_request(8, change)
+    yield from reviewed(hub, 8, "a bad cell", RED)
+
+
+def edited(hub: Hub) -> Iterator[Outcome]:
+    """What is published stays as it is."""
+
+    def change(clone: Path) -> None:
+        rows = clone / hub.published / "samples.csv"
+        lines = rows.read_text(encoding="utf-8").splitlines()
+        rows.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+
+    hub.pull_request(9, change)
+    yield from reviewed(hub, 9, "an edited published folder", RED)
+
+
+def beyond_data(hub: Hub) -> Iterator[Outcome]:
+    """A pull request that changes more than data gets no comment."""
+
+    def change(clone: Path) -> None:
+        hub.add_measured(clone)
+        (clone / "README.md").write_text("Ours now.\n", encoding="utf-8")
+
+    hub.pull_request(10, change)
+    yield from reviewed(hub, 10, "a change beyond data", comment=False)
+
+
+def bench(hub: Hub) -> Iterator[Outcome]:
+    """The machine that is on is measured and sends its pull request, whatever the one that is off does."""
+    on, off = FLEET
+    run = act.run(hub, "bench.yml", act.dispatch(suites="tiny"), runners=[on])
+    requests, asked = hub.told("requests"), hub.told("sudo")
+    kept = {path.name for path in (hub.runs / str(run.number)).iterdir()}
+    # act passes over a job that nobody takes, where GitHub waits: so the other chain goes on, and finds no results.
+    elsewhere = [step for step in run.failed if "download-artifact" not in step]
+    yield outcome(
+        "bench.yml",
+        f"two machines, of which one is {off}",
+        run,
+        tuple(run.failed),
+        nothing_else_failed=not elsewhere,
+        was_measured_once=sum(" measure " in line for line in asked) == 1,
+        has_kept_its_results=kept == {f"results-{on}"},
+        pushed_one_branch=len(hub.branches()) == 1,
+        made_one_pull_request=len(requests) == 1,
+    )
+
+
+def publish(hub: Hub) -> Iterator[Outcome]:
+    """The site follows the tests, and nothing is published where they failed."""
+    run = act.run(hub, "publish.yml", act.tested(hub, "failure"))
+    yield outcome("publish.yml", "tests that failed", run, does_nothing=not run.jobs)
+    run = act.run(hub, "publish.yml", act.tested(hub, "success"))
+    yield outcome("publish.yml", "tests that passed", run, deploys=("publish/deploy", "success") in run.jobs)
+
+
+def release(hub: Hub) -> Iterator[Outcome]:
+    """A release goes out with its files; what is no version does not."""
+    run = act.run(hub, "release.yml", act.dispatch(version=VERSION))
+    made = "".join(hub.told("releases"))
+    names = ("SHA256SUMS", f"probe-effect-{VERSION}.zip", "costs.csv", "costs.parquet")
+    yield outcome("release.yml", VERSION, run, has_its_files=all(name in made for name in names))
+    run = act.run(hub, "release.yml", act.dispatch(version="../main"))
+    yield outcome("release.yml", "no version", run, ("Put the files together",), makes_nothing=not hub.told("releases"))
+
+
+def others(hub: Hub) -> Iterator[Outcome]:
+    """What needs a container is asked of the schema."""
+    for name in ("test.yml", "bench-freebsd.yml"):
+        yield outcome(name, "validated only", act.is_valid(hub, name))
+
+
+CASES: tuple[Callable[[Hub], Iterator[Outcome]], ...] = (
+    sound,
+    bad_cell,
+    edited,
+    beyond_data,
+    bench,
+    publish,
+    release,
+    others,
+)
