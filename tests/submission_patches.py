@@ -45,6 +45,8 @@ class Patch:
     says: str
     times: int
     """How often it is told, at further lines, where one edit makes several rows wrong."""
+    also: tuple[str, ...]
+    """Rules of which the same fault is a sign; each is told once, after the first."""
     edits: tuple[Mapping[str, Any], ...]
 
 
@@ -65,6 +67,7 @@ def _patch(path: Path) -> Patch:
         severity=values.get("severity", "error"),
         says=values["says"],
         times=values.get("times", 1),
+        also=tuple(values.get("also", ())),
         edits=tuple(values["edit"]),
     )
 

@@ -168,7 +168,7 @@ def test_a_script_of_several_probes_is_accessible_and_fits(
     page.goto(f"{address}advise/")
     page.wait_for_selector(READY)
     paste(page, f"u:libc:malloc /pid == 1/ {{ f({'1' * 80}) }} {HOSTILE} t:{'a' * 90}:b {{ 1 }}")
-    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    page.wait_for_function(f"() => document.documentElement.scrollWidth <= {width}")
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     accessibility.prepare(page)
     assert accessibility.violations(page, colours_alone=theme == "dark") == []

@@ -154,7 +154,7 @@ def test_a_page_loads_without_complaint_and_fits_a_phone(
     page = listened(context, said)
     page.goto(address + KINDS[kind], wait_until="networkidle")
     # A busy machine lays out late; a page that never fits times out here.
-    page.wait_for_function(f"document.documentElement.scrollWidth <= {PHONE[0]}")
+    page.wait_for_function(f"() => document.documentElement.scrollWidth <= {PHONE[0]}")
     assert said == []
     context.close()
 

@@ -117,9 +117,9 @@ def test_the_address_has_the_figure_that_a_reader_came_for(page: Page, address: 
     assert page.locator(".cite-text").text_content() is not None
     assert (page.locator(".cite-text").text_content() or "").endswith(f"sources/{SOURCE}/#cost_count")
     page.evaluate("location.hash = '#cost_copyinstr'")
-    page.wait_for_function("document.querySelector('.cite-text').textContent.endsWith('#cost_copyinstr')")
+    page.wait_for_function("() => document.querySelector('.cite-text').textContent.endsWith('#cost_copyinstr')")
     page.evaluate("location.hash = '#cite'")
-    page.wait_for_function("!document.querySelector('.cite-bibtex').textContent.includes('#')")
+    page.wait_for_function("() => !document.querySelector('.cite-bibtex').textContent.includes('#')")
 
 
 def test_a_form_can_be_copied(page: Page, address: str) -> None:

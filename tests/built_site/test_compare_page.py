@@ -205,12 +205,12 @@ def test_back_and_forward_restore_what_was_compared(page: Page) -> None:
     page.wait_for_selector(READY)
     first = page.url
     page.click(".compare-swap")
-    page.wait_for_function("location.search.includes('a=')")
+    page.wait_for_function("() => location.search.includes('a=')")
     page.go_back()
-    page.wait_for_function("document.getElementById('compare-b').value.endsWith(':perf-stat')")
+    page.wait_for_function("() => document.getElementById('compare-b').value.endsWith(':perf-stat')")
     assert page.url == first
     page.go_forward()
-    page.wait_for_function("document.getElementById('compare-a').value.endsWith(':perf-stat')")
+    page.wait_for_function("() => document.getElementById('compare-a').value.endsWith(':perf-stat')")
 
 
 def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:

@@ -142,10 +142,10 @@ def test_a_choice_is_a_step_that_back_takes_back(page: Page) -> None:
     page.select_option("#explore-axis", "linear")
     page.wait_for_function("() => location.search === '?suite=usdt&axis=linear'")
     page.go_back()
-    page.wait_for_function("document.getElementById('explore-axis').value === 'log'")
+    page.wait_for_function("() => document.getElementById('explore-axis').value === 'log'")
     assert page.url.endswith("?suite=usdt")
     page.go_forward()
-    page.wait_for_function("document.getElementById('explore-axis').value === 'linear'")
+    page.wait_for_function("() => document.getElementById('explore-axis').value === 'linear'")
 
 
 def test_typing_is_no_step_and_a_wrong_rate_is_told(page: Page) -> None:
@@ -193,7 +193,7 @@ def test_only_what_intervals_separate_has_places_and_the_flagged_has_none(page: 
 def test_a_cost_that_is_no_difference_is_in_words_and_not_in_the_chart(page: Page, address: str) -> None:
     opened(page, address, "case=01-control")
     assert all("not distinguishable from 0" in cost for cost in column(page, "Cost"))
-    page.wait_for_function("document.querySelector('#explore-live .chart-note').textContent")
+    page.wait_for_function("() => document.querySelector('#explore-live .chart-note').textContent")
     assert "not distinguishable from 0" in page.locator("#explore-live .chart-note").inner_text()
     assert page.locator(".view-drawing svg").count() == 0
 
@@ -261,7 +261,7 @@ def test_what_a_reader_chose_is_accessible_and_fits(
     page = context.new_page()
     page.goto(f"{address}{path}")
     page.wait_for_selector("form.view[data-state=ready]")
-    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    page.wait_for_function(f"() => document.documentElement.scrollWidth <= {width}")
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     accessibility.prepare(page)
     assert accessibility.violations(page, colours_alone=theme == "dark") == []
