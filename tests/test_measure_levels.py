@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import baseline_row, traced_row
-from fakes.project import FakeProject, document, on_the_path
+from fakes.project import FakeProject, as_root, document, on_the_path
 from probe_effect.checks.run import check
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
@@ -32,6 +32,7 @@ TWIN = 'print: {"type": "map", "data": {"@": 41}}'
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     on_the_path(monkeypatch)
+    as_root(monkeypatch)
     return FakeProject(tmp_path)
 
 

@@ -9,12 +9,14 @@ from unittest.mock import patch
 
 from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.group import main
+from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
 
 if __name__ == "__main__":
     kernel = Path(sys.argv.pop(1))
     os.geteuid = lambda: 0
     with (
+        patch.object(tool, "may_trace", lambda _: True),
         patch.object(measure_target, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
         patch.object(measure_display, "leftovers", list),  # tests side by side are not to tidy up after each other
     ):
