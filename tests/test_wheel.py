@@ -206,7 +206,7 @@ def test_it_is_installed_as_a_tool_and_runs_by_its_path_alone_as_under_sudo(whee
     if done.returncode:
         absent(f"the wheel's own needs cannot be installed: {done.stderr.strip()[-300:]}")
     program = tmp_path / "bin" / "probe-effect"
-    asked = run(program, "doctor", folder=tmp_path, environment={"PATH": "/usr/bin:/bin"})
+    asked = run(program, "doctor", folder=tmp_path, environment={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
     assert (asked.returncode, "Tracers" in asked.stdout) == (0, True)
 
 
