@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from probe_effect.host import ROOT
+from probe_effect.tracers.kernel import MAY_NOT_MOUNT, tracefs_missing
 from probe_effect.tracers.proc import may_trace
 from probe_effect.tracers.registry import known_tracers
 
@@ -18,6 +19,7 @@ INSTALLED = ("bpftrace", "libbpf", "perf-stat", "perf-record", "perf-trace", "ft
 @pytest.mark.skipif("CI" not in os.environ, reason="only CI must have all of them")
 @pytest.mark.skipif(not sys.platform.startswith("linux") or os.geteuid() != 0, reason="needs root of Linux")
 @pytest.mark.skipif(not may_trace(ROOT), reason="root may not trace here, as in a container without --privileged")
+@pytest.mark.skipif(tracefs_missing(ROOT) == MAY_NOT_MOUNT, reason="root may not mount tracefs here, as in a container")
 @pytest.mark.parametrize("tracer", INSTALLED)
 def test_in_ci_a_tracer_that_is_installed_can_run(tracer: str) -> None:
     assert known_tracers()[tracer].available() is None

@@ -25,6 +25,7 @@ from probe_effect.numbers.catalogue import read_published
 from probe_effect.numbers.published import with_unit
 from probe_effect.pages import wording
 from probe_effect.reduce.reading import read_submissions
+from probe_effect.tracers.mounts import mount_for_our_time
 from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ COLUMNS = 88
 
 def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None, out: Path | None) -> None:
     """Measure and tell. Raises: HostNotReady where a tool or root is missing, UsageError, BadData."""
+    mount_for_our_time()
     ((folder, suite),) = choose_suites(data, [laboratory.suite])
     ready = choose_tracers(known_tracers(), laboratory.tracers)
     work = resolve(folder, suite, ready, laboratory.cases)

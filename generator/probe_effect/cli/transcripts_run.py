@@ -14,6 +14,7 @@ from probe_effect.machine.kernel import kernel_release
 from probe_effect.store.documents import write_document
 from probe_effect.store.transcripts import NO_COMMANDS, Recorded, read_transcripts, recorded_file
 from probe_effect.submit.private import FORMS, marks_of_host
+from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     Raises: BadData for an unsound document; UsageError for an id that there is not; HostNotReady where a record
         cannot be written.
     """
+    mount_for_our_time()
     wanted = _wanted(data, ids)
     failed = [one.id for place, one in enumerate(wanted, 1) if not _one(data, one, f"{place}/{len(wanted)}", write)]
     output.say(f"{len(wanted) - len(failed)} of {len(wanted)} {'recorded' if write else 'as they should be'}")
