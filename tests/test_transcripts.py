@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from probe_effect.store.transcripts import Shown
 
 SHOWN, PROBLEMS = read_transcripts(DataFolder(REAL_DATA))
+TRIES = 3
+"""On a busy machine what runs beside a command may not be at work yet when the command looks."""
+
 AS_ROOT = (pytest.mark.tracer, pytest.mark.xdist_group("tracer"))
 EACH = [
     pytest.param(one, id=one.transcript.id, marks=AS_ROOT if ROOT_NEED in one.transcript.needs else ()) for one in SHOWN
@@ -88,8 +91,11 @@ def test_a_command_of_the_guide_still_prints_what_it_is_there_for(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache of the guide"))
     if lacking := unmet(one.transcript):
         pytest.skip(f"needs {', '.join(lacking)}")
-    printed = run(one.transcript)
-    assert faults(one.transcript, printed) == [], "\n".join(printed.output)
+    tries = (run(one.transcript) for _ in range(TRIES))
+    for printed in tries:
+        if not (found := faults(one.transcript, printed)):
+            return
+    assert found == [], "\n".join(printed.output)
 
 
 @pytest.mark.parametrize("one", EACH)
