@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.forged import FORGERIES, other_of_suite
 from benchmarks.honest import DATA, Given, committed, honest
 
-from probe_effect.checks import copied, machine_facts, signs
+from probe_effect.checks import alike, machine_facts, signs
 from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.checks.run import SIGNS
 from probe_effect.store.places import SubmissionFolder
@@ -29,12 +29,12 @@ METHOD = Path(__file__).resolve().parent.parent / "METHOD.md"
 BEGIN, END = "<!-- benchmarks/forgery.py -->", "<!-- end -->"
 
 
-def traces(given: Given) -> copied.Traces:
+def traces(given: Given) -> alike.Traces:
     """As `check` has it."""
-    return copied.Traces(given.document, given.rows, given.suite)
+    return alike.Traces(given.document, given.rows, given.suite)
 
 
-def signs_of(given: Given, others: Iterable[copied.Traces]) -> set[str]:
+def signs_of(given: Given, others: Iterable[alike.Traces]) -> set[str]:
     """Every sign that it was not measured, of its own files and beside others of its suite."""
     files = SubmissionFolder(DATA.results / committed()[0].name)  # where a line is looked up, which nobody reads
     checked = CheckedSubmission(files, given.document, given.rows, given.suite)
@@ -42,12 +42,12 @@ def signs_of(given: Given, others: Iterable[copied.Traces]) -> set[str]:
     own = {SIGNS[one.id] for one in rules for fault in one.check(checked) if fault.severity == "warning"}
     mine = traces(given)
     beside = [one for one in others if one.document.run.suite == given.document.run.suite]
-    return own | {sign for other in beside for sign, _ in copied.signs(mine, other, len(beside))}
+    return own | {sign for other in beside for sign, _ in alike.signs(mine, other, len(beside))}
 
 
 def of_committed() -> tuple[int, Counter[str], list[float]]:
     """(pairs of one suite, signs found in any, deviations of their noise)."""
-    by_suite: dict[str, list[copied.Traces]] = defaultdict(list)
+    by_suite: dict[str, list[alike.Traces]] = defaultdict(list)
     for given in committed():
         by_suite[given.document.run.suite].append(traces(given))
     found: Counter[str] = Counter()
@@ -55,8 +55,8 @@ def of_committed() -> tuple[int, Counter[str], list[float]]:
     for some in by_suite.values():
         for one, other in combinations(some, 2):
             pairs += 1
-            found.update(sign for sign, _ in copied.signs(one, other, len(some)))
-            shared = (copied.noise_of_runs(one, other), copied.noise_of_tools(one, other))
+            found.update(sign for sign, _ in alike.signs(one, other, len(some)))
+            shared = (alike.noise_of_runs(one, other), alike.noise_of_tools(one, other))
             deviations += [both.deviation for both in shared if both is not None]
     return pairs, found, deviations
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from builders import REAL_DATA
-from fakes.project import FakeProject, as_root, document, on_the_path
+from fakes.project import FakeProject, asked_by, document
 from probe_effect.cli.lab import lab as command
 from probe_effect.cli.laboratories import LABORATORIES, Laboratory
 from probe_effect.errors import HostNotReady
@@ -35,15 +35,10 @@ TINY = Laboratory(
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    on_the_path(monkeypatch)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    as_root(monkeypatch)
-    made = FakeProject(tmp_path)
+    made = asked_by(monkeypatch, tmp_path, "lab_run")
     made.case("01-plain")
     made.case("02-other")
     (made.data.root / "published").symlink_to(REAL_DATA / "published")
-    monkeypatch.setattr("probe_effect.cli.lab_run.known_tracers", lambda: made.tracers)
-    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     monkeypatch.setitem(LABORATORIES, "looper", TINY)
     return made
 

@@ -204,7 +204,7 @@ KEPT = {
     "pages/number_page.py": ["reduce/reading.py", "pages/markdown.py"],
     "pages/submission_page.py": ["reduce/reading.py", "pages/markdown.py"],
     "checks/run.py": ["reduce/reading.py", "checks/run.py"],
-    "checks/copied.py": ["reduce/reading.py", "checks/copied.py"],
+    "checks/alike.py": ["reduce/reading.py", "checks/alike.py"],
     "exports/guidance.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
     "exports/compare_shards.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }

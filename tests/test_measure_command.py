@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fakes.project import FakeProject, as_root, document, on_the_path, rows
+from fakes.project import FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -22,14 +22,9 @@ SUITES = Path(__file__).parent.parent / "data" / "suites"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    on_the_path(monkeypatch)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    as_root(monkeypatch)
-    made = FakeProject(tmp_path)
+    made = asked_by(monkeypatch, tmp_path, "measure_target")
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
-    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from fakes.project import FAKES, FakeProject, as_root, document, on_the_path, rows
+from fakes.project import FAKES, FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import UsageError
 from probe_effect.tracers.ftrace import Ftrace
@@ -21,13 +21,8 @@ NEWER = FAKES / "newer" / "bpftrace"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    on_the_path(monkeypatch)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    as_root(monkeypatch)
-    made = FakeProject(tmp_path)
+    made = asked_by(monkeypatch, tmp_path, "measure_target")
     made.case("plain")
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
-    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
 

@@ -110,6 +110,11 @@ def interval(found: Estimate | None, scale: Scale) -> str:
     return f"{_named(value, unit)} ({within.replace(' ', GAP)})"
 
 
+def value(found: Estimate | None, scale: Scale) -> str:
+    """The value of `interval` alone, to the place that the interval supports; the interval stands elsewhere."""
+    return interval(found, scale).partition(" (")[0]
+
+
 def spread(found: Estimate | None, scale: Scale) -> str:
     """`1 924 (1 921 to 1 930)`: the median with the range of the runs, to the place that the range supports.
 

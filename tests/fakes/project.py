@@ -183,6 +183,17 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("probe_effect.tracers.tool.may_trace", lambda _: True)
 
 
+def asked_by(monkeypatch: pytest.MonkeyPatch, root: Path, module: str) -> FakeProject:
+    """A project on a machine of fakes, whose tracers a module of `cli` asks for, as root with a cache of its own."""
+    on_the_path(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "cache"))
+    as_root(monkeypatch)
+    made = FakeProject(root)
+    monkeypatch.setattr(f"probe_effect.cli.{module}.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
+    return made
+
+
 def wait_until(proof: Callable[[], bool], patience_s: float = DEADLINE_S) -> None:
     """Return when `proof` holds."""
     deadline_s = time.monotonic() + patience_s

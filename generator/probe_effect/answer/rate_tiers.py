@@ -29,8 +29,10 @@ RECOMPUTED = ("cost_count", "cost_copyinstr")
 
 OUR_CASE = "06-uprobe"
 PROBES = ("uprobe", "usdt")
-ACTIONS = ("nothing", "count")
 """What is closest to a counting probe of the pid provider among our cases."""
+
+PLAIN_ACTIONS = ("nothing", "count")
+"""Of cases that are about their probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ def measured(catalogue: Catalogue) -> list[Number]:
     Of its tracers the one that has most of them; after `06-uprobe` the highest comes first. Costs that are no
     difference from 0, or whose events do not add up, are left out.
     """
-    plain = [one.id for one in catalogue.cases() if one.probe in PROBES and one.action in ACTIONS and not one.like]
+    plain = [
+        one.id for one in catalogue.cases() if one.probe in PROBES and one.action in PLAIN_ACTIONS and not one.like
+    ]
     groups: dict[tuple[str, str], list[Number]] = {}
     for one in (number for case in plain for number in catalogue.numbers.of_case(case)):
         if one.distinguishable and one.reconciled is not False:

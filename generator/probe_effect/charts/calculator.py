@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
 from probe_effect import units
+from probe_effect.charts.svg import element, svg, written
 from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
     from probe_effect.model import Estimate
 
 LEFT, TOP, RIGHT, BOTTOM = 46, 10, 314, 222
@@ -25,7 +27,7 @@ RATES = (1, 7)
 
 def calculator_chart(slowdown: Estimate, rate_hz: float, label: str) -> str:
     """The drawing as SVG, with a point at a rate within `RATES`, where a thread slows by that ratio."""
-    inside = _element(
+    inside = element(
         "svg",
         *_cost(slowdown, rate_hz),
         x=LEFT,
@@ -35,27 +37,16 @@ def calculator_chart(slowdown: Estimate, rate_hz: float, label: str) -> str:
         viewBox=f"{LEFT} {TOP} {RIGHT - LEFT} {BOTTOM - TOP}",
     )
     parts = [*_grid(), *_thresholds(), inside, *_point(slowdown.value, rate_hz)]
-    return _element("svg", *parts, class_="calculator-chart", role="img", aria_label=label, viewBox="0 0 340 260")
+    look = {"class_": "calculator-chart", "role": "img", "aria_label": label, "viewBox": "0 0 340 260"}
+    return svg(element("svg", *parts, **look))
 
 
-def _element(name: str, *content: str, **attributes: str | float) -> str:
-    """An element; `class_` and `aria_label` are the attributes `class` and `aria-label`."""
-    named = ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
-    return (
-        f"<{name}{''.join(f' {key}={quoteattr(_written(value))}' for key, value in named)}>{''.join(content)}</{name}>"
-    )
+def _text(x: float, y: float, words: str, **attributes: str | float) -> ET.Element:
+    return element("text", text=words, x=x, y=y, **attributes)
 
 
-def _written(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{round(value, 2):g}"
-
-
-def _text(x: float, y: float, words: str, **attributes: str | float) -> str:
-    return _element("text", escape(words), x=x, y=y, **attributes)
-
-
-def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> str:
-    return _element("line", class_=name, x1=x1, y1=y1, x2=x2, y2=y2)
+def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> ET.Element:
+    return element("line", class_=name, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def _x(power: float) -> float:
@@ -66,7 +57,7 @@ def _y(power: float) -> float:
     return BOTTOM + (power - SLOWDOWNS[0]) / (SLOWDOWNS[1] - SLOWDOWNS[0]) * (TOP - BOTTOM)
 
 
-def _grid() -> list[str]:
+def _grid() -> list[ET.Element]:
     slowdowns = [
         part
         for at in range(SLOWDOWNS[0], SLOWDOWNS[1] + 1)
@@ -83,7 +74,7 @@ def _grid() -> list[str]:
     return [*slowdowns, *rates, axis, _text(RIGHT, BOTTOM + 33, "events per second", text_anchor="end")]
 
 
-def _thresholds() -> list[str]:
+def _thresholds() -> list[ET.Element]:
     found = []
     for percent, name in THRESHOLDS.items():
         at = _y(math.log10(percent / 100))
@@ -95,18 +86,18 @@ def _thresholds() -> list[str]:
 def _ends(ratio: float, rate_hz: float) -> list[str]:
     """That slowdown at both ends of the range of rates, as points; below 0 it is on the floor."""
     powers = [(at, at + math.log10(ratio / rate_hz) if ratio > 0 else SLOWDOWNS[0] - 9) for at in RATES]
-    return [f"{_written(_x(at))},{_written(_y(power))}" for at, power in powers]
+    return [f"{written(_x(at))},{written(_y(power))}" for at, power in powers]
 
 
-def _cost(slowdown: Estimate, rate_hz: float) -> list[str]:
-    line = _element("polyline", class_="cost", points=" ".join(_ends(slowdown.value, rate_hz)))
+def _cost(slowdown: Estimate, rate_hz: float) -> list[ET.Element]:
+    line = element("polyline", class_="cost", points=" ".join(_ends(slowdown.value, rate_hz)))
     if slowdown.low is None or slowdown.high is None:
         return [line]
     around = [*_ends(slowdown.low, rate_hz), *reversed(_ends(slowdown.high, rate_hz))]
-    return [_element("polygon", class_="band", points=" ".join(around)), line]
+    return [element("polygon", class_="band", points=" ".join(around)), line]
 
 
-def _point(ratio: float, rate_hz: float) -> list[str]:
+def _point(ratio: float, rate_hz: float) -> list[ET.Element]:
     cx = _x(math.log10(rate_hz))
     cy = _y(min(SLOWDOWNS[1], max(SLOWDOWNS[0], math.log10(ratio))))
     # Never on the line, which rises to the right.
@@ -114,6 +105,6 @@ def _point(ratio: float, rate_hz: float) -> list[str]:
     y = min(max(cy + dy, TOP + 12), BOTTOM - 6)
     return [
         _line("drop", cx, cy, cx, BOTTOM),
-        _element("circle", class_="point", cx=cx, cy=cy, r=5),
+        element("circle", class_="point", cx=cx, cy=cy, r=5),
         _text(cx + dx, y, units.quantity(ratio, units.SHARE), class_="label", text_anchor=anchor),
     ]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 QUESTION = "What does looking cost?"
-ANSWER = "The overhead of tracing tools, measured on real machines, with intervals."
+ANSWER = "The overhead of tracing tools, measured, with the raw data of every run."
 
 ROOM = WIDTHS["card"] - 2 * PADDING["card"]
 """px for a line of text; what is longer is cut, and a sign says so."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OF_KIND = {
     "added": (("source",), "only a source is added here; a submission is, by being there"),
-    "corrected": (("figure", "number", "source"), "name figure or source, or the case and tracer of a submission"),
+    "corrected": (("figure", "number"), "name the figure, or the case and tracer of a submission"),
     "withdrawn": (("submission",), "withdraw the whole submission; a figure is corrected"),
     "accepted": (("submission",), "accept the whole submission"),
 }

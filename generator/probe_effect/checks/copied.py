@@ -1,227 +1,14 @@
-"""Signs that two submissions of a suite are not two measurements: each a warning for both, with its figure.
-
-A copy that was changed keeps something of what it was made from, unless whoever changed it knew all of this: the seed
-and the order of runs, when it began, how many operations the trials found, single times, and the noise, which says
-nothing of a machine's speed and never comes twice.
-"""
+"""Signs that a submission was made from another: each a warning for both; two that speak against one are an error."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import defaultdict
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.checks.rule import Fault, rule
-from probe_effect.checks.signs import has_fixed_operations
-from probe_effect.reduce.reading import code, content_digest
-from probe_effect.stats.shared_noise import noise_table, shared_noise
-from probe_effect.store.kept import code_version
-from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.samples import read_samples
-from probe_effect.store.tables import printable
+from probe_effect.checks.rule import Fault, Rule, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.model import Sample
-    from probe_effect.stats.shared_noise import NoiseTable, Shared
-    from probe_effect.store.kept import Kept
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import SubmissionFolder
-    from probe_effect.store.suite_file import Suite
-
-LEAST_CHANCE = 1e-3
-"""Of noise that has so much in common by chance, over all submissions of the suite."""
-
-LEAST_TIMES, LEAST_TIMES_RATIO = 3, 0.01
-"""Single times that two may share: clocks that step by 100 ns give the same now and then."""
-
-LEAST_SUBJECTS, MOST_SAME_RATIO = 8, 0.8
-"""Cases of which machines with different CPUs were given the same number of operations; a third is the most seen."""
-
-LEAST_RUNS = 40
-"""In so many the order of two submissions does not agree by chance."""
-
-WIDTH_OF_RUNS, WIDTH_OF_TOOLS = 1.3, 2.2
-"""By which the noise of unrelated submissions deviates more than that of independent values: the four values of a
-tracer's run go with each other. `benchmarks/forgery.py` prints what the committed submissions give."""
-
-OF_RUNS = ("wall_ns",)
-OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")
-SINGLE = ("wall_ns", "attach_ns", "detach_ns")
-
-
-@dataclass(frozen=True)
-class Traces:
-    """What a copy of a submission would keep of it."""
-
-    document: MachineFile
-    rows: Sequence[Sample]
-    suite: Suite | None
-
-    @cached_property
-    def order(self) -> tuple[str, ...]:
-        """What ran, in order."""
-        return tuple(f"{row.case} {row.tracer} {row.level}" for row in self.rows)
-
-    @cached_property
-    def operations(self) -> Mapping[Hashable, int]:
-        """How many a run of each case has; nothing where the suite says it."""
-        if has_fixed_operations(self.suite):
-            return {}
-        runs = (row for row in self.rows if row.status == "ok" and row.arm != "check")
-        return {(row.case, row.tracer, row.level): row.operations or row.events or 0 for row in runs}
-
-    @cached_property
-    def times(self) -> frozenset[tuple[str, int]]:
-        """Each time of a clock, by its column."""
-        return frozenset((name, time) for row in self.rows for name in SINGLE if (time := getattr(row, name)))
-
-    @cached_property
-    def of_runs(self) -> NoiseTable:
-        """The noise of the workload's times."""
-        return self._noise(OF_RUNS)
-
-    @cached_property
-    def of_tools(self) -> NoiseTable:
-        """The noise of what the tracers took."""
-        return self._noise(OF_TOOLS)
-
-    def _noise(self, columns: Sequence[str]) -> NoiseTable:
-        values: dict[Hashable, dict[int, float]] = defaultdict(dict)
-        blocks = self.document.run.blocks
-        for row in self.rows:
-            if row.status != "ok" or row.arm == "check" or row.block >= blocks:
-                continue
-            for name in columns:
-                if value := getattr(row, name):
-                    own = (row.case, row.tracer, row.level, name)
-                    is_second = row.block in values[*own, False]  # a block has two baselines
-                    values[*own, is_second][row.block] = value
-        return noise_table(values, blocks)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A submission whose facts could be read."""
-
-    files: SubmissionFolder
-    document: MachineFile
-    digest: str
-
-    def traces(self, suite: Suite | None) -> Traces:
-        """What a copy would keep of it; its rows are read."""
-        return Traces(self.document, read_samples(self.files.samples, self.files.id)[0], suite)
-
-
-def alike(
-    submissions: Iterable[SubmissionFolder], suites: Mapping[str, Suite], kept: Kept
-) -> Mapping[Path, list[tuple[str, str]]]:
-    """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
-
-    Each is compared with those that began before it, once, and what was found is kept.
-    """
-    by_suite: dict[str, list[Known]] = defaultdict(list)
-    for files in dict.fromkeys(replace(one, folder=one.folder.resolve()) for one in submissions):
-        document, faults = read_machine_file(files.machine_file, files.id)
-        digest = content_digest(files)
-        if document is not None and not faults and digest:
-            by_suite[document.run.suite].append(Known(files, document, digest))
-    found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
-    for name, some in by_suite.items():
-        for one, other, sign, words in _of_suite(some, suites.get(name), kept):
-            for own, beside in ((one, other), (other, one)):
-                found[own.folder].append((sign, words.replace("{other}", printable(beside.id))))
-    return found
-
-
-def _of_suite(
-    some: Sequence[Known], suite: Suite | None, kept: Kept
-) -> Iterator[tuple[SubmissionFolder, SubmissionFolder, str, str]]:
-    """(a submission, one that began before it, rule, what both have in common)."""
-    in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
-    traces = cache(lambda place: in_time[place].traces(suite))
-    before = hashlib.sha256(f"{code()} {code_version('checks')}".encode())
-    for place, own in enumerate(in_time):
-        name = f"{own.files.id} {own.digest}"
-        made = kept.made(
-            partial(_beside_earlier, place, traces), "alike", before.hexdigest(), name, str(has_fixed_operations(suite))
-        )
-        for earlier, sign, words in json.loads(made):
-            yield own.files, in_time[earlier].files, sign, words
-        before.update(name.encode())
-
-
-def _beside_earlier(place: int, traces: Callable[[int], Traces]) -> bytes:
-    """The signs of a submission beside each that stands before it, as JSON."""
-    own = traces(place) if place else None
-    found = [(earlier, *sign) for earlier in range(place) for sign in signs(own, traces(earlier), place)] if own else []
-    return json.dumps(found).encode()
-
-
-def signs(one: Traces, other: Traces, others: int) -> Iterator[tuple[str, str]]:
-    """(rule, what two submissions of one suite have in common that two measurements have not).
-
-    Args:
-        others: with how many `one` is compared.
-    """
-    for sign in (_same_order, _same_start):
-        yield from sign(one, other)
-    if one.document.run.metric == other.document.run.metric == "time":
-        yield from _same_operations(one, other)
-        yield from _same_times(one, other)
-        yield from _same_noise("same-noise", "times", noise_of_runs(one, other), others)
-        yield from _same_noise("same-tool-noise", "the tracers' times and memory", noise_of_tools(one, other), others)
-
-
-def noise_of_runs(one: Traces, other: Traces) -> Shared | None:
-    """What the noise of two workloads' times has in common."""
-    return shared_noise(one.of_runs, other.of_runs, WIDTH_OF_RUNS)
-
-
-def noise_of_tools(one: Traces, other: Traces) -> Shared | None:
-    """What the noise of all that the tracers took has in common."""
-    return shared_noise(one.of_tools, other.of_tools, WIDTH_OF_TOOLS)
-
-
-def _same_order(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    if one.document.run.seed == other.document.run.seed:
-        yield "same-order", f"seed {one.document.run.seed} is that of {{other}} too"
-    elif len(one.order) >= LEAST_RUNS and one.order == other.order:
-        yield "same-order", f"all {len(one.order)} runs stand in the order of {{other}}, which has another seed"
-
-
-def _same_start(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    mine, theirs = one.document.run, other.document.run
-    if mine.started == theirs.started:
-        yield "same-start", f"it began at {mine.started}, the same second as {{other}}"
-
-
-def _same_operations(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    if one.document.machine.cpu_model == other.document.machine.cpu_model:
-        return  # trials on like machines may well come to the same
-    both = one.operations.keys() & other.operations.keys()
-    same = sum(one.operations[key] == other.operations[key] for key in both)
-    if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
-        yield "same-operations", f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
-
-
-def _same_times(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    same = len(one.times & other.times)
-    least = min(len(one.times), len(other.times))
-    if same >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
-        yield "same-times", f"{same} of {least} times stand in {{other}} too, to the nanosecond"
-
-
-def _same_noise(rule: str, what: str, shared: Shared | None, others: int) -> Iterator[tuple[str, str]]:
-    if shared is not None and (chance := shared.chance(others)) < LEAST_CHANCE:
-        shown = f"{chance:.0e}" if chance > 0 else "below 1e-300"
-        words = f"the noise of {what} goes with that of {{other}}: correlation {shared.correlation:.2f} of"
-        yield rule, f"{words} {shared.values} values, probability {shown}"
+    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,64 +28,49 @@ class Suspected:
         yield from (Fault("samples.csv", None, words, hint, "warning") for found, words in self.found if found == name)
 
 
-@rule(
-    "same-order",
-    "No two submissions of a suite have the same seed, or their runs in the same order.",
-    good="a run without `--seed`, which then draws one",
-    bad="the seed of a published submission",
+def _sign(name: str, text: str, *, good: str, bad: str) -> Rule[Suspected]:
+    """The rule that tells what was found under its name."""
+    return Rule(name, text, lambda suspected: suspected.faults(name), good, bad)
+
+
+SIGNS = (
+    _sign(
+        "same-order",
+        "No two submissions of a suite have the same seed, or their runs in the same order.",
+        good="a run without `--seed`, which then draws one",
+        bad="the seed of a published submission",
+    ),
+    _sign(
+        "same-start",
+        "No two submissions of a suite began in the same second.",
+        good="started 05:19:10, and another 05:34:40",
+        bad="the start of a published submission",
+    ),
+    _sign(
+        "same-operations",
+        "Trials on another CPU find other numbers of operations.",
+        good="a third of the cases with the same number, by chance",
+        bad="all of them, under another CPU's name",
+    ),
+    _sign(
+        "same-times",
+        "Single times do not come again to the nanosecond, wherever they stand.",
+        good="1 of 1,900 times stands in another submission too",
+        bad="30 of 1,900 do",
+    ),
+    _sign(
+        "same-noise",
+        "The noise of the workload's times is a run's own: block by block, case by case, and block beside block.",
+        good="a correlation of 0.05 with another submission's",
+        bad="one of 0.9, or of 0.3 over many values",
+    ),
+    _sign(
+        "same-tool-noise",
+        "So is the noise of what the tracers took: to start, to stop, of CPU time and of memory.",
+        good="a correlation of 0.05 with another submission's",
+        bad="one of 0.9",
+    ),
 )
-def _order(suspected: Suspected) -> Iterator[Fault]:
-    yield from suspected.faults("same-order")
-
-
-@rule(
-    "same-start",
-    "No two submissions of a suite began in the same second.",
-    good="started 05:19:10, and another 05:34:40",
-    bad="the start of a published submission",
-)
-def _start(suspected: Suspected) -> Iterator[Fault]:
-    yield from suspected.faults("same-start")
-
-
-@rule(
-    "same-operations",
-    "Trials on another CPU find other numbers of operations.",
-    good="a third of the cases with the same number, by chance",
-    bad="all of them, under another CPU's name",
-)
-def _operations(suspected: Suspected) -> Iterator[Fault]:
-    yield from suspected.faults("same-operations")
-
-
-@rule(
-    "same-times",
-    "Single times do not come again to the nanosecond, wherever they stand.",
-    good="1 of 1,900 times stands in another submission too",
-    bad="30 of 1,900 do",
-)
-def _times(suspected: Suspected) -> Iterator[Fault]:
-    yield from suspected.faults("same-times")
-
-
-@rule(
-    "same-noise",
-    "The noise of the workload's times is a run's own: block by block, case by case, and block beside block.",
-    good="a correlation of 0.05 with another submission's",
-    bad="one of 0.9, or of 0.3 over many values",
-)
-def _noise(suspected: Suspected) -> Iterator[Fault]:
-    yield from suspected.faults("same-noise")
-
-
-@rule(
-    "same-tool-noise",
-    "So is the noise of what the tracers took: to start, to stop, of CPU time and of memory.",
-    good="a correlation of 0.05 with another submission's",
-    bad="one of 0.9",
-)
-def _tool_noise(suspected: Suspected) -> Iterator[Fault]:
-    yield from suspected.faults("same-tool-noise")
 
 
 @rule(
@@ -314,7 +86,5 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
         hint = "measure it anew; a maintainer who knows why it is so appends it to changes.toml with kind `accepted`"
         yield Fault("samples.csv", None, found, hint)
 
-
-SIGNS = (_order, _start, _operations, _times, _noise, _tool_noise)
 
 RULES = (*SIGNS, _two_signs)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from probe_effect.checks import (
+    alike,
     changes,
     copied,
     dates,
@@ -178,7 +179,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> Known:
         suites_here,
         folders,
         duplicates.row_index(beside),
-        copied.alike(beside, suites_here, data.kept),
+        alike.in_common(beside, suites_here, data.kept),
         accepted_ids(log.changes if log else ()),
         folders_digest(folders.values()),
     )

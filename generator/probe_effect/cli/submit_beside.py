@@ -94,7 +94,7 @@ def _brief(one: Number) -> str:
         return units.quantity(one.cost.value, units.INSTRUCTIONS)
     if one.distinguishable is False:
         return f"< {units.duration(one.noise_floor_ns, 2)}"
-    return units.interval(one.cost, units.DURATION).partition(" (")[0]
+    return units.value(one.cost, units.DURATION)
 
 
 def _against(found: Nearest | None) -> Iterator[tuple[str, str]]:

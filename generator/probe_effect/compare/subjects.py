@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from probe_effect.compare.comparison import Side
 from probe_effect.compare.kernels import release_order
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
-from probe_effect.numbers.names import machine_label, release_series, tool
+from probe_effect.numbers.names import machine_label, release_series, short_id, tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,8 +46,7 @@ def subjects(catalogue: Catalogue) -> list[Machine]:
     machines = sorted(_machines(catalogue), key=_kernel_order)
     times = Counter(one.label for one in machines)
     return [
-        replace(one, label=f"{one.label} ({one.name.rpartition('-')[2]})") if times[one.label] > 1 else one
-        for one in machines
+        replace(one, label=f"{one.label} ({short_id(one.name)})") if times[one.label] > 1 else one for one in machines
     ]
 
 

@@ -91,7 +91,7 @@ def _part(found: Evidence, machine: str, tracer: str, case: str) -> list[Part]:
 def _cost(part: Part) -> Cost:
     """A measured cost by its value; an estimate by its ends, because its value alone says too much."""
     if part.basis == "measured":
-        text = units.interval(part.cost, units.DURATION).partition(" (")[0]
+        text = units.value(part.cost, units.DURATION)
         return Cost(text, addresses.number(part.added[0], "cost"))
     return Cost(f"{MARK} {_range(part.cost)}", addresses.case(part.name))
 

@@ -6,17 +6,19 @@ holds the two to. So nothing waits for them, and a reader without scripts has an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from probe_effect import units
 from probe_effect.answer import asking, bands, beside, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import forecast, tried
+from probe_effect.answer.part import Basis
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
 from probe_effect.answer.words import WORDS
 from probe_effect.charts.calculator import calculator_chart
 from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.published import PUBLISHED_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 RATE_HZ = 50_000.0
 """The rate that the form has at first."""
 
-BASES = ("measured", "composed", "estimated", "published")
+BASES = get_args(Basis)
 FIRSTS = ("", "emulated", "stepped", "called", "unknown")
 
 Values = dict[str, Any]
@@ -126,7 +128,7 @@ def _machines(costs: Sequence[Values], whole: Mapping[str, Any]) -> list[tuple[s
     groups = [
         ("A machine that was measured", [(one["machine"], one["where"]) for one in own]),
         ("A machine like yours", [_kind(kind, own, whole) for kind in _distinct(own, "kind")]),
-        ("Printed by others†", [(one["machine"], one["where"]) for one in printed]),
+        (f"Printed by others{PUBLISHED_MARK}", [(one["machine"], one["where"]) for one in printed]),
     ]
     return [(group, options) for group, options in groups if options]
 

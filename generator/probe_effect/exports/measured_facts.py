@@ -143,7 +143,7 @@ def _on_another_cpu(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fa
         is_same = (other.tracer, other.level) == (one.tracer, one.level)
         if is_same and other.is_sound and other.is_clear and its_kind[:2] == kind[:2] and its_kind != kind:
             told = _fact(other, "cost", other.known_cost, units.DURATION)
-            machine = f"{its_kind[2]} ({other.submission.machine.rpartition('-')[2]})"
+            machine = f"{its_kind[2]} ({names.short_id(other.submission.machine)})"
             yield "another-cpu", told | {"text": f"{told['text']} on {machine}"}
             return
 
@@ -227,7 +227,7 @@ def _bounded(one: Number, what: addresses.Quantity, found: Estimate, scale: Scal
 def _fact(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, said: str = "") -> Fact:
     """The value to the place that its interval supports; the interval on hover and in tables."""
     whole = units.interval(found, scale)
-    return _told(one, what, whole.partition(" (")[0], f"{said}{whole}") | {"cell": whole}
+    return _told(one, what, units.value(found, scale), f"{said}{whole}") | {"cell": whole}
 
 
 def _told(one: Number, what: addresses.Quantity | None, text: str, title: str) -> Fact:

@@ -16,7 +16,7 @@ from probe_effect.host import ROOT
 from probe_effect.processes import Child
 from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED
-from probe_effect.tracers.kernel import TRACEFS, tracefs_missing
+from probe_effect.tracers.kernel import tracefs_missing
 from probe_effect.tracers.proc import may_trace
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _is_met(need: str) -> bool:
     if need == ROOT_NEED:  # that may trace: root of a container is root of little
         return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
     if need == TRACEFS_NEED:
-        return any(os.access(ROOT / place / "events", os.R_OK | os.X_OK) for place in TRACEFS)
+        return tracefs_missing(ROOT) is None
     return need == OWN or shutil.which(need) is not None
 
 

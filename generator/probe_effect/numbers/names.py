@@ -96,13 +96,18 @@ def machine_title(document: MachineFile) -> str:
 def machine_label(submission: Submission) -> str:
     """A machine in a sentence, told apart from others of its name by the end of its id; emulated ones by kernel."""
     title = machine_title(submission.document)
-    return f"{title} ({submission.machine.rpartition('-')[2]})" if submission.metric == "time" else title
+    return f"{title} ({short_id(submission.machine)})" if submission.metric == "time" else title
+
+
+def short_id(machine: str) -> str:
+    """The end of a machine's id, which tells it from others of its name: `4247`."""
+    return machine.rpartition("-")[2]
 
 
 def machine_by_id(submission: Submission) -> str:
     """A machine where a paragraph names several: `machine 4247 (AMD EPYC)`."""
     machine = submission.document.machine
-    return f"machine {submission.machine.rpartition('-')[2]} ({machine.cpu_model or machine.architecture})"
+    return f"machine {short_id(submission.machine)} ({machine.cpu_model or machine.architecture})"
 
 
 def tool_with_version(number: Number) -> str:

@@ -5,56 +5,55 @@ Every difference is a comparison of one case with one tracer, and its words come
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.pages import comparison, wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number
 
-ASKED = (
-    ("a tracepoint on a system call", "tracepoint-entry", None),
-    ("a user probe whose first instruction is emulated", "uprobe", "emulated"),
-    ("a user probe whose first instruction is stepped", "uprobe", "stepped"),
-)
-"""What readers ask of a machine first: in words, the kind of probe, and how the kernel gets past its instruction."""
 
-ACTIONS = ("nothing", "count")
+class Asked(NamedTuple):
+    """What readers ask of a machine first, in words and in few; the kind of probe, and what its instruction becomes."""
+
+    words: str
+    briefly: str
+    probe: str
+    mechanism: str | None
+
+
+ASKED = (
+    Asked("a tracepoint on a system call", "tracepoint", "tracepoint-entry", None),
+    Asked("a user probe whose first instruction is emulated", "user probe, emulated", "uprobe", "emulated"),
+    Asked("a user probe whose first instruction is stepped", "user probe, stepped", "uprobe", "stepped"),
+)
+
 TRACERS = ("bpftrace", "libbpf")
 """Whose costs these are; the first that has one."""
 
 
-BRIEFLY = {
-    ASKED[0][0]: "tracepoint",
-    ASKED[1][0]: "user probe, emulated",
-    ASKED[2][0]: "user probe, stepped",
-}
-"""The same, where there is room for a few words: on a badge, in a picture."""
-
-
 def of_machine(machine: str, catalogue: Catalogue) -> list[tuple[str, Number, str, str]]:
     """Each kind of probe in words, its cost there, what that is against the others of its tier, and its place."""
-    return [(words, one, against(one, catalogue), place(one, catalogue)) for words, one in asked(machine, catalogue)]
+    return [
+        (kind.words, one, against(one, catalogue), place(one, catalogue)) for kind, one in asked(machine, catalogue)
+    ]
 
 
 def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
-    """The same in a few words, and the cost without its interval, which the page has."""
-    found = asked(machine, catalogue)
-    return [(BRIEFLY[words], units.interval(one.cost, units.DURATION).partition(" (")[0]) for words, one in found]
+    """The same in a few words, for a badge or a picture, and the cost without its interval, which the page has."""
+    return [(kind.briefly, units.value(one.cost, units.DURATION)) for kind, one in asked(machine, catalogue)]
 
 
-def asked(machine: str, catalogue: Catalogue) -> list[tuple[str, Number]]:
-    """Each kind of probe in words with the number that stands for it there; without a clear cost it is left out."""
-    known = [one for one in catalogue.numbers.of_machine(machine).values() if one.threshold(5) is not None]
-    found = ((words, _of_kind(known, catalogue, probe, mechanism)) for words, probe, mechanism in ASKED)
-    return [(words, one) for words, one in found if one is not None]
+def asked(machine: str, catalogue: Catalogue) -> list[tuple[Asked, Number]]:
+    """Each kind of probe with the number that stands for it there; without a clear cost it is left out."""
+    found = ((kind, _of_kind(machine, catalogue, kind)) for kind in ASKED)
+    return [(kind, one) for kind, one in found if one is not None]
 
 
 def against(one: Number, catalogue: Catalogue) -> str:
@@ -85,12 +84,8 @@ def _of_others(one: Number, catalogue: Catalogue) -> list[Number]:
 def extremes(catalogue: Catalogue) -> list[str]:
     """Of each kind of probe the lowest cost of any machine against the highest of one of the same tier."""
     found = []
-    for _, probe, mechanism in ASKED:
-        every = [
-            one
-            for machine in catalogue.numbers.machines()
-            if (one := _of_kind(_sound(machine, catalogue), catalogue, probe, mechanism))
-        ]
+    for kind in ASKED:
+        every = [one for machine in catalogue.numbers.machines() if (one := _of_kind(machine, catalogue, kind))]
         groups: dict[tuple[str, str, str], list[Number]] = {}
         for one in every:
             groups.setdefault((one.case, one.tracer, wording.tier(one.submission.document)), []).append(one)
@@ -101,25 +96,22 @@ def extremes(catalogue: Catalogue) -> list[str]:
     return found
 
 
-def _sound(machine: str, catalogue: Catalogue) -> Sequence[Number]:
-    return [one for one in catalogue.numbers.of_machine(machine).values() if one.threshold(5) is not None]
-
-
-def _of_kind(known: Iterable[Number], catalogue: Catalogue, probe: str, mechanism: str | None) -> Number | None:
-    """Of the numbers of a machine the one of a plain case of that kind; of several cases the first."""
+def _of_kind(machine: str, catalogue: Catalogue, kind: Asked) -> Number | None:
+    """Of the clear costs of a machine that of a plain case of that kind; of several cases the first."""
     cases = {
         case.id: case
         for folder in sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
         for case in folder.suite.cases
-        if case.probe == probe and case.action in ACTIONS and not case.like and case.counted_by != "nothing"
+        if case.probe == kind.probe and case.action in PLAIN_ACTIONS and not case.like and case.counted_by != "nothing"
     }
     order = list(cases)
     fitting = [
         one
-        for one in known
-        if one.level is None
+        for one in catalogue.numbers.of_machine(machine).values()
+        if one.threshold(5) is not None
+        and one.level is None
         and one.tracer in TRACERS
         and one.case in cases
-        and mechanism in (None, mechanism_of(cases[one.case], one))
+        and kind.mechanism in (None, mechanism_of(cases[one.case], one))
     ]
     return min(fitting, key=lambda one: (TRACERS.index(one.tracer), order.index(one.case)), default=None)

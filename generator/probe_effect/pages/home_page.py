@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.likeness import cpu_family, facts_of_submission
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
 
     Of several the one that costs most stands for all. Empty where not two of them were measured there.
     """
-    reference = reference_submission(catalogue.numbers)
-    if reference is None:
+    home = home_machine(catalogue.numbers)
+    if home is None:
         return []
-    own = catalogue.numbers.of_machine(reference.machine).values()
+    own = catalogue.numbers.of_machine(home).values()
     cases = {case.id: case for case in catalogue.cases() if (case.probe, case.action) == (USER_PROBE, ACTION)}
     numbers = [one for one in own if one.case in cases and one.level is None and one.is_sound]
     found = [(WORDS[f"first-{how}"], one) for how in MECHANISMS if (one := _dearest(numbers, cases, how))]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
 from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import (
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
 
-
-PLAIN_ACTIONS = ("nothing", "count")
-"""Of cases that are about their probe."""
 
 MOST_SAID = 3
 """Changes of a suite that the page begins with."""

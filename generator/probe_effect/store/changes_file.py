@@ -29,7 +29,7 @@ class Change(Document):
 
     date: Day = Field(description="Day of the change.")
     kind: Kind = Field(
-        description="`added` (sources), `corrected` (figures, numbers, sources), `withdrawn` (submissions) or "
+        description="`added` (sources), `corrected` (figures, numbers), `withdrawn` (submissions) or "
         "`accepted` (submissions that signs speak against, and that were measured all the same)."
     )
     what: tuple[Annotated[str, Field(pattern=ID, max_length=300)], ...] = Field(
