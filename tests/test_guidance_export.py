@@ -66,7 +66,7 @@ def test_what_costs_less_is_the_place_of_its_cost_with_its_note(data: Path) -> N
 def test_a_machine_says_what_it_may_be_compared_with(data: Path) -> None:
     found = made(data)
     machine = found["machines"][MACHINE]
-    assert (machine["kind"], machine["alike"]) == ("like.physical.x86_64", "physical, x86_64")
+    assert (machine["kind"], machine["alike"]) == ("like.physical.x86_64", "physical, x86-64")
     assert machine["where"].startswith(f"{MACHINE} (Example CPU 9000")
     assert (found["kinds"], found["all"]) == ({machine["kind"]: 1}, 1)
 

@@ -53,7 +53,7 @@ def test_two_machines_are_comparable_from_both_sides_or_from_none(one: Facts, ot
         (OLDER, (f"same CPU, {GIVEN.cpu_model}", "another kernel, 6.1", "nested too")),
         (STRANGER, (f"another CPU, {STRANGER.cpu_model}", "same kernel, 6.18.44-fc", "nested too")),
         (PHYSICAL, ("physical, not nested virtual machine",)),
-        (ARM, ("aarch64, not x86_64",)),
+        (ARM, ("arm64, not x86-64",)),
         (replace(TWIN, cpu_model=None), ("CPU not known", "same kernel, 6.18.44-fc", "nested too")),
     ],
 )

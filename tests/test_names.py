@@ -46,7 +46,15 @@ def test_a_case_is_called_by_its_title_and_by_that_of_its_suite_where_another_ca
 def test_a_machine_is_called_by_what_decides_its_times() -> None:
     assert names.machine_name(machine_document()) == "Example CPU 9000, 8 CPUs, Linux 6.12"
     nameless = machine_document(machine__cpu_model=None, machine__virtualization="KVM")
-    assert names.machine_name(nameless) == "x86_64, 8 CPUs, KVM, Linux 6.12"
+    assert names.machine_name(nameless) == "x86-64, 8 CPUs, KVM, Linux 6.12"
+
+
+@pytest.mark.parametrize(
+    ("machine", "word"),
+    [("x86_64", "x86-64"), ("amd64", "x86-64"), ("aarch64", "arm64"), ("arm64", "arm64"), ("riscv64", "riscv64")],
+)
+def test_an_architecture_has_one_name_whatever_the_kernel_calls_it(machine: str, word: str) -> None:
+    assert names.architecture(machine) == word
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ def test_without_a_comparable_machine_those_that_exist_are_shown_and_the_status_
     monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-arm64"))
     outcome = run(data, "--rate", "50k", "--case", "02-kprobe")
     assert outcome.return_value == 1
-    assert outcome.stdout.startswith("No machine like this one (physical, aarch64) was measured")
-    assert "x86_64, not aarch64" in outcome.stdout
+    assert outcome.stdout.startswith("No machine like this one (physical, arm64) was measured")
+    assert "x86-64, not arm64" in outcome.stdout
     found = ask(data, "--case", "02-kprobe")
     assert (found["machine"], found["slowdown_ratio"], found["comparable"]) == (None, None, [])
     assert [one["machine"] for one in found["others"]] == [MACHINE]

@@ -188,4 +188,4 @@ def test_comparable_machines_show_from_least_to_greatest() -> None:
 
 def test_where_nothing_is_comparable_the_askers_own_machine_is_described() -> None:
     found = answered(measured("06-uprobe", COST, document={"machine__architecture": "aarch64"}))
-    assert sentences.no_machine(found).startswith("No machine like this one (physical, x86_64) was measured")
+    assert sentences.no_machine(found).startswith("No machine like this one (physical, x86-64) was measured")

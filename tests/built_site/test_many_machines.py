@@ -167,7 +167,7 @@ def test_a_kind_of_which_not_all_are_loaded_says_so(page: Page, many_address: st
     page.goto(f"{many_address}?machine=like.physical.x86_64")
     page.wait_for_selector("form.calculator[data-state=ready]")
     said = page.locator("output").inner_text()
-    assert f"on {MOST_MACHINES // 2} machines of that kind (physical, x86_64), of {MACHINES + 1} that were" in said
+    assert f"on {MOST_MACHINES // 2} machines of that kind (physical, x86-64), of {MACHINES + 1} that were" in said
 
 
 def test_without_the_list_the_form_stays_as_it_was(page: Page, many_address: str) -> None:

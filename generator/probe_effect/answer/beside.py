@@ -28,7 +28,7 @@ def alike(found: Sequence[Forecast]) -> str:
         whom=sentences.whom(first),
         slowdown=sentences.while_running(first, _range(found)),
         count=len(found),
-        kind=f"{first.facts.tier}, {first.facts.architecture}",
+        kind=first.facts.kind,
     )
 
 

@@ -172,7 +172,7 @@ def dates(found: Forecast) -> str:
 def no_machine(found: Answer) -> str:
     """Said where no measured machine is comparable with the asker's."""
     asker = found.asker
-    return f"No machine like this one ({asker.tier}, {asker.architecture}) was measured for it; these were:"
+    return f"No machine like this one ({asker.kind}) was measured for it; these were:"
 
 
 def span(found: Answer) -> str | None:

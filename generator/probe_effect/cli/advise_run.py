@@ -177,8 +177,7 @@ def _machine(found: Evidence, tracer: str, here: Facts, named: str | None) -> Li
     if named is not None:
         return next(one for one in ordered if one.machine == named)
     if not ordered or not ordered[0].comparable:
-        kind = f"{here.tier}, {here.architecture}"
-        msg = f"no machine like this one ({kind}) was measured with {tracer}; name one with --machine: {measured}"
+        msg = f"no machine like this one ({here.kind}) was measured with {tracer}; name one with --machine: {measured}"
         raise ProbeEffectError(msg)
     return ordered[0]
 

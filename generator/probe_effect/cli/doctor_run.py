@@ -80,7 +80,7 @@ def _print(found: Diagnosis) -> None:
 
 def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     machine, system = found.machine, found.system
-    yield "CPU", f"{machine.cpu_model or machine.architecture}, {machine.threads} CPUs"
+    yield "CPU", f"{names.cpu(machine)}, {machine.threads} CPUs"
     if machine.virtualization:
         yield "virtual", f"{machine.virtualization}{', in a virtual machine itself' if machine.nested else ''}"
     yield "system", ", ".join(filter(None, (system.os, names.kernel_name(system, exact=True))))

@@ -109,7 +109,7 @@ def _machine(found: Evidence, newest: Submission, notes: Sequence[str]) -> Value
     return {
         "where": sentences.place(facts, newest.document),
         "kind": f"like.{facts.tier.replace(' ', '-')}.{facts.architecture}",
-        "alike": f"{facts.tier}, {facts.architecture}",
+        "alike": facts.kind,
         "href": addresses.machine(newest.machine),
         "costs": costs_of(found, facts, notes),
     }

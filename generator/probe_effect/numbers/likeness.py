@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from probe_effect.numbers.names import release_series, tier
+from probe_effect.numbers.names import architecture, release_series, tier
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What likeness looks at. `tier` is as `names.tier` calls it.
+    """What likeness looks at. `tier` is as `names.tier` calls it, `architecture` by its one name: `x86_64`, `aarch64`.
 
     `branches`: how the kernel guards indirect branches, of which a probe makes several: `Retpolines`; None where nobody
     knows. Machines of one name that differ in it differ several times in the cost of a probe (METHOD.md, findings).
@@ -37,6 +38,11 @@ class Facts:
     cpu_model: str | None
     kernel_release: str
     branches: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What kind of machine it is, in words: `physical, x86-64`."""
+        return f"{self.tier}, {architecture(self.architecture)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ def facts_of(
     return Facts(
         machine=machine.id,
         tier=tier(machine, metric),
-        architecture=machine.architecture,
+        architecture=canonical_architecture(machine.architecture),
         cpu_model=machine.cpu_model,
         kernel_release=kernel_release,
         branches=_branches(vulnerabilities.get("spectre_v2")),
@@ -101,7 +107,7 @@ def cpu_family(model: str) -> str:
 
 def _apart(given: Facts, other: Facts) -> tuple[str, ...]:
     """Why the times of two machines may not be compared."""
-    pairs = ((other.tier, given.tier), (other.architecture, given.architecture))
+    pairs = ((other.tier, given.tier), (architecture(other.architecture), architecture(given.architecture)))
     return tuple(f"{its}, not {own}" for its, own in pairs if its != own)
 
 

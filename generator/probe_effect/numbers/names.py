@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,9 @@ VERSION_IN_ID = re.compile(r"(-\d+)+$")
 
 NUMBER = re.compile(r"\d+(\.\d+)+")
 """The number in what a tool prints as its version."""
+
+ARCHITECTURES = {"x86_64": "x86-64", "aarch64": "arm64"}
+"""An instruction set as `uname -m` has it, to what readers call it."""
 
 MONTHS = "January February March April May June July August September October November December".split()
 
@@ -77,10 +81,20 @@ def kernel_name(system: System, *, exact: bool = False) -> str:
     return f"{own} {system.kernel_release if exact else release_series(system.kernel_release)}"
 
 
+def architecture(machine_architecture: str) -> str:
+    """An instruction set as prose calls it: `x86-64`, `arm64`; one that we have no word for as `uname -m` gives it."""
+    return ARCHITECTURES.get(canonical_architecture(machine_architecture), machine_architecture)
+
+
+def cpu(machine: Machine) -> str:
+    """The CPU's name; its architecture where it says none."""
+    return machine.cpu_model or architecture(machine.architecture)
+
+
 def machine_name(document: MachineFile) -> str:
     """A machine as prose calls it: `AMD EPYC, 2 CPUs, KVM, Linux 6.18`."""
     machine, system = document.machine, document.system
-    parts = [machine.cpu_model or machine.architecture, f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
+    parts = [cpu(machine), f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
     if machine.virtualization:
         parts.append(machine.virtualization)
     return ", ".join([*parts, kernel_name(system)])
@@ -107,7 +121,7 @@ def short_id(machine: str) -> str:
 def machine_by_id(submission: Submission) -> str:
     """A machine where a paragraph names several: `machine 4247 (AMD EPYC)`."""
     machine = submission.document.machine
-    return f"machine {short_id(submission.machine)} ({machine.cpu_model or machine.architecture})"
+    return f"machine {short_id(submission.machine)} ({cpu(machine)})"
 
 
 def tool_with_version(number: Number) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
-from probe_effect.numbers.names import machine_label, quoted, tier, tool_with_version
+from probe_effect.numbers.names import cpu, machine_label, quoted, tier, tool_with_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -188,7 +188,7 @@ def _traits(one: Number) -> Iterator[tuple[str, str]]:
     run = document.run
     yield "machine", document.machine.id
     yield "tier", tier(document.machine, run.metric)
-    yield "CPU", f"{document.machine.cpu_model or document.machine.architecture}, {document.machine.threads} CPUs"
+    yield "CPU", f"{cpu(document.machine)}, {document.machine.threads} CPUs"
     yield "kernel", document.system.kernel_release
     yield "tracer", tool_with_version(one)
     yield "suite", f"{run.suite}, version {run.suite_version}"

@@ -32,7 +32,7 @@ def machines_said(catalogue: Catalogue) -> str:
     kinds = []
     for tier, number in Counter(one.tier for one in newest).most_common():
         families = Counter(
-            cpu_family(one.cpu_model or one.architecture) for one in newest if one.tier == tier
+            cpu_family(one.cpu_model or names.architecture(one.architecture)) for one in newest if one.tier == tier
         ).most_common()
         of = ", ".join(f"{count} of {family}" for family, count in families)
         kinds.append(f"{number} {tier}{'' if number == 1 else 's'} ({of})")

@@ -118,7 +118,7 @@ def facts(document: MachineFile) -> dict[str, str]:
     machine, system = document.machine, document.system
     shown = {
         "CPU": machine.cpu_model,
-        "Architecture": machine.architecture,
+        "Architecture": names.architecture(machine.architecture),
         "Sockets, cores, threads": _numbers(machine.sockets, machine.cores, machine.threads),
         "Simultaneous multithreading": _yes(machine.smt),
         "Memory": units.size(machine.memory_bytes) if machine.memory_bytes else None,

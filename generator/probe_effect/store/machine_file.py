@@ -54,6 +54,15 @@ Credit = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterVa
 """A name as it is to be shown: one line, printable, no address."""
 
 
+ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+"""What FreeBSD calls an instruction set, to what Linux calls it."""
+
+
+def canonical_architecture(architecture: str) -> str:
+    """An instruction set by one name, whatever `uname -m` calls it: `x86_64` for `amd64`; others as they are."""
+    return ARCHITECTURES.get(architecture, architecture)
+
+
 class Machine(Document):
     """The hardware, real or virtual."""
 
