@@ -258,6 +258,19 @@ def test_a_case_that_its_suite_does_not_have_is_told_with_its_line(data: Path) -
     only_rule(data, "known-cases", f"{SUBMISSION}/samples.csv", 6, "`99-else`")
 
 
+def test_a_case_of_another_architecture_is_told_and_nobody_misses_it(data: Path) -> None:
+    rows = many_blocks(6)
+    name = next(row.case for row in rows if row.arm == "traced")
+    suite = data / "suites" / "per-event" / "suite.toml"
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace(f'id = "{name}"', f'id = "{name}"\narchitectures = ["aarch64"]'), encoding="utf-8")
+    resubmit(data, rows)
+    words = f"case `{name}` is not of the machine's architecture, `x86_64`"
+    assert {("known-cases", words)} == {(one.rule, one.message) for one in problems(data) if name in one.message}
+    resubmit(data, [row for row in rows if row.case != name])
+    assert [one for one in problems(data) if name in one.message] == []
+
+
 def test_rows_out_of_order_are_told_with_the_line_that_comes_too_late(data: Path) -> None:
     rows = many_blocks(6)
     rows[1], rows[2] = rows[2], rows[1]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import REAL_DATA
+from evidence_builder import case, suite
 from probe_effect.store.suite_file import Suite, own_headers, read_suite, script_path, script_paths
 
 if TYPE_CHECKING:
@@ -112,3 +113,20 @@ def test_a_patience_without_sense_is_refused(tmp_path: Path, seconds: str) -> No
     suite, (problem,) = read_suite(tmp_path, "suite.toml")
     assert suite is None
     assert "patience_seconds" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("architecture", "cases"),
+    [
+        pytest.param("x86_64", ["on-all", "on-x86"], id="Linux, x86-64"),
+        pytest.param("amd64", ["on-all", "on-x86"], id="FreeBSD, x86-64"),
+        pytest.param("aarch64", ["on-all", "on-arm"], id="Linux, arm64"),
+        pytest.param("arm64", ["on-all", "on-arm"], id="FreeBSD, arm64"),
+        pytest.param("riscv64", ["on-all"], id="another"),
+    ],
+)
+def test_a_machine_has_the_cases_of_its_architecture_and_those_of_all(architecture: str, cases: list[str]) -> None:
+    whole = suite(
+        "some", case("on-all"), case("on-x86", architectures=["x86_64"]), case("on-arm", architectures=["aarch64"])
+    )
+    assert [one.id for one in whole.on(architecture).cases] == cases

@@ -12,6 +12,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns
@@ -31,15 +32,20 @@ FIRST_INSTRUCTIONS = {
         "prologue": "55 48 89 e5 48 83 ec 10",
     },
     "aarch64": {
-        "nop1": "1f 20 03 d5",
-        "nop5": "1f 20 03 d5",
-        "push": "fd 7b bf a9",
-        "rip_mov": "",  # an adrp, whose bytes depend on where the linker puts the data
+        "nop": "1f 20 03 d5",
+        "bti_c": "5f 24 03 d5",
+        "paciasp": "3f 23 03 d5",
+        "adrp": "",  # its bytes depend on where the linker puts the data
+        "branch": "01 00 00 14",
+        "cbz": "20 00 00 b4",
+        "mov": "20 00 80 d2",
         "ret_only": "c0 03 5f d6",
         "prologue": "fd 7b be a9",
     },
 }
 """Processor to function to its first bytes, from the manuals of the processors (and `objdump -d`)."""
+
+HERE = FIRST_INSTRUCTIONS.get(platform.machine(), {})
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
@@ -52,11 +58,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SOURCE, tmp_path_factory.mktemp("cache")).path
 
 
-@pytest.mark.parametrize("name", FIRST_INSTRUCTIONS["x86_64"])
+@pytest.mark.parametrize("name", HERE)
 def test_a_function_begins_with_the_instruction_that_it_is_named_for(name: str, program: Path) -> None:
     function = find_function(program, name)
     assert function is not None
-    expected = bytes.fromhex(FIRST_INSTRUCTIONS[platform.machine()][name])
+    expected = bytes.fromhex(HERE[name])
     assert function.first_bytes[: len(expected)] == expected
 
 
@@ -64,20 +70,20 @@ def test_every_function_begins_a_cache_line_and_has_type_and_size(program: Path)
     with program.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        symbols = {
-            symbol.name: symbol for symbol in table.iter_symbols() if symbol.name in FIRST_INSTRUCTIONS["x86_64"]
-        }
-    assert symbols.keys() == FIRST_INSTRUCTIONS["x86_64"].keys()
+        symbols = {symbol.name: symbol for symbol in table.iter_symbols() if symbol.name in HERE}
+    assert symbols.keys() == HERE.keys()
     assert [name for name, symbol in symbols.items() if symbol["st_value"] % CACHE_LINE_BYTES] == []
     assert {symbol["st_info"]["type"] for symbol in symbols.values()} == {"STT_FUNC"}
     assert {symbol["st_info"]["bind"] for symbol in symbols.values()} == {"STB_GLOBAL"}
     assert all(symbol["st_size"] for symbol in symbols.values())
 
 
-def test_the_cases_probe_every_function_and_no_other() -> None:
-    suite = tomllib.loads((SUITE / "suite.toml").read_text(encoding="utf-8"))
-    named = {name for case in suite["cases"] for name in case.get("functions", ())}
-    assert named == {f"user-loop:{name}" for name in FIRST_INSTRUCTIONS["x86_64"]}
+@pytest.mark.parametrize("architecture", FIRST_INSTRUCTIONS)
+def test_the_cases_of_an_architecture_probe_every_function_of_it_and_no_other(architecture: str) -> None:
+    suite, _ = read_suite(SUITE, "suite.toml")
+    assert suite is not None
+    named = {name for case in suite.on(architecture).cases for name in case.functions}
+    assert named == {f"user-loop:{name}" for name in FIRST_INSTRUCTIONS[architecture]}
 
 
 def test_a_script_probes_the_function_that_its_case_names() -> None:

@@ -26,7 +26,7 @@ from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pytest
 
@@ -104,10 +104,19 @@ class FakeProject:
         with (self.suite / "suite.toml").open("a", encoding="utf-8") as file:
             file.write(text)
 
-    def case(self, name: str, *lines: str, counted_by: str = "nothing", needs: str = "", twin: str = "") -> None:
+    def case(
+        self,
+        name: str,
+        *lines: str,
+        counted_by: str = "nothing",
+        needs: str = "",
+        twin: str = "",
+        architectures: Sequence[str] = (),
+    ) -> None:
         """Add a case with a script of such comment lines, and a counting twin of one."""
         with (self.suite / "suite.toml").open("a", encoding="utf-8") as file:
             file.write(CASE.format(id=name, needs=f'"{needs}"' if needs else "", counted_by=counted_by))
+            file.write(f"architectures = {list(architectures)}\n" if architectures else "")
         (self.suite / f"{name}.bt").write_text("".join(f"// {line}\n" for line in lines), encoding="utf-8")
         if twin:
             (self.suite / f"{name}.check.bt").write_text(f"// {twin}\n", encoding="utf-8")

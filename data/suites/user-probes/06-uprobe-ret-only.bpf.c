@@ -1,6 +1,7 @@
 /*
  * 06-uprobe-ret-only: The function ret_only begins with ret; it is probed at entry, and each event is counted.
- * On x86-64 Linux runs a copy of it elsewhere in a single step, which traps a second time.
+ * On x86-64 Linux runs a copy of it elsewhere in a single step, which traps a second time; on arm64 it carries it
+ * out by itself.
  *
  * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of the compiled
  *         user-loop

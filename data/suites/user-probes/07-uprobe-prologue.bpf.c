@@ -1,6 +1,7 @@
 /*
  * 07-uprobe-prologue: The function prologue begins with a compiled function's usual prologue; it is probed at
- * entry, and each event is counted. On x86-64 that is a push, as in the case of push.
+ * entry, and each event is counted. On x86-64 that is a push, as in the case of push; on arm64 a store of two
+ * registers, of which Linux steps a copy.
  *
  * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of the compiled
  *         user-loop

@@ -74,7 +74,7 @@ def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[F
     chosen = _values(run.command, "--case")
     named = {tracer for tracer in _values(run.command, "--tracer") if known_tool(tracer) == tracer}
     for tracer in sorted(named | {subject.tracer for subject in subjects}):
-        for case in suite.cases:
+        for case in suite.on(checked.document.machine.architecture).cases:
             if chosen and case.id not in chosen:
                 continue
             wanted = (

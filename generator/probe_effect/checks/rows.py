@@ -29,9 +29,9 @@ MOST_TRACER_NS = 120 * units.NS_PER_SECOND
 
 @rule(
     "known-cases",
-    "Every case and every level is one of its suite.",
+    "Every case and every level is one of its suite, and every case one of the machine's architecture.",
     good="`02-kprobe`, which the suite has",
-    bad="`99-else`, which it has not",
+    bad="`99-else`, which it has not; `20-uprobe-nop`, a case of arm64, of a machine with x86-64",
 )
 def _known_cases(checked: CheckedSubmission) -> Iterator[Fault]:
     if checked.suite is None:
@@ -39,11 +39,18 @@ def _known_cases(checked: CheckedSubmission) -> Iterator[Fault]:
         yield Fault("machine.json", None, found, "`probe-effect suites` lists those that are")
         return
     known = {case.id for case in checked.suite.cases}
+    here = checked.document.machine.architecture
+    own = {case.id for case in checked.suite.on(here).cases}
     levels = checked.suite.levels or (None,)
     for line, sample in checked.lines():
         if sample.tracer != NO_TRACER and sample.case not in known:
             found = f"case `{sample.case}` is not in suite `{checked.suite.id}`"
             yield Fault("samples.csv", line, found, "use the case ids of the suite's suite.toml")
+        if sample.case in known - own:
+            found = f"case `{sample.case}` is not of the machine's architecture, `{printable(here)}`"
+            yield Fault(
+                "samples.csv", line, found, "the suite's suite.toml says which case is of which `architectures`"
+            )
         if sample.level not in levels:
             found = "no level" if sample.level is None else f"level `{printable(sample.level)}`"
             hint = "use the levels of the suite's suite.toml; leave the cell empty where the suite has none"

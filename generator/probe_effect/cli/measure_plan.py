@@ -39,6 +39,8 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
         yield "runs", _runs(work, settings)
         yield "to run it", shlex.join(settings.command)
         yield from _by_tracer(work.measured)
+    if work.elsewhere:
+        yield "left out", f"cases of another architecture: {', '.join(work.elsewhere)}"
     reasons: dict[str, list[Key]] = defaultdict(list)
     for subject, reason in work.skipped.items():
         reasons[reason].append(subject)

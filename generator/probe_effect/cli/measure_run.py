@@ -14,6 +14,7 @@ from probe_effect.cli.measure_plan import show_plan
 from probe_effect.cli.measure_settings import command_words, default_blocks, lengths
 from probe_effect.cli.measure_target import target
 from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
+from probe_effect.errors import UsageError
 from probe_effect.host import typed
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
@@ -23,6 +24,7 @@ from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.measure.tree import named_tree
+from probe_effect.numbers import names
 from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
@@ -56,7 +58,12 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Op
     unknown(options["cases"], [case.id for _, suite in on.suites for case in suite.cases], "case")
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
     submitter = credited(options["name"], options["url"])
-    works = [resolve(folder, suite, ready, options["cases"], on.cpus) for folder, suite in on.suites]
+    architecture = on.testbed.machine().architecture
+    works = [
+        resolve(folder, suite, ready, options["cases"], on.cpus, architecture=architecture)
+        for folder, suite in on.suites
+    ]
+    _refuse_elsewhere(options["cases"], works, architecture)
     if options["quick"] and not on.names:
         works = [first_look(work) for work in works]
     for work in (work for work in works if work.measured or work.skipped):
@@ -69,6 +76,14 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Op
         with display(progress) as tell, interruptible():
             submission = measure_suite(built, settings, on.testbed, tell)
         _show_product(submission, data_words(data))
+
+
+def _refuse_elsewhere(cases: Sequence[str], works: Sequence[Work], architecture: str) -> None:
+    """Nothing, when the machine can have every case that was named. Raises: UsageError for the first that it cannot."""
+    elsewhere = {case for work in works for case in work.elsewhere}
+    for case in (case for case in cases if case in elsewhere):
+        msg = f"{case}: a case of another architecture; the machine is {names.architecture(architecture)}"
+        raise UsageError(msg)
 
 
 def _settings(work: Work, data: DataFolder, results: Path, options: Options, submitter: Submitter) -> Settings:

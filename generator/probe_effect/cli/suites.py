@@ -43,16 +43,22 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
 def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:
     """One row per case and tracer that the suite has a script for."""
+    from probe_effect.machine.kernel import architecture
+    from probe_effect.numbers import names
     from probe_effect.store.suite_file import script_paths
     from probe_effect.tracers.registry import known_tracers
 
+    here = architecture()
     rows: list[dict[str, Any]] = []
     # Many start their tool to find out, and are asked once, not once for each case.
     absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
     for case in suite.cases:
+        elsewhere = (
+            None if case.is_of(here) else f"only {' and '.join(map(names.architecture, case.architectures))} has it"
+        )
         for tracer in known_tracers().values():
             if scripts := script_paths(folder, suite, case.id, tracer.tool):
-                reasons = (absent[tracer.id], *(tracer.missing(need) for need in case.needs))
+                reasons = (elsewhere, absent[tracer.id], *(tracer.missing(need) for need in case.needs))
                 missing = next(filter(None, reasons), None)
                 named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
                 rows.append({**named, "levels": tuple(chain.from_iterable(scripts.values())), "missing": missing})

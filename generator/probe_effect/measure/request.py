@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import typed, usable_cpus
+from probe_effect.machine import kernel
 from probe_effect.model import Key
 from probe_effect.store.suite_file import own_headers, read_suite, script_path, script_paths, workload_source
 from probe_effect.tracers.perf import calls_uncounted
@@ -37,11 +38,14 @@ class Work:
 
     folder: Path
     suite: Suite
+    """With the cases of the machine's architecture alone."""
     tracers: Mapping[str, Tracer]
     measured: tuple[Key, ...]
     skipped: Mapping[Key, str]
     tree: Tree | None = None
     """The source tree that its workload builds, where it builds one and it is known which."""
+    elsewhere: tuple[str, ...] = ()
+    """The cases that only machines of another architecture have: no part of the plan."""
 
     def case(self, subject: Key) -> Case:
         """The case of a measured subject."""
@@ -172,14 +176,23 @@ def _without_root(known: Mapping[str, Tracer]) -> str:
 
 
 def resolve(
-    folder: Path, suite: Suite, tracers: Mapping[str, Tracer], cases: Sequence[str], cpus: int | None = None
+    folder: Path,
+    suite: Suite,
+    tracers: Mapping[str, Tracer],
+    cases: Sequence[str],
+    cpus: int | None = None,
+    *,
+    architecture: str | None = None,
 ) -> Work:
     """What of a suite can be measured, with those of `tracers` that it has scripts for.
 
     Args:
         cases: their ids; empty means all.
         cpus: how many there are, if not ours.
+        architecture: of the machine as `uname -m` gives it, if not ours.
     """
+    whole, suite = suite, suite.on(architecture or kernel.architecture())
+    elsewhere = tuple(case.id for case in whole.cases if case not in suite.cases)
     cpus = len(usable_cpus()) if cpus is None else cpus
     tracers = {
         name: tracer
@@ -203,7 +216,7 @@ def resolve(
                     skipped[subject] = reason
                 else:
                     measured.append(subject)
-    return Work(folder, suite, tracers, tuple(measured), skipped)
+    return Work(folder, suite, tracers, tuple(measured), skipped, elsewhere=elsewhere)
 
 
 def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +55,9 @@ Need = Literal[
 ]
 """What a kernel may offer to tracers, and some kernels do not."""
 
+
+Architecture = Literal["x86_64", "aarch64"]
+"""An instruction set that workloads are written for, as Linux calls it."""
 
 FUNCTION = r"^[a-z0-9-]+:\w+$"
 
@@ -165,6 +169,11 @@ class Case(Document):
     action: Slug = Field(description="What the probe does when it fires.")
     what: Text = Field(description="One sentence for readers: what is measured.")
     needs: tuple[Need, ...] = Field(default=(), description="Kernel facilities without which the case is skipped.")
+    architectures: tuple[Architecture, ...] = Field(
+        default=(),
+        description="Architectures that have it, as `x86_64` and `aarch64`, whatever other systems call them; the plan "
+        "of another machine leaves it out. Empty: all.",
+    )
     events_per_operation: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=1, description="Events that one operation of the workload makes for this probe."
     )
@@ -196,6 +205,10 @@ class Case(Document):
         description="Other probes or actions that answer the same question, or enough of it; shown where they cost "
         "less. The same case with another tracer need not be named.",
     )
+
+    def is_of(self, architecture: str) -> bool:
+        """Whether machines of an architecture have it; `architecture` is as `uname -m` gives it."""
+        return not self.architectures or canonical_architecture(architecture) in self.architectures
 
     def references(self) -> tuple[str, ...]:
         """The ids of all cases that it refers to."""
@@ -253,6 +266,10 @@ class Suite(Document):
     def levels(self) -> tuple[str, ...]:
         """The levels of its factor as rows name them; empty where it has none."""
         return tuple(map(str, self.factor.levels)) if self.factor else ()
+
+    def on(self, architecture: str) -> Self:
+        """The suite with the cases that machines of an architecture have, as `uname -m` gives it."""
+        return self.model_copy(update={"cases": tuple(case for case in self.cases if case.is_of(architecture))})
 
     def case(self, case_id: str) -> Case | None:
         """The case with that id, or None."""

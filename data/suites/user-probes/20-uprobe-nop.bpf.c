@@ -1,0 +1,18 @@
+/*
+ * 20-uprobe-nop: The function nop of arm64 begins with a nop; it is probed at entry, and each event is counted.
+ * Linux carries a nop out by itself since 6.13; before, it steps a copy.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of the compiled
+ *         user-loop
+ * Needs:  a kernel with uprobes (CONFIG_UPROBE_EVENTS), on arm64.
+ * Read:   At exit, the loader prints the sum of counts, which is the number of events.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+SEC("uprobe/./user-loop:nop")
+int probe(void *context)
+{
+	return count_event();
+}

@@ -1,0 +1,18 @@
+/*
+ * 22-uprobe-paciasp: The function paciasp of arm64 begins with paciasp, which signs the return address; it is
+ * probed at entry, and each event is counted. Linux steps a copy of it.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of the compiled
+ *         user-loop
+ * Needs:  a kernel with uprobes (CONFIG_UPROBE_EVENTS), on arm64.
+ * Read:   At exit, the loader prints the sum of counts, which is the number of events.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+SEC("uprobe/./user-loop:paciasp")
+int probe(void *context)
+{
+	return count_event();
+}
