@@ -9,6 +9,7 @@ import pytest
 
 from builders import PROJECT, REAL_DATA
 from probe_effect.checks.run import check_all
+from probe_effect.store.explanations_file import read_explanations
 from probe_effect.store.places import DataFolder
 from probe_effect.store.references_file import read_references
 
@@ -56,4 +57,6 @@ def test_pages_refer_to_what_is_there_and_every_reference_is_used() -> None:
     marks = {found for path in (PROJECT / "content").rglob("*.md") for found in MARK.findall(path.read_text("utf-8"))}
     found, problems = read_references(DataFolder(REAL_DATA))
     assert problems == []
-    assert {reference.id for reference in found} == marks
+    explanations, _ = read_explanations(DataFolder(REAL_DATA))
+    explaining = {name for one in explanations for name in one.references}
+    assert {reference.id for reference in found} == marks | explaining

@@ -13,6 +13,7 @@ from probe_effect.checks import (
     copied,
     dates,
     duplicates,
+    explanations,
     histogram,
     layout,
     machine_facts,
@@ -34,6 +35,7 @@ from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.changes_file import read_changes
+from probe_effect.store.explanations_file import read_explanations
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
@@ -92,6 +94,7 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a release": releases.RULES,
     "a package of standard tools": tools.RULES,
     "the transcripts": transcripts.RULES,
+    "the explanations": explanations.RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
 """What each rule is of, as the dictionary has them."""
@@ -142,12 +145,11 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 
 def check_all(data: DataFolder) -> list[Problem]:
-    """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts and references."""
+    """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts, references .."""
     parts = [folder for folder in data.parts() if not folder.is_symlink()]
     linked = _linked_folders(data.parts(), data)
-    beside = (_check_changes, _check_releases, _check_tools, _check_transcripts)
-    of_references = read_references(data)[1]
-    return [*linked, *check(parts, data), *(problem for one in beside for problem in one(data)), *of_references]
+    beside = (_check_changes, _check_releases, _check_tools, _check_transcripts, _check_references)
+    return [*linked, *check(parts, data), *(problem for one in beside for problem in one(data))]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
@@ -234,6 +236,14 @@ def _check_transcripts(data: DataFolder) -> list[Problem]:
     shown, problems = read_transcripts(data)
     checked = transcripts.CheckedTranscripts(data, shown)
     return [*problems, *_broken(transcripts.RULES, checked, _names_in(data.root / "transcripts", data))]
+
+
+def _check_references(data: DataFolder) -> list[Problem]:
+    """The references, and the explanations that rest on them."""
+    references, problems = read_references(data)
+    known, faults = read_explanations(data)
+    checked = explanations.CheckedExplanations(known, known_suites(data), frozenset(one.id for one in references))
+    return [*problems, *faults, *_broken(explanations.RULES, checked, _names_in(data.root, data))]
 
 
 def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[Problem]:

@@ -44,9 +44,10 @@ def check(
 
     from probe_effect.checks import run
     from probe_effect.checks.autofix import autofix
+    from probe_effect.compare.explained import unseen_changes
 
     fixed = autofix(chosen or data.parts(), data) if fix else []
-    problems = run.check(chosen, data) if folders else run.check_all(data)
+    problems = run.check(chosen, data) if folders else [*run.check_all(data), *unseen_changes(data)]
     if output_format == "json":
         found = {"problems": [asdict(problem) for problem in problems]}
         output.product_json(found | ({"mended": [asdict(one) for one in fixed]} if fix else {}))

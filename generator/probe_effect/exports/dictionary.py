@@ -12,6 +12,7 @@ from probe_effect.checks.run import ALL_RULES
 from probe_effect.exports import licence
 from probe_effect.store.changes_file import Change, ChangesFile
 from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
+from probe_effect.store.explanations_file import Explanation, ExplanationsFile
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.references_file import Reference, ReferencesFile
 from probe_effect.store.release_file import Manifest
@@ -36,6 +37,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "transcripts.toml": TranscriptFile,
     "recorded.json": Recorded,
     "references.toml": ReferencesFile,
+    "explanations.toml": ExplanationsFile,
 }
 
 
@@ -86,6 +88,7 @@ def _readme_lines() -> Iterator[str]:
     yield "| `transcripts/<chapter>.toml` | the commands of a chapter of the guide |"
     yield "| `transcripts/recorded/<id>.json` | what one printed; written by `probe-effect transcripts --write` |"
     yield "| `references.toml` | facts about kernels and tools, each with the place where it can be checked |"
+    yield "| `explanations.toml` | why counts changed between kernels, or between versions of a tracer |"
     yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn or accepted |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
@@ -115,6 +118,8 @@ def _readme_lines() -> Iterator[str]:
     yield from ("", "## transcripts/recorded/<id>.json", "", "| Key | Meaning |", "|:--|:--|", *_keys(Recorded))
     yield from ("", "## references.toml", "", "Each `[[reference]]`, sorted by `id`:", "")
     yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Reference))
+    yield from ("", "## explanations.toml", "", "Each `[[explanation]]`, sorted by `id`:", "")
+    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Explanation))
     yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")

@@ -14,6 +14,7 @@ from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.published import figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.store.changes_file import read_changes
+from probe_effect.store.explanations_file import read_explanations
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.references_file import read_references
 from probe_effect.store.release_file import read_releases
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from probe_effect.numbers.published import Recomputed
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.changes_file import Change
+    from probe_effect.store.explanations_file import Explanation
     from probe_effect.store.kept import Kept
     from probe_effect.store.places import DataFolder, SubmissionFolder
     from probe_effect.store.references_file import Reference
@@ -99,6 +101,8 @@ class Catalogue:
     """The commands of the guide with what they printed, by chapter."""
     references: tuple[Reference, ...] = ()
     """Facts about kernels and tools, with where they can be checked."""
+    explanations: tuple[Explanation, ...] = ()
+    """Why counts changed between kernels or versions of a tool (`compare/explained.py`)."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
 
@@ -173,7 +177,8 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     problems += more
     transcripts, faults = read_transcripts(data)
     references, further = read_references(data)
-    problems += [*faults, *further]
+    explanations, unexplained = read_explanations(data)
+    problems += [*faults, *further, *unexplained]
     packages = [_tools(path, data, problems) for path in tool_files(data)]
     if problems:
         raise BadData(problems)
@@ -182,6 +187,7 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         tools=tuple(filter(None, packages)),
         transcripts=tuple(transcripts),
         references=references,
+        explanations=explanations,
         edition=Edition(data_version(data).text, site),
         releases=tuple(releases),
     )

@@ -1,0 +1,49 @@
+"""Why counts changed: of cases that there are, and with places where it can be checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect.checks.rule import Fault, rule
+from probe_effect.store.explanations_file import EXPLANATIONS_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from probe_effect.store.explanations_file import Explanation
+    from probe_effect.store.suite_file import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedExplanations:
+    """All explanations, the suites, and the ids of all references."""
+
+    known: Sequence[Explanation]
+    suites: Mapping[str, Suite]
+    references: frozenset[str]
+
+    def unknown(self, one: Explanation) -> list[str]:
+        """What an explanation names that is not there."""
+        suite = self.suites.get(one.suite)
+        if suite is None:
+            return [one.suite]
+        cases = {case.id for case in suite.cases}
+        return [*(name for name in one.cases if name not in cases), *set(one.references) - self.references]
+
+
+@rule(
+    "explanation-names",
+    "An explanation names a suite, cases of it, and references that are in `references.toml`.",
+    good='suite = "per-event", cases = ["19-fentry"]',
+    bad="a reference that nobody wrote",
+)
+def _names(checked: CheckedExplanations) -> Iterator[Fault]:
+    for one in checked.known:
+        if unknown := checked.unknown(one):
+            found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
+            yield Fault(EXPLANATIONS_FILE, None, found, "mend the name, or add what it names")
+
+
+RULES = (_names,)
+"""Runs over all explanations."""

@@ -1,0 +1,94 @@
+"""`data/explanations.toml`: why counts of instructions changed between kernels, or between versions of a tracer."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from probe_effect.store.documents import Document, Slug, Text, read_document
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from probe_effect.model import Problem
+    from probe_effect.store.places import DataFolder
+
+EXPLANATIONS_FILE = "explanations.toml"
+
+Certainty = Literal["bisected", "read", "inferred"]
+
+Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
+"""The first two numbers of a version: `6.18`."""
+
+Version = tuple[int, int]
+
+
+def series_of(version: str) -> Version:
+    """The first two numbers of a version, `(0, 23)` of `bpftrace v0.23.2`; `(0, 0)` of one without two."""
+    found = re.search(r"([0-9]{1,4})\.([0-9]{1,4})", version)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+class Explanation(Document):
+    """One cause: what it made more or fewer, from which version to which, and where that can be checked."""
+
+    id: Slug = Field(description="Its id; the file is sorted by it.")
+    suite: Slug = Field(description="The suite whose counts it explains.")
+    cases: tuple[Slug, ...] = Field(min_length=1, max_length=50, description="The cases of the suite.")
+    tools: tuple[Slug, ...] = Field(
+        default=(), max_length=20, description="The tools whose counts it explains, without versions; empty: of all."
+    )
+    of: Literal["kernel", "tool"] = Field(description="Whose versions `before` and `since` are.")
+    before: Series = Field(description="The last version known without it, as major.minor.")
+    since: Series = Field(description="The first version known with it; a change from outside both lies across it.")
+    change: Literal["more", "fewer"] = Field(description="What became of the instructions.")
+    architectures: tuple[Literal["x86-64", "arm64"], ...] = Field(
+        default=(), max_length=2, description="The instruction sets that it holds for; none named where for all."
+    )
+    says: Text = Field(max_length=500, description="What happened, in one or two sentences.")
+    references: tuple[Slug, ...] = Field(
+        min_length=1, max_length=10, description="Ids in `references.toml` of where that can be checked."
+    )
+    certainty: Certainty = Field(
+        description="`bisected` (counted on both sides of the release that the reference names), `read` (stands so in "
+        "the source or its notes) or `inferred` (follows from both)."
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if series_of(self.before) >= series_of(self.since):
+            msg = f"`before` {self.before} is no older than `since` {self.since}"
+            raise ValueError(msg)
+        return self
+
+    def lies_between(self, first: str, second: str) -> bool:
+        """Whether it came between two versions of what it is of, written in full."""
+        return series_of(first) <= series_of(self.before) and series_of(self.since) <= series_of(second)
+
+
+class ExplanationsFile(Document):
+    """The whole document."""
+
+    schema_version: int = Field(ge=1, le=1)
+    explanation: tuple[Explanation, ...] = Field(default=(), max_length=500, description="Each `[[explanation]]`.")
+
+    @field_validator("explanation")
+    @classmethod
+    def _sorted(cls, found: tuple[Explanation, ...]) -> tuple[Explanation, ...]:
+        for before, after in pairwise(found):
+            if before.id >= after.id:
+                msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
+                raise ValueError(msg)
+        return found
+
+
+def read_explanations(data: DataFolder) -> tuple[tuple[Explanation, ...], list[Problem]]:
+    """The explanations of `data`, sorted by id; none where there is no file. With every problem found."""
+    path = data.root / EXPLANATIONS_FILE
+    if not path.exists() and not path.is_symlink():
+        return (), []
+    document, problems = read_document(path, data.relative(path), "explanations", ExplanationsFile)
+    return (document.explanation if document else ()), problems

@@ -1,0 +1,157 @@
+"""Why counts changed: read from a file, found for a change, and told where no counts show it any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import counted_rows, counted_values, write_counted_submission
+from probe_effect.checks.run import check_all
+from probe_effect.compare.explained import explanation_of, unseen_changes
+from probe_effect.compare.kernels import between_kernels, between_versions, matrices
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.explanations_file import read_explanations
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.model import Problem
+
+OLD, NEW = "6.1.0-50-amd64", "6.12.107+deb13-amd64"
+VALUES = {
+    "id": '"a"',
+    "suite": '"per-event"',
+    "cases": '["19-fentry"]',
+    "of": '"kernel"',
+    "before": '"6.3"',
+    "since": '"6.4"',
+    "change": '"more"',
+    "says": '"It does more."',
+    "references": '["r"]',
+    "certainty": '"read"',
+}
+REFERENCE = (
+    'schema_version = 1\n[[reference]]\nid = "r"\nsays = "It does."\nproject = "A"\nplace = "a.c"\n'
+    'url = "https://example.org/blob/v1/a.c"\n'
+)
+
+
+def explained(data: Path, *entries: dict[str, str]) -> None:
+    """A file of explanations, each with what differs from `VALUES`."""
+    texts = [
+        "[[explanation]]\n" + "".join(f"{key} = {value}\n" for key, value in (VALUES | one).items()) for one in entries
+    ]
+    (data / "explanations.toml").write_text("schema_version = 1\n" + "\n".join(texts), encoding="utf-8")
+    (data / "references.toml").write_text(REFERENCE, encoding="utf-8")
+
+
+def counted(data: Path, kernel: str, costs: dict[str, float], tools: dict[str, str] | None = None) -> None:
+    """What was counted in a machine with `kernel`."""
+    values = counted_values(kernel, f"qemu-{kernel.replace('.', '-').replace('+', '-')}")
+    values["tools"] |= tools or {}
+    write_counted_submission(data, counted_rows(costs), values)
+
+
+def reasons(data: Path) -> list[str | None]:
+    """The explanation of each change, kernels before versions."""
+    catalogue = read_catalogue(DataFolder(data))
+    changes = [one for each in matrices(catalogue) for one in (*between_kernels(each), *between_versions(each))]
+    found = [explanation_of(one, catalogue.explanations) for one in changes]
+    return [one.id if one else None for one in found]
+
+
+def problems(data: Path) -> list[Problem]:
+    found = [*check_all(DataFolder(data)), *unseen_changes(DataFolder(data))]
+    return [one for one in found if one.rule.startswith("explanation")]
+
+
+@pytest.fixture
+def kernels(data: Path) -> Path:
+    """A case that takes more instructions on the second of two kernels."""
+    counted(data, OLD, {"19-fentry bpftrace": 100})
+    counted(data, NEW, {"19-fentry bpftrace": 200})
+    return data
+
+
+def test_a_change_across_the_version_that_an_explanation_names_has_it(kernels: Path) -> None:
+    explained(kernels, {})
+    assert reasons(kernels) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"before": '"5.10"', "since": '"5.11"'},
+        {"before": '"6.12"', "since": '"6.13"'},
+        {"change": '"fewer"'},
+        {"cases": '["20-fexit"]'},
+        {"tools": '["libbpf"]'},
+        {"architectures": '["arm64"]'},
+        {"of": '"tool"'},
+    ],
+)
+def test_a_change_of_another_version_direction_case_tool_or_architecture_has_it_not(
+    kernels: Path, other: dict[str, str]
+) -> None:
+    explained(kernels, other)
+    assert reasons(kernels) == [None]
+
+
+def test_a_change_from_version_to_version_of_a_tool_has_that_of_the_tool(data: Path) -> None:
+    tools = {"bpftrace": "bpftrace v0.17.0", "bpftrace-0-23-2": "bpftrace v0.23.2"}
+    counted(data, OLD, {"19-fentry bpftrace": 200, "19-fentry bpftrace-0-23-2": 100}, tools)
+    own = {"of": '"tool"', "tools": '["bpftrace"]', "before": '"0.19"', "since": '"0.20"', "change": '"fewer"'}
+    explained(data, own)
+    assert reasons(data) == ["a"]
+
+
+def test_counts_that_do_not_differ_have_no_explanation(data: Path) -> None:
+    for kernel in (OLD, NEW):
+        counted(data, kernel, {"19-fentry bpftrace": 100})
+    explained(data, {})
+    assert reasons(data) == [None]
+
+
+def test_a_sound_explanation_is_no_problem(kernels: Path) -> None:
+    explained(kernels, {})
+    assert problems(kernels) == []
+
+
+def test_an_explanation_whose_change_no_counts_show_is_a_warning(kernels: Path) -> None:
+    explained(kernels, {"before": '"5.10"', "since": '"5.11"'})
+    (found,) = problems(kernels)
+    assert (found.rule, found.severity) == ("explanation-seen", "warning")
+
+
+@pytest.mark.parametrize("other", [{"references": '["nobody"]'}, {"cases": '["19-fentry", "99-nothing"]'}])
+def test_an_explanation_that_names_what_is_not_there_is_an_error(kernels: Path, other: dict[str, str]) -> None:
+    explained(kernels, other)
+    found = problems(kernels)[0]
+    assert (found.rule, found.severity) == ("explanation-names", "error")
+    assert "nobody" in found.message or "99-nothing" in found.message
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ([{"id": '"b"'}, {}], "sort by id"),
+        ([{}, {}], "sort by id"),
+        ([{"before": '"6.4"'}], "no older than"),
+        ([{"certainty": '"sure"'}], "certainty"),
+        ([{"since": '"7"'}], "since"),
+    ],
+)
+def test_an_unsound_explanation_is_a_problem_with_its_place(
+    data: Path, entries: list[dict[str, str]], fault: str
+) -> None:
+    explained(data, *entries)
+    found, told = read_explanations(DataFolder(data))
+    assert found == ()
+    assert fault in told[0].message
+    assert told[0].line
+
+
+def test_without_a_file_there_are_none(tmp_path: Path) -> None:
+    assert read_explanations(DataFolder(tmp_path)) == ((), [])
