@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.first_instruction import mechanism
+from probe_effect.answer.first_instruction import mechanism, mechanism_of
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
@@ -172,6 +172,24 @@ def test_the_kernel_emulates_some_instructions_and_steps_the_others(
 ) -> None:
     assert mechanism(first_bytes, "x86_64", kernel) == expected
     assert mechanism(first_bytes, "riscv64", kernel) is None
+
+
+@pytest.mark.parametrize(
+    ("architecture", "kernel", "expected"),
+    [
+        ("x86_64", "6.1.0", "emulated"),
+        ("amd64", "6.1.0", "emulated"),
+        ("aarch64", "6.12.107+deb13-arm64", "stepped"),
+        ("aarch64", "6.13.1", "emulated"),
+        ("riscv64", "6.13.1", None),
+    ],
+)
+def test_a_static_user_probe_is_a_uprobe_on_the_nop_of_its_architecture(
+    architecture: str, kernel: str, expected: str | None
+) -> None:
+    (static,) = suite("static", case("enabled", "usdt", needs=["uprobe"])).cases
+    machine = {"machine__architecture": architecture, "system__kernel_release": kernel}
+    assert mechanism_of(static, measured("enabled", Estimate(1.0), document=machine)) == expected
 
 
 @given(

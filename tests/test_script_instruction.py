@@ -69,25 +69,82 @@ def test_what_a_kernel_does_depends_on_its_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("instruction", "code", "expected"),
+    ("instruction", "code"),
     [
-        ("b", 0x14000001, "emulated"),
-        ("bl", 0x94000001, "emulated"),
-        ("b.eq", 0x54000000, "emulated"),
-        ("cbz", 0xB4000000, "emulated"),
-        ("tbnz", 0x37000000, "emulated"),
-        ("adrp", 0x90000000, "emulated"),
-        ("ret", 0xD65F03C0, "emulated"),
-        ("paciasp", 0xD503233F, "stepped"),
-        ("bti c", 0xD503245F, "stepped"),
-        ("stp x29, x30", 0xA9BF7BFD, "stepped"),
-        ("ldr literal", 0x58000000, None),
-        ("ldxr", 0xC85F7C00, None),
-        ("brk", 0xD4200000, None),
+        ("nop", "d503201f"),
+        ("b .+8", "14000002"),
+        ("bl .+8", "94000002"),
+        ("b.eq .+8", "54000040"),
+        ("cbz x0, .+8", "b4000040"),
+        ("cbnz w1, .+8", "35000041"),
+        ("tbz w0, #3, .+8", "36180040"),
+        ("tbnz w0, #3, .+8", "37180040"),
+        ("adr x0, .", "10000000"),
+        ("adrp x0, .", "90000000"),
+        ("br x16", "d61f0200"),
+        ("blr x8", "d63f0100"),
+        ("ret", "d65f03c0"),
     ],
 )
-def test_on_arm64_what_depends_on_the_place_is_emulated(instruction: str, code: int, expected: str | None) -> None:
-    assert on_arm64(code) == expected, instruction
+def test_arm64_emulates_branches_addresses_and_nops(instruction: str, code: str) -> None:
+    """These and those below are as GNU as for AArch64 writes them."""
+    assert on_arm64(int(code, 16)) == "emulated", instruction
+
+
+@pytest.mark.parametrize(
+    ("instruction", "code"),
+    [
+        ("stp x29, x30, [sp, #-16]!", "a9bf7bfd"),
+        ("sub sp, sp, #32", "d10083ff"),
+        ("mov x0, #1", "d2800020"),
+        ("mov x29, sp", "910003fd"),
+        ("add x0, x0, x1", "8b010000"),
+        ("ldr x0, [x1]", "f9400020"),
+        ("ldar x0, [x1]", "c8dffc20"),
+        ("cas x0, x1, [x2]", "c8a07c41"),
+        ("mrs x0, tpidr_el0", "d53bd040"),
+        ("dmb ish", "d5033bbf"),
+        ("bti", "d503241f"),
+        ("bti c", "d503245f"),
+        ("bti j", "d503249f"),
+        ("paciasp", "d503233f"),
+        ("pacibsp", "d503237f"),
+        ("xpaclri", "d50320ff"),
+    ],
+)
+def test_arm64_steps_what_does_not_depend_on_its_place(instruction: str, code: str) -> None:
+    assert on_arm64(int(code, 16)) == "stepped", instruction
+
+
+@pytest.mark.parametrize(
+    ("instruction", "code"),
+    [
+        ("ldr x0, .+8", "58000040"),
+        ("ldr w0, .+8", "18000040"),
+        ("ldrsw x0, .+8", "98000040"),
+        ("prfm pldl1keep, .+8", "d8000040"),
+        ("ldxr x0, [x1]", "c85f7c20"),
+        ("stlxr w0, x1, [x2]", "c800fc41"),
+        ("ldaxp x0, x1, [x2]", "c87f8440"),
+        ("cpyfp [x0]!, [x1]!, x2!", "19010440"),
+        ("setp [x0]!, x1!, x2", "19c20420"),
+        ("svc #0", "d4000001"),
+        ("brk #5", "d42000a0"),
+        ("hlt #1", "d4400020"),
+        ("msr tpidr_el0, x0", "d51bd040"),
+        ("msr daifset, #2", "d50342df"),
+        ("retaa", "d65f0bff"),
+        ("braa x0, x1", "d71f0801"),
+        ("blraaz x0", "d63f081f"),
+        ("autiasp", "d50323bf"),
+        ("yield", "d503203f"),
+        ("wfe", "d503205f"),
+        ("esb", "d503221f"),
+        ("csdb", "d503229f"),
+    ],
+)
+def test_arm64_refuses_probes_on_some_instructions(instruction: str, code: str) -> None:
+    assert on_arm64(int(code, 16)) is None, instruction
 
 
 def test_missing_bytes_and_other_architectures_are_not_known() -> None:

@@ -6,14 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from probe_effect.scripts import instruction
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.scripts.instruction import Mechanism
     from probe_effect.store.suite_file import Case
 
-USDT_NOP = "90"
-"""`sys/sdt.h` leaves a nop of one byte, wherever in its function a static user probe stands."""
+USDT_NOPS = {"x86_64": "90", "aarch64": "1f 20 03 d5"}
+"""`sys/sdt.h` leaves the architecture's plain nop, wherever in its function a static user probe stands."""
 
 
 def mechanism(first_bytes: str, architecture: str, kernel_release: str) -> Mechanism | None:
@@ -37,6 +38,7 @@ def mechanism_of(case: Case, measured: Number) -> str | None:
     kprobes = document.run.mechanisms.get(f"{case.id} {measured.tracer}")
     if kprobes is not None or "uprobe" not in case.needs:
         return kprobes
+    architecture = canonical_architecture(document.machine.architecture)
     bytes_of = (document.run.functions.get(function, "") for function in case.functions)
-    first = USDT_NOP if case.probe.startswith("usdt") else next(bytes_of, "")
-    return mechanism(first, document.machine.architecture, document.system.kernel_release)
+    first = USDT_NOPS.get(architecture, "") if case.probe.startswith("usdt") else next(bytes_of, "")
+    return mechanism(first, architecture, document.system.kernel_release)

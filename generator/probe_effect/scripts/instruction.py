@@ -1,14 +1,19 @@
 """What the kernel does with the instruction that a uprobe replaces, from the function's first bytes.
 
 Read for it: `arch/x86/kernel/uprobes.c` (`branch_setup_xol_ops`, `push_setup_xol_ops`, `is_prefix_bad`, `can_optimize`)
-and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_insn_is_steppable`) of Linux 6.x, and
-the changes up to 6.18:
+and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_insn_is_steppable`) with
+`arch/arm64/include/asm/insn.h` of Linux 6.x, and the changes up to 6.18:
 
 - pushes of a register are emulated on x86 since 5.0 (“uprobes/x86: Emulate push insns”, e7ed9d9bd037);
 - nops of several bytes since 6.16 (“uprobes/x86: Add support to emulate NOP instructions”, April 2025);
 - a nop of five bytes becomes a call since 6.18 (“uprobes/x86: Add support to optimize uprobes”); since 2026 kernels are
   being changed to want one of ten bytes, because a call writes below the stack pointer, where leaf functions keep data;
-- arm64 simulates `nop` since 6.13 (“arm64: insn: Simulate nop instruction for better uprobe performance”).
+- arm64 simulates `nop` since 6.13 (“arm64: insn: Simulate nop instruction for better uprobe performance”,
+  ac4ad5c09b34); a store of frame pointer and return address, which begins most functions, is still stepped: a change
+  that simulates it was sent in September 2024 and is in none of the sources read;
+- arm64 refuses `ldr` of a literal since 6.12 (“arm64: probes: Remove broken LDR (literal) uprobe support”,
+  acc450aa0709), and so do the stable kernels since October 2024, 5.10.228 and 6.1.114 among them; copies of memory
+  by three instructions (FEAT_MOPS) since 6.13 and in the stable kernels (c56c599d9002).
 """
 
 from __future__ import annotations
@@ -106,17 +111,23 @@ _SIMULATED = (
     (0xFFFFFC1F, 0xD65F0000),  # ret
 )
 _REFUSED_ARM64 = (
-    (0xBF000000, 0x18000000),  # ldr of a literal; since 6.12, before which it was wrongly simulated
+    (0xBF000000, 0x18000000),  # ldr of a literal, which older kernels simulate wrongly
     (0xFF000000, 0x98000000),  # ldrsw of a literal
     (0xFF000000, 0xD8000000),  # prfm of a literal
-    (0x3F000000, 0x08000000),  # exclusive loads and stores
-    (0xFF000000, 0xD4000000),  # svc, hvc, smc, brk
+    (0x3F800000, 0x08000000),  # exclusive loads and stores
+    (0x3B200C00, 0x19000400),  # copies and fills of memory by three instructions
+    (0xFF000000, 0xD4000000),  # svc, hvc, smc, brk, hlt
     (0xFFF00000, 0xD5100000),  # msr of a register
     (0xFFF8F01F, 0xD500401F),  # msr of a number
-    (0xFEFFF800, 0xD61F0800),  # braa, blraa
+    (0xFEFFF800, 0xD61F0800),  # braa
+    (0xFEFFF800, 0xD63F0800),  # blraa
     (0xFFFFFBFF, 0xD65F0BFF),  # retaa, retab
 )
 """Masks and values of instructions (arch/arm64/include/asm/insn.h)."""
+
+_HINT = (0xFFFFF01F, 0xD503201F)
+_STEPPED_HINTS = {7, 8, 10, 24, 25, 26, 27, 32, 34, 36, 38}
+"""Numbers of the hints that may be probed: those that sign a pointer or take it off, and `bti`."""
 
 
 def _arm64(code: bytes, kernel: Kernel) -> Mechanism | None:
@@ -127,6 +138,8 @@ def _arm64(code: bytes, kernel: Kernel) -> Mechanism | None:
         return "emulated" if kernel >= (6, 13) else "stepped"
     if _is_one(instruction, _SIMULATED):
         return "emulated"
+    if _is_one(instruction, (_HINT,)):
+        return "stepped" if instruction >> 5 & 0x7F in _STEPPED_HINTS else None
     return None if _is_one(instruction, _REFUSED_ARM64) else "stepped"
 
 
