@@ -133,6 +133,19 @@ def test_the_nearest_kernel_counts_and_another_version_of_the_tool_only_where_th
     assert counted(found, MACHINE, "strace", kprobe) is None
 
 
+def test_what_another_architecture_counts_says_nothing_of_a_machine() -> None:
+    found = known()
+    kprobe = found.case_of["kprobe"]
+    elsewhere = submission(
+        "emulated-arm64", metric="instructions", document=DOCUMENT | {"machine__architecture": "aarch64"}
+    )
+    found.counts["kprobe"] = [number(elsewhere, Estimate(300.0), "kprobe", TRACER)]
+    assert counted(found, MACHINE, TRACER, kprobe) is None
+    on_bsd = submission("emulated-bsd", metric="instructions", document=DOCUMENT | {"machine__architecture": "amd64"})
+    found.counts["kprobe"].append(number(on_bsd, Estimate(300.0), "kprobe", TRACER))
+    assert counted(found, MACHINE, TRACER, kprobe) is found.counts["kprobe"][1]
+
+
 def test_a_count_on_the_first_cpu_says_nothing_of_what_bpftrace_does_at_a_tracepoint_on_another() -> None:
     both = suite("loops", case("entry", "tracepoint-entry"), case("fentry", "fentry"))
     elsewhere = DOCUMENT | {"run__workload_cpu": 1}

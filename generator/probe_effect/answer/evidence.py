@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.from_counts import models
+from probe_effect.answer.from_counts import architecture, models
 from probe_effect.answer.published import printed_costs
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ Key = tuple[str, str, str]
 class Evidence:
     """Every usable cost; those measured at levels apart, by level; and why others are not usable.
 
-    `counts`: case to its sound counts of instructions, by whichever tracer and kernel. `printed`: what others printed,
-    on machines of theirs. `folders`: suite to where its scripts lie. `titles`: case to its name.
+    `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
+    that have costs: no time comes of others. `printed`: what others printed, on machines of theirs. `folders`: suite to
+    where its scripts lie. `titles`: case to its name.
     """
 
     suites: tuple[Suite, ...]
@@ -120,8 +121,12 @@ def evidence(catalogue: Catalogue) -> Evidence:
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             _add(found, number, refused=NO_COSTS.get(suite.measures))
+    timed = {architecture(one) for one in found.costs.values()}
+    for _, case in found.cases:
         counted = catalogue.numbers.of_case(case.id, "instructions")
-        found.counts[case.id] = [one for one in counted if one.is_sound and one.level is None]
+        found.counts[case.id] = [
+            one for one in counted if one.is_sound and one.level is None and architecture(one) in timed
+        ]
     return found
 
 

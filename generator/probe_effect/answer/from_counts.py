@@ -19,6 +19,7 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,12 +151,26 @@ def models(found: Evidence) -> Models:
 
 
 def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
-    """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's."""
-    known = [one for one in found.counts.get(case.id, ()) if names.tool_of(one.tracer) == names.tool_of(tracer)]
-    release = _kernel(found, machine) or ""
+    """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's.
+
+    Only one of the machine's architecture: an instruction of another is not the same work.
+    """
+    here = _newest(found, machine)
+    known = [
+        one
+        for one in found.counts.get(case.id, ())
+        if names.tool_of(one.tracer) == names.tool_of(tracer)
+        and (here is None or architecture(one) == architecture(here))
+    ]
+    release = "" if here is None else _release(here)
     return min(
         known, key=lambda one: (one.tracer != tracer, release_distance(release, _release(one)), one.id), default=None
     )
+
+
+def architecture(one: Number) -> str:
+    """The instruction set of the machine of a number, by its one name."""
+    return canonical_architecture(one.submission.document.machine.architecture)
 
 
 def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Counted:
@@ -229,10 +244,9 @@ def _held(ratios: Sequence[float]) -> Estimate | None:
     return Estimate(float(np.median(ratios)), float(low), float(high))
 
 
-def _kernel(found: Evidence, machine: str) -> str | None:
-    """The kernel of a machine's newest costs."""
-    one = next((one for costs in found.by_tracer(machine).values() for one in costs.values()), None)
-    return None if one is None else _release(one)
+def _newest(found: Evidence, machine: str) -> Number | None:
+    """One of a machine's newest costs."""
+    return next((one for costs in found.by_tracer(machine).values() for one in costs.values()), None)
 
 
 def _release(one: Number) -> str:

@@ -58,9 +58,9 @@ WORDS = {
     "is-estimated": "{what} (estimated)",
     "is-published": "{what} (published†)",
     "is-derived": "{what} (derived‡)",
-    "first-emulated": "emulated (push, nop, jump, call)",
+    "first-emulated": "emulated (nop, jump, call; push on x86-64)",
     "first-stepped": "stepped (any other)",
-    "first-called": "called (nop of five bytes)",
+    "first-called": "called (nop of five bytes on x86-64)",
     "first-unknown": "not known",
     "published": "The cost of {what} is what others printed, {label}: {figure}. It has no interval, and neither their "
     "machine nor their method was ours: take it as an order of magnitude.",

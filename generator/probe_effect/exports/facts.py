@@ -2,7 +2,8 @@
 
 Keys of times are in `exports.measured_facts`. The others:
 
-- `instructions.<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an emulated machine.
+- `instructions.[<architecture>.]<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an
+  emulated machine; without an architecture on x86-64, else as `instructions.arm64.6.12.libbpf.02-kprobe`.
 - `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
   formula gives.
 - `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is.
@@ -103,12 +104,15 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
 
 
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
-    """The current count of each kernel series, tracer, case and level, where it is sound."""
+    """The current count of each architecture, kernel series, tracer, case and level, where it is sound."""
     found: dict[str, Number] = {}
     for one in catalogue.numbers.current("instructions"):
         if one.is_sound:
-            series = names.release_series(one.submission.document.system.kernel_release)
-            found.setdefault(f"instructions.{series}.{one.name}", one)
+            document = one.submission.document
+            series = names.release_series(document.system.kernel_release)
+            architecture = names.architecture(document.machine.architecture)
+            own = "" if architecture == names.X86_64 else f"{architecture}."
+            found.setdefault(f"instructions.{own}{series}.{one.name}", one)
     return found
 
 

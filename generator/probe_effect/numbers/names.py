@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Metric
     from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.machine_file import Machine, MachineFile, System
-    from probe_effect.store.suite_file import Suite
+    from probe_effect.store.suite_file import Case, Suite
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""
@@ -23,7 +23,9 @@ VERSION_IN_ID = re.compile(r"(-\d+)+$")
 NUMBER = re.compile(r"\d+(\.\d+)+")
 """The number in what a tool prints as its version."""
 
-ARCHITECTURES = {"x86_64": "x86-64", "aarch64": "arm64"}
+X86_64 = "x86-64"
+
+ARCHITECTURES = {"x86_64": X86_64, "aarch64": "arm64"}
 """An instruction set as `uname -m` has it, to what readers call it."""
 
 MONTHS = "January February March April May June July August September October November December".split()
@@ -84,6 +86,11 @@ def kernel_name(system: System, *, exact: bool = False) -> str:
 def architecture(machine_architecture: str) -> str:
     """An instruction set as prose calls it: `x86-64`, `arm64`; one that we have no word for as `uname -m` gives it."""
     return ARCHITECTURES.get(canonical_architecture(machine_architecture), machine_architecture)
+
+
+def only_on(case: Case) -> str:
+    """The architectures that have a case, `arm64 only`; empty where all have it."""
+    return f"{' and '.join(map(architecture, case.architectures))} only" if case.architectures else ""
 
 
 def cpu(machine: Machine) -> str:

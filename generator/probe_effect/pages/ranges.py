@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.numbers import names
 from probe_effect.pages import wording
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def measured_range(catalogue: Catalogue, suite: Suite, case: Case) -> Range:
     found = catalogue.numbers.of_case(case.id)
     timed = [one for one in found if one.is_known]
     if not timed:
-        return Range(words=found[0].status if found else "not yet")
+        return Range(words=found[0].status if found else _not_yet(catalogue, case))
     if suite.measures == "tracer":
         return _range("tracer-cpu", [(one, one.tracer_cpu) for one in timed])
     if suite.measures == "start":
@@ -53,6 +54,14 @@ def measured_range(catalogue: Catalogue, suite: Suite, case: Case) -> Range:
     if len(timed) == 1 or not clear:
         return Range((End(timed[0], "cost", wording.cost(timed[0])),), 1)
     return _range("cost", clear)
+
+
+def _not_yet(catalogue: Catalogue, case: Case) -> str:
+    """Why nobody ran a case: perhaps no machine could."""
+    machines = (runs[0].document.machine for runs in catalogue.numbers.machines().values())
+    if not case.architectures or any(case.is_of(machine.architecture) for machine in machines):
+        return "not yet"
+    return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
 
 
 def _range(

@@ -82,8 +82,10 @@ def tables(catalogue: Catalogue, tool: str, machine: str | None) -> list[Table]:
 
 
 def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | None) -> Table:
+    runs = catalogue.numbers.machines().get(machine or "")
+    suite = folder.suite.on(runs[0].document.machine.architecture) if runs else folder.suite
     rows = tuple(
-        (case, _row(catalogue, case, tool, machine)) for case in folder.suite.cases if _has_script(folder, case, tool)
+        (case, _row(catalogue, case, tool, machine)) for case in suite.cases if _has_script(folder, case, tool)
     )
     with_number = dict.fromkeys(tracer for _, row in rows for tracer, one in sorted(row.items()) if one.cost)
     return Table(folder.suite, rows, tuple(with_number))

@@ -13,8 +13,8 @@
   const mostAddress = 1500;                     // of a script in the page's address
   const firstRate = "1k";
   const mechanisms = [
-    ["", "not known"], ["emulated", "push, nop, jump or call"], ["stepped", "any other"],
-    ["called", "nop of five bytes, Linux 6.18"],
+    ["", "not known"], ["emulated", "nop, jump or call; push on x86-64"], ["stepped", "any other"],
+    ["called", "nop of five bytes on x86-64, Linux 6.18"],
   ];
 
   const spaced = (word) => word.replaceAll("-", " ");
