@@ -1,0 +1,129 @@
+"""Times that others printed for user probes on arm64, each beside the count of a probe that the kernel makes that way.
+
+One source has them: a patch that has the kernel simulate a nop under a probe, with times before it and with it, by the
+first instruction of the function. So its times before go with the newest kernel here that steps a nop, and those with
+the patch with the oldest that does not; a time is left out where that kernel does not do what the source's did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.compare.kernels import release_order
+from probe_effect.numbers.index import best, newest_first
+from probe_effect.numbers.names import tool_of
+from probe_effect.store.machine_file import canonical_architecture
+
+if TYPE_CHECKING:
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.source_file import Figure
+
+SOURCE, TOOL, ARCHITECTURE = "liao-2024-arm64-uprobes", "libbpf", "aarch64"
+
+CASES = {
+    "uprobe_nop": "20-uprobe-nop",
+    "uprobe_push": "07-uprobe-prologue",
+    "uprobe_ret": "06-uprobe-ret-only",
+    "uretprobe_nop": "27-uretprobe-nop",
+    "uretprobe_push": "13-uretprobe-prologue",
+    "uretprobe_ret": "12-uretprobe-ret-only",
+}
+"""End of a figure's id to our case; a push on arm64 is the store that begins a compiler's prologue."""
+
+DONE = {
+    "xol": {"nop": "stepped", "push": "stepped", "ret": "emulated"},
+    "emulation": {"nop": "emulated", "ret": "emulated"},
+}
+"""What the source's kernels did with each first instruction. That with the patch emulated the push too, as no kernel
+does that was released (`scripts/instruction.py`), so the times of that one go with no count."""
+
+NOP = CASES["uprobe_nop"]
+Counts = dict[tuple[str, str], "Number"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCount:
+    """A printed time and the count of the same probe; `ns_per_instruction` is the one over the other."""
+
+    figure: Figure
+    count: Number
+
+    @property
+    def time_ns(self) -> float:
+        """The printed time of an event."""
+        return float(self.figure.cost_ns or 0)
+
+    @property
+    def ns_per_instruction(self) -> float:
+        """Of the time of the event, exceptions and all."""
+        return self.time_ns / self.count.known_cost.value
+
+
+@dataclass(frozen=True, slots=True)
+class TimedKernel:
+    """The times of a source on one platform beside the counts of one kernel; at least one."""
+
+    source: PublishedSource
+    platform: str
+    kernel: str
+    pairs: tuple[TimedCount, ...]
+
+    def alike(self) -> tuple[int, int]:
+        """Of how many pairs of cases time and count say alike which is more, and of how many in all."""
+        both = list(combinations(self.pairs, 2))
+        return sum(_sign(one, other) > 0 for one, other in both), len(both)
+
+
+def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
+    """What can be set beside each other, before the patch and with it; empty where no counts are of arm64."""
+    source = next((one for one in catalogue.sources if one.id == SOURCE), None)
+    counts = _counts(catalogue)
+    if source is None:
+        return []
+    found = [_timed(catalogue, source, counts, word, kernel) for word, kernel in _kernels(catalogue, counts).items()]
+    return [one for one in found if one is not None]
+
+
+def _timed(catalogue: Catalogue, source: PublishedSource, counts: Counts, word: str, kernel: str) -> TimedKernel | None:
+    pairs: list[TimedCount] = []
+    figures = {one.figure: one for one in source.figures}
+    for name, case in CASES.items():
+        figure, count = figures.get(f"time_{word}_{name}"), counts.get((case, kernel))
+        done = DONE[word].get(name.rpartition("_")[2])
+        if figure and figure.cost_ns and count and done and _mechanism(catalogue, count) == done:
+            pairs.append(TimedCount(figure, count))
+    return TimedKernel(source, pairs[0].figure.platform or "", kernel, tuple(pairs)) if pairs else None
+
+
+def _kernels(catalogue: Catalogue, counts: Counts) -> dict[str, str]:
+    """The kernel that stands for the source's without the patch, and that for the one with it, where there are such."""
+    made = {kernel: _mechanism(catalogue, one) for (case, kernel), one in counts.items() if case == NOP}
+    stepping, emulating = (
+        sorted((kernel for kernel, one in made.items() if one == kind), key=release_order)
+        for kind in ("stepped", "emulated")
+    )
+    return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
+
+
+def _counts(catalogue: Catalogue) -> Counts:
+    """The current sound counts above 0 of arm64 with the source's tool, by case and kernel."""
+    runs: dict[tuple[str, str], list[Number]] = {}
+    for submission in newest_first(catalogue.counted):
+        if canonical_architecture(submission.document.machine.architecture) == ARCHITECTURE:
+            for one in submission.numbers:
+                if tool_of(one.tracer) == TOOL and one.is_sound and one.known_cost.value > 0:
+                    runs.setdefault((one.case, submission.document.system.kernel_release), []).append(one)
+    return {place: best(some) for place, some in runs.items()}
+
+
+def _mechanism(catalogue: Catalogue, count: Number) -> str | None:
+    case = next(case for case in catalogue.cases() if case.id == count.case)
+    return mechanism_of(case, count)
+
+
+def _sign(one: TimedCount, other: TimedCount) -> float:
+    return (one.time_ns - other.time_ns) * (one.count.known_cost.value - other.count.known_cost.value)
