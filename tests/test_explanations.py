@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 OLD, NEW = "6.1.0-50-amd64", "6.12.107+deb13-amd64"
 VALUES = {
     "id": '"a"',
-    "suite": '"per-event"',
     "cases": '["19-fentry"]',
     "of": '"kernel"',
     "before": '"6.3"',

@@ -56,7 +56,6 @@ def _explains(one: Explanation, found: Comparison) -> bool:
     document = second.submission.document
     return (
         found.is_clear
-        and one.suite == second.submission.suite
         and second.case in one.cases
         and (not one.tools or tool_of(second.tracer) in one.tools)
         and (not one.architectures or architecture(document.machine.architecture) in one.architectures)

@@ -36,8 +36,7 @@ class Explanation(Document):
     """One cause: what it made more or fewer, from which version to which, and where that can be checked."""
 
     id: Slug = Field(description="Its id; the file is sorted by it.")
-    suite: Slug = Field(description="The suite whose counts it explains.")
-    cases: tuple[Slug, ...] = Field(min_length=1, max_length=50, description="The cases of the suite.")
+    cases: tuple[Slug, ...] = Field(min_length=1, max_length=50, description="The cases that it changed, of any suite.")
     tools: tuple[Slug, ...] = Field(
         default=(), max_length=20, description="The tools whose counts it explains, without versions; empty: of all."
     )
@@ -53,8 +52,8 @@ class Explanation(Document):
         min_length=1, max_length=10, description="Ids in `references.toml` of where that can be checked."
     )
     certainty: Certainty = Field(
-        description="`bisected` (counted on both sides of the release that the reference names), `read` (stands so in "
-        "the source or its notes) or `inferred` (follows from both)."
+        description="`bisected` (counted between the two that differ too, on both sides of `since`), `read` (stands so "
+        "in the source or its notes) or `inferred` (follows from both)."
     )
 
     @model_validator(mode="after")
