@@ -1,7 +1,8 @@
 """What happens at a uprobe: its instruction stepped, emulated, or become a call.
 
 Read for it: `handle_swbp` and `uprobe_post_sstep_notifier` in Linux's `kernel/events/uprobes.c`, and `push_emulate_op`,
-`branch_emulate_op` and `arch_uprobe_optimize` in `arch/x86/kernel/uprobes.c`.
+`branch_emulate_op` and `arch_uprobe_optimize` in `arch/x86/kernel/uprobes.c`; `uprobe_brk_handler`,
+`uprobe_single_step_handler` and `arch_uprobe_skip_sstep` in `arch/arm64/kernel/probes/uprobes.c`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 SIDES = ("program", "kernel")
 PROGRAM, KERNEL = 0, 1
 
-HIT = Step(PROGRAM, "int3 stands where the first byte was")
+HIT = Step(PROGRAM, "a breakpoint stands there: int3 on x86-64, brk on arm64")
 PROBE = Step(KERNEL, "finds the uprobe, runs what is attached", "exception", is_probe=True)
 GOES_ON = Step(PROGRAM, "goes on with the next instruction", "return")
 
@@ -26,7 +27,8 @@ def diagram(costs: Costs) -> Diagram:
     return Diagram(
         "breakpoint",
         "A uprobe: three ways past one instruction",
-        "On x86 the function's first instruction decides how often one event enters the kernel, and so what it costs.",
+        "The function's first instruction decides how often one event enters the kernel, and so what it costs. "
+        "The costs are of x86-64.",
         panels=(
             Panel(
                 "Stepped: any other instruction",
@@ -41,13 +43,13 @@ def diagram(costs: Costs) -> Diagram:
                 costs("bpftrace", "05-uprobe-rip-mov"),
             ),
             Panel(
-                "Emulated: push, nop, jump or call",
+                "Emulated: nop, jump or call; on x86-64 push",
                 SIDES,
                 (HIT, PROBE, Step(KERNEL, "does what the instruction would have done"), GOES_ON),
                 costs("bpftrace", "04-uprobe-push"),
             ),
             Panel(
-                "Called: nop of five bytes, Linux 6.18",
+                "Called: nop of five bytes, x86-64, Linux 6.18",
                 SIDES,
                 (
                     Step(PROGRAM, "the nop has become a call into the uprobe trampoline"),

@@ -65,13 +65,13 @@ def _program(costs: Costs) -> tuple[Row, ...]:
     return (
         _row("a static probe", "USDT", "usdt:PROGRAM:PROBE", cost=costs("bpftrace", "04-usdt-enabled")),
         _row(
-            "a function that begins with a nop of five bytes, Linux 6.18",
+            "a function that begins with a nop of five bytes, x86-64, Linux 6.18",
             "uprobe, called",
             "uprobe:PROGRAM:FUNCTION",
             cost=costs("bpftrace", "03-uprobe-nop5"),
         ),
         _row(
-            "that begins with push, nop, jump or call",
+            "that begins with nop, jump or call; on x86-64 push",
             "uprobe, emulated",
             "uprobe:PROGRAM:FUNCTION",
             cost=costs("bpftrace", "04-uprobe-push"),

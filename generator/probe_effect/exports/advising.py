@@ -76,9 +76,10 @@ ADVISE_WORDS = {
     "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
     "no-tracer": "Nobody measured {tracer} on this machine.",
     "no-event": "None of its probes is fired by what a thread does.",
-    "first": "What the kernel does with the first instruction of a probed user function decides its cost: a push of a "
-    "register, a nop, a jump or a call it carries out itself; others it copies and steps, with a second exception; a "
-    "nop of five bytes becomes a call since Linux 6.18. “objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
+    "first": "What the kernel does with the first instruction of a probed user function decides its cost: a nop (on "
+    "arm64 since Linux 6.13), a jump or a call it carries out itself, on x86-64 a push of a register too; most others "
+    "it copies and steps, with a second exception; on x86-64 a nop of five bytes becomes a call since Linux 6.18. "
+    "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
 }
 """What only this page says."""
 
