@@ -26,7 +26,7 @@ serve: $(SETUP) ## show the site on http://localhost:1313/, with live reload
 	$(BIN)/probe-effect serve
 
 test: $(SETUP) $(NODE) ## everything that CI checks
-	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev qemu-system-x86 cpio
+	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev cpio gcc-aarch64-linux-gnu
 	$(UV) lock --check
 	$(MAKE) --no-print-directory lint
 	$(BIN)/pytest -n 2 --dist loadgroup

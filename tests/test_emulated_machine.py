@@ -20,9 +20,10 @@ from probe_effect.checks.run import check
 from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.measure import measure as measure_command
 from probe_effect.compilers import Program
+from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import Assembly
 from probe_effect.emulated.kernel import Kernel
-from probe_effect.emulated.qemu import Image
+from probe_effect.emulated.qemu import Emulator, Image
 from probe_effect.emulated.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.errors import HostNotReady, UsageError
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Sample
     from probe_effect.workloads.loop import Load
 
-RELEASE = "6.1.0-50-amd64"
+RELEASE = "6.1.0-50-arm64"
 SHORT = Patience(boot_s=20.0, answer_s=2.0)
 
 
@@ -59,10 +60,10 @@ class FakeMachine:
         kernel = root / "kernel"
         for name, text in {
             "proc/sys/kernel/osrelease": f"{RELEASE}\n",
-            "proc/cpuinfo": "processor : 0\nmodel name : QEMU TCG CPU version 2.5+\nflags : fpu hypervisor\n",
+            "proc/cpuinfo": "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n",
             "proc/meminfo": "MemTotal: 3041512 kB\n",
             "proc/cmdline": "console=ttyS0 mitigations=off password=secret\n",
-            "sys/devices/system/cpu/online": "0\n",
+            "sys/devices/system/cpu/online": "0-1\n",
             "sys/kernel/debug/kprobes/list": "ffffffff8111  k  vfs_read+0x0    [FTRACE]\n",
         }.items():
             (kernel / name).parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +81,7 @@ class FakeMachine:
         program = build(source, self.project.root / "cache")
         os.environ["FAKE_WORKLOADS"] = str(program.path.parent)
         return Assembly(
+            Emulator(ARCHITECTURES["arm64"], ("qemu-fake",)),
             Image(self.config, ()),
             {source: Program(program.path, "cc fake")},
             {"kernel": "linux-image 6.1 (bookworm)", "bpftrace": "bpftrace 0.17 (bookworm)"},
@@ -136,13 +138,16 @@ def test_the_record_says_what_the_machine_was_made_of(fake: FakeMachine) -> None
     assert document is not None, problems
     assert document.run.metric == "instructions"
     assert document.machine.virtualization == "QEMU TCG"
-    assert document.machine.id.startswith("qemu-tcg-1t-linux-6-1-0-50-amd64-")
+    assert (document.machine.architecture, document.machine.cpu_model) == ("aarch64", "Neoverse-N1")
+    assert document.machine.id.startswith("qemu-tcg-2t-linux-6-1-0-50-arm64-")
     assert document.system.kernel_release == RELEASE
     assert document.system.kernel_config == {"CONFIG_KPROBES": "y"}
     assert document.system.boot_flags == ("mitigations=off",)
     assert document.run.mechanisms == {"01-control bpftrace": "ftrace", "02-kprobe bpftrace": "ftrace"}
     assert document.run.packages["bpftrace"] == "bpftrace 0.17 (bookworm)"
-    assert document.run.packages["emulator"].startswith("QEMU emulator version 0.0.0 -accel tcg -icount shift=0")
+    assert document.run.packages["emulator"].startswith(
+        "QEMU emulator version 0.0.0 -accel tcg -icount shift=0 -machine virt"
+    )
 
 
 @pytest.mark.parametrize("moment", ["silent", "dies", "panics"])
@@ -231,7 +236,8 @@ def command(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     data = str(fake.project.data.root)
 
     def run(*words: str) -> Result:
-        return CliRunner().invoke(measure_command, [*words, "--vm", "/home/me/vmlinuz-mine", "--data", data])
+        machine = ("--vm", "/home/me/vmlinuz-mine", "--arch", "arm64")
+        return CliRunner().invoke(measure_command, [*words, *machine, "--data", data])
 
     return run
 
@@ -244,7 +250,7 @@ def test_the_command_writes_a_submission_that_check_accepts(fake: FakeMachine, c
     document, _ = read_machine_file(place.machine_file, "")
     assert document is not None
     said = " ".join(document.run.command)
-    assert said == "probe-effect measure tiny --vm vmlinuz-mine --tracer bpftrace --quick --seed 3"
+    assert said == "probe-effect measure tiny --vm vmlinuz-mine --arch arm64 --tracer bpftrace --quick --seed 3"
 
 
 def test_the_command_continues_what_was_cut_short_with_the_tracers_that_it_had(
@@ -277,7 +283,16 @@ def test_the_command_continues_what_was_cut_short_with_the_tracers_that_it_had(
 def test_to_continue_where_nothing_was_cut_short_is_wrong_usage(command: Callable[..., Result]) -> None:
     result = command("--resume")
     assert isinstance(result.exception, UsageError)
-    assert "no run with --vm /home/me/vmlinuz-mine was cut short" in str(result.exception)
+    assert "no run with --vm vmlinuz-mine --arch arm64 was cut short" in str(result.exception)
+
+
+def test_a_machine_of_another_processor_takes_no_help_of_the_hardware(
+    command: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure_target, "MACHINE", "x86_64")
+    result = command("tiny", "--vm-accel", "kvm")
+    assert isinstance(result.exception, UsageError)
+    assert "this machine is x86_64, and can only emulate aarch64" in str(result.exception)
 
 
 def test_a_suite_whose_workload_needs_a_library_is_left_out_or_refused(

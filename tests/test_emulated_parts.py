@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from probe_effect.compilers import System
 from probe_effect.emulated import debian
+from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.debian import Release, Unpacked, check_programs
 from probe_effect.emulated.initramfs import archive, join, wrapper
 from probe_effect.emulated.kernel import find_kernel
@@ -20,7 +23,6 @@ from probe_effect.errors import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 APT_GET = """\
 #!/bin/sh
@@ -52,7 +54,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[st
     folder, programs = tmp_path / "apt", tmp_path / "bin"
     (folder / "offered").mkdir(parents=True)
     programs.mkdir()
-    archives = tmp_path / "cache/apt/bookworm/cache/archives"
+    archives = tmp_path / "cache/apt/amd64/bookworm/cache/archives"
     (folder / "simulated").write_text(SIMULATED, encoding="utf-8")
     for name in FILES:
         (folder / "offered" / name).write_bytes(b"a package")
@@ -88,7 +90,7 @@ def test_lists_of_yesterday_are_fetched_again(apt: Callable[[], list[str]], tmp_
     release = Release("bookworm", tmp_path / "cache")
     release.fetch(["bpftrace"])
     yesterday_s = time.time() - 90_000
-    os.utime(tmp_path / "cache/apt/bookworm/updated", (yesterday_s, yesterday_s))
+    os.utime(tmp_path / "cache/apt/amd64/bookworm/updated", (yesterday_s, yesterday_s))
     release.fetch(["bpftrace"])
     assert sum(line.endswith(" update") for line in apt()) == 2
 
@@ -97,8 +99,14 @@ def test_apt_never_touches_the_hosts_own_state(apt: Callable[[], list[str]], tmp
     Release("bookworm", tmp_path / "cache").fetch(["bpftrace"])
     asked = [line for line in apt() if "indextargets" not in line]
     assert asked
-    assert all(f"Dir::State={tmp_path}/cache/apt/bookworm" in line for line in asked)
-    assert all(f"Dir::Cache={tmp_path}/cache/apt/bookworm/cache" in line for line in asked)
+    assert all(f"Dir::State={tmp_path}/cache/apt/amd64/bookworm" in line for line in asked)
+    assert all(f"Dir::Cache={tmp_path}/cache/apt/amd64/bookworm/cache" in line for line in asked)
+
+
+def test_packages_are_those_of_the_processor_that_is_asked_for(apt: Callable[[], list[str]], tmp_path: Path) -> None:
+    Release("bookworm", tmp_path / "cache", ARCHITECTURES["arm64"]).needs("linux-image-arm64", ".*")
+    asked = [line for line in apt() if "indextargets" not in line]
+    assert all("APT::Architecture=arm64" in line and "cache/apt/arm64/bookworm" in line for line in asked)
 
 
 def test_packages_are_unpacked_once_and_named_with_their_versions(apt: Callable[[], list[str]], tmp_path: Path) -> None:
@@ -120,8 +128,8 @@ def test_a_missing_program_is_named_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostNotReady, match=r"needs qemu-system-x86_64, cpio.* apt install qemu-system-x86 cpio"):
-        check_programs({"qemu-system-x86_64": "qemu-system-x86", "cpio": "cpio"})
+    with pytest.raises(HostNotReady, match=r"needs dpkg-deb, cpio.* apt install dpkg cpio"):
+        check_programs({"dpkg-deb": "dpkg", "cpio": "cpio"})
 
 
 def test_debians_keys_are_asked_for_where_they_are_missing(
@@ -232,7 +240,7 @@ def test_another_releases_tracer_lies_in_a_place_of_its_own_with_what_runs_it(tr
     for name in ("usr/lib64/ld-linux-x86-64.so.2", "usr/share/tool/library.d"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).touch()
-    made = from_elsewhere(Wanted("tool", "tool", "sid"), Unpacked(tree, "1f", {}), tmp_path / "cache")
+    made = from_elsewhere(Wanted("tool", "tool", "sid"), Unpacked(System(tree, "x86_64"), "1f", {}), tmp_path / "cache")
     names = set(listed(made))
     assert {"opt/tool-sid/usr/bin/tool", "opt/tool-sid/run-tool", "usr/share/tool"} <= names
     assert "usr/share/tool/library.d" not in names  # a link leads there
@@ -256,7 +264,7 @@ def test_a_program_of_another_release_runs_with_its_own_loader_and_libraries(tre
     loader = tree / "usr/lib64/ld-linux-x86-64.so.2"
     loader.parent.mkdir()
     loader.touch()
-    text = wrapper(tree, "/opt/tool-sid", "tool")
+    text = wrapper(System(tree, "x86_64"), Path("/opt/tool-sid"), "tool")
     assert text.startswith("#!/bin/sh\n")
     assert 'exec /opt/tool-sid/usr/lib64/ld-linux-x86-64.so.2 --library-path "' not in text
     assert text.endswith('/opt/tool-sid/usr/bin/tool "$@"\n')

@@ -69,7 +69,8 @@ def test_the_source_is_fetched_once_and_named_by_its_version_and_hash(offered: P
     assert "fetching the source of small-1.0 from Debian bookworm" in told[0]
     asked = (offered / "asked").read_text(encoding="utf-8").splitlines()
     assert sum("--tar-only" in line for line in asked) == 1
-    assert (tmp_path / "cache/projects/apt/bookworm/sources.list").read_text(encoding="utf-8").startswith("deb-src ")
+    sources = tmp_path / "cache/projects/apt/amd64/bookworm/sources.list"
+    assert sources.read_text(encoding="utf-8").startswith("deb-src ")
 
 
 def test_without_a_network_the_message_says_what_to_do_instead(offered: Path, tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ def test_the_first_processor_gives_the_model(tmp_path: Path) -> None:
 
 def test_an_arm_cpu_without_a_name_gives_its_numbers(tmp_path: Path) -> None:
     put(tmp_path, "proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n")
-    assert cpu.cpu_model(tmp_path) == "implementer 0x41 part 0xd0c"
+    assert cpu.cpu_model(tmp_path) == "Neoverse-N1"
+    put(tmp_path, "proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xfff\n")
+    assert cpu.cpu_model(tmp_path) == "implementer 0x41 part 0xfff"
 
 
 def test_cores_and_sockets_are_counted_once(tmp_path: Path) -> None:

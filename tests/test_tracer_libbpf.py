@@ -15,7 +15,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from fakes.project import as_root
 from probe_effect.compilers import compiled
-from probe_effect.tracers.libbpf import BPF_COMPILER, INCLUDE, LIBRARY, Libbpf, LibbpfSession, prebuild
+from probe_effect.tracers.libbpf import INCLUDE, LIBRARY, Libbpf, LibbpfSession, bpf_compiler, prebuild
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
@@ -125,7 +125,7 @@ def test_a_script_is_compiled_again_when_the_shared_header_changes(tmp_path: Pat
     made = []
     for text in ("one", "other", "one"):
         header.write_text(text, encoding="utf-8")
-        made.append(compiled(script, BPF_COMPILER, "bpf/script.bpf.o", tmp_path, [header]).path)
+        made.append(compiled(script, bpf_compiler(), "bpf/script.bpf.o", tmp_path, [header]).path)
     assert made[0] == made[2] != made[1]
 
 
@@ -204,7 +204,7 @@ KNOWN_TO_LIBBPF = "LINUX_HAS_BPF_COOKIE"
 def test_every_program_of_the_suites_compiles_and_calls_no_function_that_the_kernel_lacks(
     source: Path, tmp_path: Path
 ) -> None:
-    made = compiled(source, BPF_COMPILER, "bpf/program.bpf.o", tmp_path, [INCLUDE]).path
+    made = compiled(source, bpf_compiler(), "bpf/program.bpf.o", tmp_path, [INCLUDE]).path
     with made.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)

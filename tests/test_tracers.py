@@ -260,7 +260,7 @@ def kernel_with(root: Path, tracers: str, options: bytes = b"") -> Path:
     (folder / "available_tracers").write_text(tracers, encoding="utf-8")
     (folder / "available_filter_functions").write_text("vfs_read", encoding="utf-8")
     (root / "proc").mkdir()
-    (root / "proc/config.gz").write_bytes(gzip.compress(options))
+    (root / "proc/config.gz").write_bytes(gzip.compress(b"CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y\n" + options))
     return root
 
 
@@ -275,6 +275,13 @@ def test_what_stands_on_ftrace_is_missing_where_the_kernel_lists_no_function(tmp
     (root / "sys/kernel/tracing/available_filter_functions").write_text("", encoding="utf-8")
     assert "lists no function that can be traced" in str(kernel.missing("function-tracer", root))
     assert "lists no function that can be traced" in str(kernel.missing("fentry", root))
+
+
+def test_a_kernel_whose_functions_can_be_traced_may_have_no_trampolines(tmp_path: Path) -> None:
+    root = kernel_with(tmp_path, "function nop")
+    (root / "proc/config.gz").write_bytes(gzip.compress(b"CONFIG_DYNAMIC_FTRACE=y\n"))
+    assert kernel.missing("function-tracer", root) is None
+    assert "no function entry by BPF trampoline (fentry)" in str(kernel.missing("fentry", root))
 
 
 def test_a_kernel_that_only_refuses_multi_links_by_name_has_none(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMPILE_TIMEOUT_S = 120
+MACHINE = os.uname().machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,20 @@ class Program:
     compiler: str
 
 
+@dataclass(frozen=True, slots=True)
+class System:
+    """Another Debian system, for which something is compiled here: its headers and libraries are taken."""
+
+    root: Path
+    machine: str
+    """Its processor, as `uname -m` gives it."""
+
+    @property
+    def triplet(self) -> str:
+        """The name of its folders of libraries and headers (Debian's multiarch)."""
+        return f"{self.machine}-linux-gnu"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
     """A compiler and how it is called: `command` stands before the source, `link` after it."""
@@ -39,8 +54,20 @@ class Compiler:
     link: tuple[str, ...] = ()
     absent: str
     """What to say when it is not on the PATH, and what to do then."""
-    sysroot: Path | None = None
-    """Root of another system, whose headers and libraries are taken instead of this one's."""
+    system: System | None = None
+    """What it compiles for; this system by default."""
+
+
+def c_compiler_for(machine: str) -> tuple[str, str]:
+    """The program that compiles C here for such a processor, and the package that brings it."""
+    return ("cc", "gcc libc6-dev") if machine == MACHINE else (f"{machine}-linux-gnu-gcc", f"gcc-{machine}-linux-gnu")
+
+
+def c_compiler(flags: Sequence[str], link: Sequence[str] = (), system: System | None = None) -> Compiler:
+    """The compiler of C with these flags."""
+    program, package = c_compiler_for(system.machine if system else MACHINE)
+    absent = f"no C compiler: `{program}` is not on the PATH. On Debian and Ubuntu: apt install {package}"
+    return Compiler(command=(program, *flags), link=tuple(link), absent=absent, system=system)
 
 
 def compiled(
@@ -57,16 +84,17 @@ def compiled(
     program = shutil.which(compiler.command[0])
     if program is None:
         raise HostNotReady(compiler.absent)
-    root = compiler.sysroot.absolute() if compiler.sysroot else None
+    system = compiler.system
     # The record names the other system, not where it lies here.
-    system = [f"--sysroot={root.name}"] if root else []
-    made_by = " ".join([_version(program), *system, *compiler.command[1:], *compiler.link])
-    parts = (source.read_bytes(), f"{made_by} {root}".encode(), *(path.read_bytes() for path in includes))
+    named = [f"--sysroot={system.root.name}"] if system else []
+    made_by = " ".join([_version(program), *named, *compiler.command[1:], *compiler.link])
+    words = " ".join([made_by, *_words(system)])
+    parts = (source.read_bytes(), words.encode(), *(path.read_bytes() for path in includes))
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     kind, name = target.split("/")
     path = (folder or cache_folder()) / kind / digest / name
     if not path.is_file():
-        _compile([program, *_other_system(root), *compiler.command[1:]], source, path, compiler.link)
+        _compile([program, *_words(system), *compiler.command[1:]], source, path, compiler.link)
     return Program(path, made_by)
 
 
@@ -76,13 +104,16 @@ def cache_folder() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "probe-effect"
 
 
-def _other_system(root: Path | None) -> list[str]:
-    """Words that turn a compiler to the Debian system at `root`; none for the system on which it runs.
+def _words(system: System | None) -> list[str]:
+    """Words that turn a compiler to another system; none for the one on which it runs.
 
     Source: the manual of gcc, `--sysroot` and `-B`: a compiler finds its own system's libraries by a path from its own
     place, which `--sysroot` leaves first (`cc --sysroot=.. -print-search-dirs`), and `-B` comes before them.
     """
-    return [f"--sysroot={root}", f"-B{root}/usr/lib/{os.uname().machine}-linux-gnu"] if root else []
+    if system is None:
+        return []
+    root = system.root.absolute()
+    return [f"--sysroot={root}", f"-B{root}/usr/lib/{system.triplet}"]
 
 
 @cache

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter
 from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_commands, show_section
-from probe_effect.emulated.assembly import HOST_PROGRAMS
+from probe_effect.emulated.architecture import ARCHITECTURES, of_the_host
+from probe_effect.emulated.assembly import host_programs
 from probe_effect.emulated.debian import check_programs
-from probe_effect.emulated.qemu import version
 from probe_effect.errors import HostNotReady
 from probe_effect.host import typed
 from probe_effect.measure.diagnosis import NEEDS, diagnose
@@ -66,7 +66,7 @@ def mount() -> None:
 
 def _json(found: Diagnosis) -> dict[str, Any]:
     values = TypeAdapter(Any).dump_python(found)
-    return {"can_measure": found.can_measure, **values, "emulator": version(), "install": install_line(found.packages)}
+    return {"can_measure": found.can_measure, **values, "install": install_line(found.packages)}
 
 
 def _print(found: Diagnosis) -> None:
@@ -98,11 +98,20 @@ def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
 
 def _any_kernel() -> str:
     """Whether machines can be emulated here, which need neither root nor anything of this kernel."""
-    try:
-        check_programs(HOST_PROGRAMS)
-    except HostNotReady as missing:
-        return f"no: {missing}"
-    return f"instructions can be counted in an emulated machine ({version()}): {typed('measure', '--vm', 'bookworm')}"
+    ready = dict.fromkeys(ARCHITECTURES, "")
+    for name, architecture in ARCHITECTURES.items():
+        try:
+            of_the_host()
+            check_programs(host_programs(architecture))
+        except HostNotReady as missing:
+            ready[name] = str(missing)
+    able = [name for name, missing in ready.items() if not missing]
+    lacks = "; ".join(f"{name}: {missing}" for name, missing in ready.items() if missing)
+    if not able:
+        return f"no: {lacks}"
+    how = typed("measure", "--vm", "bookworm")
+    said = f"instructions can be counted in machines emulated for {' and '.join(able)}: {how}"
+    return f"{said}. Not for {lacks}" if lacks else said
 
 
 def _answer(answer: Answer) -> str:

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS
+from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 from probe_effect.emulated.qemu import Accelerator
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     "--vm",
     metavar="KERNEL",
     help="Count instructions in an emulated machine with this kernel: a release of Debian, or an image's path.",
+)
+@click.option(
+    "--arch",
+    "architecture",
+    type=click.Choice(list(ARCHITECTURES)),
+    default=DEFAULT.debian,
+    show_default=True,
+    help="The processor of the machine that --vm emulates, whatever this one's is.",
 )
 @click.option(
     "--vm-accel",
@@ -87,8 +96,10 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Optio
 def _check_resumable(context: click.Context) -> None:
     """Raise click.UsageError unless every option given is one that the plan has not already."""
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if given - {"suites", "resume", "out", "data_path", "vm", "accelerator"}:
-        msg = "--resume takes suites, --vm and --out: what is measured, how and for whom, is in what it continues"
+    if given - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator"}:
+        msg = (
+            "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
+        )
         raise click.UsageError(msg)
 
 

@@ -11,7 +11,7 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
-from probe_effect.cli.measure_settings import command_words, default_blocks, lengths
+from probe_effect.cli.measure_settings import command_words, default_blocks, lengths, machine_words
 from probe_effect.cli.measure_target import target
 from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
 from probe_effect.errors import UsageError
@@ -106,7 +106,8 @@ def _continued_by(work: Work, data: DataFolder, results: Path, options: Options)
     kernel, accelerator = options["vm"], options["accelerator"]
     words = ["measure", work.suite.id, "--resume"]
     if kernel:
-        words += ["--vm", str(Path(kernel).resolve()) if Path(kernel).is_file() else kernel]
+        whole = str(Path(kernel).resolve()) if Path(kernel).is_file() else kernel
+        words += machine_words(whole, options["architecture"])
         words += ["--vm-accel", accelerator] if accelerator != "tcg" else []
     return (*words, "--out", str(results.resolve()), *data_words(data))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.measure.calibrate import COUNTED, COUNTED_QUICK, QUICK, THOROUGH
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Options(TypedDict):
     dry_run: bool
     source: Path | None
     vm: str | None
+    architecture: str
     accelerator: Accelerator
     name: str | None
     url: str | None
@@ -62,7 +64,7 @@ def command_words(suite: str, options: Options, seed: int) -> tuple[str, ...]:
     vm, accelerator, blocks = options["vm"], options["accelerator"], options["blocks"]
     words = ["probe-effect", "measure", suite]
     words += ["--source", "DIR"] if options["source"] else []
-    words += ["--vm", kernel_word(vm)] if vm else []
+    words += machine_words(kernel_word(vm), options["architecture"]) if vm else []
     words += ["--vm-accel", accelerator] if vm and accelerator != "tcg" else []
     for tracer in options["tracers"]:
         words += ["--tracer", tracer if vm else _without_folder(tracer)]
@@ -70,6 +72,11 @@ def command_words(suite: str, options: Options, seed: int) -> tuple[str, ...]:
     words += ["--quick"] if options["quick"] else []
     words += ["--blocks", str(blocks)] if blocks else []
     return (*words, "--seed", str(seed))
+
+
+def machine_words(kernel: str, architecture: str) -> list[str]:
+    """The words that ask for an emulated machine."""
+    return ["--vm", kernel, *([] if architecture == DEFAULT.debian else ["--arch", architecture])]
 
 
 def kernel_word(vm: str) -> str:

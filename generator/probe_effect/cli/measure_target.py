@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import progress
-from probe_effect.cli.measure_settings import kernel_word
-from probe_effect.compilers import cache_folder
+from probe_effect.cli.measure_settings import kernel_word, machine_words
+from probe_effect.compilers import MACHINE, cache_folder
+from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
@@ -54,7 +55,12 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Options
     if kernel_words is None:
         yield MeasurementTarget(ThisMachine(), suites, *with_paths(known_tracers(), tracer_words))
         return
-    words = _words_of_unfinished(kernel_words, results) if options["resume"] else tracer_words
+    architecture = ARCHITECTURES[options["architecture"]]
+    if accelerator == "kvm" and architecture.machine != MACHINE:
+        msg = f"--vm-accel kvm: this machine is {MACHINE}, and can only emulate {architecture.machine}; leave it out"
+        raise UsageError(msg)
+    named = machine_words(kernel_word(kernel_words), architecture.debian)
+    words = _words_of_unfinished(named, results) if options["resume"] else tracer_words
     able = list(_able(suites, are_named=bool(options["suites"])))
     tracers = wanted(words) or offered([folder for folder, _ in able], quick=options["quick"])
     if not tracers:
@@ -62,10 +68,11 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Options
         msg = f"no tracer that an emulated machine can have, or that this one can compile for, has scripts for: {names}"
         raise HostNotReady(msg)
     cache = cache_folder() / CACHE
-    output.say(f"putting together a machine with the kernel {kernel_words}")
+    output.say(f"putting together a machine for {architecture.debian} with the kernel {kernel_words}")
     with locked(cache):
-        kernel = find_kernel(kernel_words, cache)
-        assembly = assemble(kernel, tracers, [Work(folder, suite, {}, (), {}) for folder, suite in able], cache)
+        kernel = find_kernel(kernel_words, cache, architecture)
+        works = [Work(folder, suite, {}, (), {}) for folder, suite in able]
+        assembly = assemble(architecture, kernel, tracers, works, cache)
     with EmulatedMachine(assembly, tracers, _say_beside_progress, accelerator, PATIENCE[accelerator]) as machine:
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
@@ -95,13 +102,22 @@ def _able(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> Iterator[
         output.say(f"left out: {reason}")
 
 
-def _words_of_unfinished(kernel_words: str, results: Path) -> list[str]:
-    """The tracers of the runs with this kernel that were cut short. Raises: UsageError when there is none."""
+def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
+    """The tracers of the runs on such a machine that were cut short. Raises: UsageError when there is none.
+
+    Args:
+        machine: the words of a command that name it.
+    """
     commands = [read_unfinished(place).document.run.command for place in cut_short(results)]
-    kernel = kernel_word(kernel_words)
-    ours = [command for command in commands if ("--vm", kernel) in pairwise(command)]
+    ours = [command for command in commands if _is_on(command, machine)]
     if not ours:
-        msg = f"{results}: no run with --vm {kernel_words} was cut short; leave out --resume to start one"
+        msg = f"{results}: no run with {' '.join(machine)} was cut short; leave out --resume to start one"
         raise UsageError(msg)
     pairs = (pair for command in ours for pair in pairwise(command))
     return list(dict.fromkeys(word for option, word in pairs if option == "--tracer"))
+
+
+def _is_on(command: Sequence[str], machine: Sequence[str]) -> bool:
+    """Whether a command names the machine by these words, and by no further ones."""
+    named = [word for pair in pairwise(command) if pair[0] in {"--vm", "--arch"} for word in pair]
+    return named == list(machine)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect.compilers import c_compiler_for
 from probe_effect.emulated import parts
+from probe_effect.emulated.architecture import of_the_host
 from probe_effect.emulated.debian import Release, check_programs
-from probe_effect.emulated.qemu import PROGRAM, Image
+from probe_effect.emulated.qemu import Image, find_emulator
 from probe_effect.emulated.tracers import PACKAGES
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 from probe_effect.workloads.build import build
@@ -17,19 +19,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.compilers import Program
+    from probe_effect.emulated.architecture import Architecture
     from probe_effect.emulated.kernel import Kernel
+    from probe_effect.emulated.qemu import Emulator
     from probe_effect.emulated.tracers import Wanted
     from probe_effect.measure.request import Work
 
 USERLAND = "bookworm"
 """The release inside, whatever the kernel's: so the C library that is probed is the same for all kernels."""
 
-BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "linux-libc-dev", "python3-minimal", "libpython3-stdlib")
+PYTHON_PACKAGES = ("python3-minimal", "libpython3-stdlib")
+BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "linux-libc-dev", *PYTHON_PACKAGES)
 """The kernel's headers are there for bpftrace 0.17, which needs them for some tracepoints of Linux 5.10."""
 SDK_PACKAGES = ("libc6-dev", "libbpf-dev", "systemtap-sdt-dev")
 """What workloads and BPF programs are compiled against; it stays on the host."""
 
-HOST_PROGRAMS = {PROGRAM: "qemu-system-x86", "cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg", "cc": "gcc"}
+HOST_PROGRAMS = {"cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg"}
 """Program to the package that brings it."""
 
 
@@ -37,6 +42,7 @@ HOST_PROGRAMS = {PROGRAM: "qemu-system-x86", "cpio": "cpio", "apt-get": "apt", "
 class Assembly:
     """An image, the workloads in it, and what it is made of."""
 
+    emulator: Emulator
     image: Image
     programs: dict[Path, Program]
     """Workload's source to the compiled program."""
@@ -46,30 +52,43 @@ class Assembly:
     """The kernel's build options."""
 
 
-def assemble(kernel: Kernel, tracers: Sequence[Wanted], works: Sequence[Work], cache: Path) -> Assembly:
-    """The image for a kernel, with these tracers and suites.
+def assemble(
+    architecture: Architecture, kernel: Kernel, tracers: Sequence[Wanted], works: Sequence[Work], cache: Path
+) -> Assembly:
+    """The image for a kernel, with these tracers and suites, and what emulates it.
 
     Args:
         cache: our folder for everything that is fetched or made.
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
-    check_programs(HOST_PROGRAMS)
+    check_programs(host_programs(architecture))
     native = [one for one in tracers if one.release is None]
     names = sorted({name for one in native for name in PACKAGES[one.tracer]})
-    base = Release(USERLAND, cache).unpack([*BASE_PACKAGES, *names])
-    sdk = Release(USERLAND, cache).unpack(SDK_PACKAGES).folder
-    others = {one: Release(one.release, cache).unpack([one.package]) for one in tracers if one.release and one.package}
-    programs = {work.source(): build(work.source(), cache, sysroot=sdk) for work in works}
+    userland = Release(USERLAND, cache, architecture)
+    base, sdk = userland.unpack([*BASE_PACKAGES, *names]), userland.unpack(SDK_PACKAGES).system
+    python = Release(USERLAND, cache, of_the_host()).unpack(PYTHON_PACKAGES).system
+    others = {
+        one: Release(one.release, cache, architecture).unpack([one.package])
+        for one in tracers
+        if one.release and one.package
+    }
+    programs = {work.source(): build(work.source(), cache, system=sdk) for work in works}
     compiled = [program.path for program in programs.values()]
     archives = (
-        parts.userland(base, cache),
+        parts.userland(base, python, cache),
         *(parts.from_elsewhere(one, unpacked, cache) for one, unpacked in others.items()),
-        parts.own(kernel, compiled, _scripts(tracers, works), base=base.folder, sdk=sdk, cache=cache),
+        parts.own(kernel, compiled, _scripts(tracers, works), python=python, sdk=sdk, cache=cache),
     )
     packages = {"kernel": kernel.origin, "userland": base.origin("libc6")}
     packages |= {one.word: base.origin(PACKAGES[one.tracer][0]) for one in native if PACKAGES[one.tracer]}
     packages |= {one.word: unpacked.origin(str(one.package)) for one, unpacked in others.items()}
-    return Assembly(Image(kernel.image, archives), programs, packages, kernel.config)
+    emulator = find_emulator(architecture, cache)
+    return Assembly(emulator, Image(kernel.image, archives), programs, packages, kernel.config)
+
+
+def host_programs(architecture: Architecture) -> dict[str, str]:
+    """What has to be installed here to put such a machine together: program to the package that brings it."""
+    return HOST_PROGRAMS | dict([c_compiler_for(architecture.machine)])
 
 
 def _scripts(tracers: Sequence[Wanted], works: Sequence[Work]) -> list[Path]:

@@ -18,10 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from probe_effect.compilers import System
+from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.errors import HostNotReady, ProbeEffectError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from probe_effect.emulated.architecture import Architecture
 
 MIRROR = "http://deb.debian.org/debian"
 """Where the host's own apt does not name one; packages are signed, so that the way need not be."""
@@ -49,11 +53,17 @@ USERS = {"deb": "an emulated machine", "deb-src": "the source of a project"}
 class Unpacked:
     """The files of some packages in one folder."""
 
-    folder: Path
+    system: System
+    """The folder as another system, with its processor."""
     digest: str
     """Of the packages' names and versions."""
     versions: dict[str, str]
     """Package to its version."""
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self.system.root
 
     def origin(self, package: str) -> str:
         """A package of these with its version and release, for the record."""
@@ -66,6 +76,8 @@ class Release:
 
     name: str
     cache: Path
+    architecture: Architecture = DEFAULT
+    """What its packages are for."""
     kind: Literal["deb", "deb-src"] = "deb"
     """What of it: packages, or their sources."""
 
@@ -116,7 +128,9 @@ class Release:
             with made_whole(folder) as fresh:
                 for file in files:
                     _run(["dpkg-deb", "--extract", str(file), str(fresh)])
-        return Unpacked(folder, digest, dict(_name_and_version(file) for file in files))
+        return Unpacked(
+            System(folder, self.architecture.machine), digest, dict(_name_and_version(file) for file in files)
+        )
 
     def needs(self, package: str, pattern: str) -> list[str]:
         """Names of the packages that `package` depends on itself, of those that match the regular expression."""
@@ -130,7 +144,7 @@ class Release:
 
     @property
     def _state(self) -> Path:
-        return self.cache / "apt" / self.name
+        return self.cache / "apt" / self.architecture.debian / self.name
 
     def _update(self) -> None:
         """Fetch the lists of packages where ours are not of today. Raises: HostNotReady."""
@@ -160,7 +174,7 @@ class Release:
             "Dir::Etc::sourceparts": "/dev/null",
             "Dir::Etc::preferences": "/dev/null",
             "Dir::Etc::preferencesparts": "/dev/null",
-            "APT::Architecture": "amd64",
+            "APT::Architecture": self.architecture.debian,
             "APT::Sandbox::User": "root",  # another user could not write into our folder
             "Acquire::Languages": "none",
             # A list that has expired is signed all the same, and old kernels are what some want to measure.

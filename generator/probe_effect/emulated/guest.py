@@ -6,6 +6,7 @@ the host is a serial port, and its times are those of the emulated clock.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import asdict
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from io import FileIO
 
     from probe_effect.emulated.messages import Message
+    from probe_effect.machine.busy import CpuTimes
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Tracer
 
@@ -100,20 +102,23 @@ class Guest:
         return {"row": asdict(row), "mechanism": next(iter(made), None)}
 
     def _settle(self) -> None:
-        """Return when the CPU has been idle for a while: what attaching, or detaching before, has left to do is done.
+        """Return when the CPUs have been idle for a while: what attaching, or detaching before, has left to do is done.
 
-        With one CPU it would be done within the loop, and counted: a tracer that frees its compiler's memory, maps of
-        the tracer before that the kernel frees in the background.
+        The clock would count it, whichever CPU does it within the loop: a tracer that frees its compiler's memory, maps
+        of the tracer before that the kernel frees in the background.
         """
         deadline_s = time.monotonic() + LONGEST_SETTLING_S
-        before = cpu_times(self._root, 0)
+        before = self._cpu_times()
         while time.monotonic() < deadline_s:
             time.sleep(SETTLED_AFTER_S)
-            now = cpu_times(self._root, 0)
-            busy = busy_ratio(before, now)
-            if busy is None or busy < SETTLED_RATIO:
+            now = self._cpu_times()
+            if all((busy_ratio(*times) or 0) < SETTLED_RATIO for times in zip(before, now, strict=True)):
                 return
             before = now
+
+    def _cpu_times(self) -> list[CpuTimes | None]:
+        """Those of every CPU."""
+        return [cpu_times(self._root, cpu) for cpu in range(os.cpu_count() or 1)]
 
     def _watch(self, message: Message | None) -> Watch | None:
         if message is None:

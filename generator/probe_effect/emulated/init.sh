@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # The first program of an emulated machine: file systems, then the program that makes the runs, then off.
-# Its output is the console; the second serial port belongs to the host.
+# Its output is the console; the serial port $LINE, a word of the kernel's command line, belongs to the host.
 # These and no others: some of busybox's namesakes of other programs (setpriv) take other options.
 for name in cat cp ln mkdir mount poweroff sh stty uname; do
     [ -e /bin/$name ] || /bin/busybox ln -s busybox /bin/$name
@@ -20,6 +20,6 @@ mount -t bpf bpf /sys/fs/bpf
 [ -f /probe-effect/boot/config ] && cp /probe-effect/boot/config "/boot/config-$(uname -r)"
 /sbin/ldconfig  # by its cache tracers find the C library
 ulimit -n 65536
-stty -F /dev/ttyS1 raw -echo
-python3 -P -m probe_effect.emulated.guest /dev/ttyS1
+stty -F "$LINE" raw -echo
+python3 -P -m probe_effect.emulated.guest "$LINE"
 poweroff -f

@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect.emulated.architecture import LOADERS
 from probe_effect.emulated.debian import made_whole
 from probe_effect.errors import ProbeEffectError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from probe_effect.compilers import System
 
 LEFT_OUT = re.compile(
     r"(^|/)usr/share/(doc|man|info|locale|lintian|bash-completion|perl|perl5|i18n)(/|$)"
@@ -24,13 +27,12 @@ LEFT_OUT = re.compile(
 )
 """What no tool asks for: memory for it would be taken, and time to unpack it."""
 
-LOADER = "ld-linux-x86-64.so.2"
-LIBRARY_FOLDERS = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
+PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
 WRAPPER = """\
 #!/bin/sh
 # A program of another release of Debian: with that release's loader and libraries.
-exec {loader} --library-path {libraries} {program} "$@"
+exec {command} "$@"
 """
 
 
@@ -52,35 +54,43 @@ def join(archives: Sequence[Path], target: Path) -> Path:
     return target
 
 
-def compile_python(root: Path, *folders: Path) -> None:
-    """Have the Python of the system at `root` compile modules beforehand; emulated it would take minutes.
+def compile_python(system: System, *folders: Path) -> None:
+    """Have the Python of a system compile modules beforehand; emulated it would take minutes.
 
-    Debian's packages compile theirs when they are installed, which they are not here. Raises: ProbeEffectError.
+    Debian's packages compile theirs when they are installed, which they are not here. What it makes is the same for
+    every processor, so the system is one that runs here.
     """
-    libraries = ":".join(str(root / folder) for folder in LIBRARY_FOLDERS)
-    loader = _only(root, LOADER)
-    python = _only(root / "usr/bin", "python3.[0-9]*")
-    command = [str(loader), "--library-path", libraries, str(python), "-I", "-m", "compileall", "-q"]
+    python = _only(system.root / "usr/bin", "python3.[0-9]*").name
+    command = [*foreign(system, python), "-I", "-m", "compileall", "-q"]
     options = ["--invalidation-mode", "unchecked-hash"]
     # Some modules of the tests of others do not compile; what is needed and faulty shows when it is run.
     subprocess.run(
         [*command, *options, *map(str, folders)],
-        env={"PYTHONHOME": str(root / "usr")},
+        env={"PYTHONHOME": str(system.root / "usr")},
         capture_output=True,
         timeout=600,
         check=False,
     )
 
 
-def wrapper(root: Path, place: str, program: str) -> str:
-    """A shell script that runs `program` of the system at `root`, when that lies in the folder `place`."""
-    loader = Path(place) / _only(root, LOADER).relative_to(root)
-    libraries = ":".join(f"{place}/{folder}" for folder in LIBRARY_FOLDERS)
-    path = next((folder for folder in ("usr/bin", "usr/sbin", "bin", "sbin") if (root / folder / program).exists()), "")
-    if not path:
+def foreign(system: System, program: str, place: Path | None = None) -> list[str]:
+    """The words that run a program of another system with its own loader and libraries, when it lies in `place`.
+
+    Raises: ProbeEffectError where it has no such program.
+    """
+    root, place = system.root, place or system.root
+    loader = _only(root, LOADERS[system.machine]).relative_to(root)
+    path = next((folder for folder in PROGRAM_FOLDERS if (root / folder / program).exists()), None)
+    if path is None:
         msg = f"{program}: no such program in its package"
         raise ProbeEffectError(msg)
-    return WRAPPER.format(loader=loader, libraries=libraries, program=f"{place}/{path}/{program}")
+    libraries = ":".join(f"{place}/{folder}/{system.triplet}" for folder in ("lib", "usr/lib"))
+    return [str(place / loader), "--library-path", libraries, str(place / path / program)]
+
+
+def wrapper(system: System, place: Path, program: str) -> str:
+    """A shell script that runs `program` of the system, when that lies in the folder `place`."""
+    return WRAPPER.format(command=" ".join(foreign(system, program, place)))
 
 
 def _only(folder: Path, pattern: str) -> Path:

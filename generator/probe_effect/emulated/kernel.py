@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.emulated.debian import RELEASE, Release, made_whole
 from probe_effect.errors import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-META_PACKAGE = "linux-image-amd64"
+    from probe_effect.emulated.architecture import Architecture
+
+META_PACKAGE = "linux-image-{architecture}"
 """Depends on the newest kernel of its release."""
 
 WANTED = re.compile(r"\./(boot|usr/lib/modules/[^/]+)/(vmlinuz|config)(-.*)?")
@@ -36,7 +39,7 @@ class Kernel:
     """Package and version; for an image of the user's own its name and the beginning of its hash."""
 
 
-def find_kernel(words: str, cache: Path) -> Kernel:
+def find_kernel(words: str, cache: Path, architecture: Architecture = DEFAULT) -> Kernel:
     """The kernel that a user names: a release of Debian, or the path of an image.
 
     Raises: UsageError for neither; HostNotReady where packages cannot be had.
@@ -45,7 +48,7 @@ def find_kernel(words: str, cache: Path) -> Kernel:
     if path.is_file():
         return _own(path)
     if RELEASE.fullmatch(words):
-        return _of_release(Release(words, cache))
+        return _of_release(Release(words, cache, architecture))
     msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid) or the file of a kernel image"
     raise UsageError(msg)
 
@@ -57,9 +60,10 @@ def _own(path: Path) -> Kernel:
 
 
 def _of_release(release: Release) -> Kernel:
-    images = release.needs(META_PACKAGE, r"linux-image-\d.*")
+    meta = META_PACKAGE.format(architecture=release.architecture.debian)
+    images = release.needs(meta, r"linux-image-\d.*")
     if not images:
-        msg = f"Debian {release.name} has no kernel for amd64: its {META_PACKAGE} depends on none"
+        msg = f"Debian {release.name} has no kernel for {release.architecture.debian}: its {meta} depends on none"
         raise HostNotReady(msg)
     # Newer packages of an image are empty, and depend on those that have it.
     packages = release.needs(images[0], r"linux-(binary|base)-\d.*") or images

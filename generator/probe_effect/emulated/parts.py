@@ -20,6 +20,7 @@ from probe_effect.tracers.libbpf import prebuild
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from probe_effect.compilers import System
     from probe_effect.emulated.debian import Unpacked
     from probe_effect.emulated.kernel import Kernel
     from probe_effect.emulated.tracers import Wanted
@@ -33,11 +34,11 @@ FORM = "1"
 INIT = Path(__file__).resolve().with_name("init.sh")
 
 
-def userland(unpacked: Unpacked, cache: Path) -> Path:
-    """The userland, its Python compiled beforehand."""
+def userland(unpacked: Unpacked, python: System, cache: Path) -> Path:
+    """The userland, its Python compiled beforehand by that of a system which runs here."""
     target = _kept(cache, unpacked.digest)
     if not target.is_file():
-        compile_python(unpacked.folder, unpacked.folder / "usr/lib")
+        compile_python(python, unpacked.folder / "usr/lib")
     return archive(unpacked.folder, target)
 
 
@@ -50,15 +51,15 @@ def from_elsewhere(one: Wanted, unpacked: Unpacked, cache: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=cache) as fresh:
         root = Path(fresh) / "root"
         shutil.copytree(unpacked.folder, _inside(root, one.place), symlinks=True, copy_function=os.link)
-        _write(_inside(root, one.path), wrapper(unpacked.folder, one.place, one.program), is_program=True)
-        for name in _data_folders(unpacked.folder, one.program):
+        _write(_inside(root, one.path), wrapper(unpacked.system, Path(one.place), one.program), is_program=True)
+        for name in _data_folders(unpacked.system, one.program):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).symlink_to(f"{one.place}/{name}")
         return archive(root, target)
 
 
 def own(
-    kernel: Kernel, programs: Iterable[Path], scripts: Iterable[Path], *, base: Path, sdk: Path, cache: Path
+    kernel: Kernel, programs: Iterable[Path], scripts: Iterable[Path], *, python: System, sdk: System, cache: Path
 ) -> Path:
     """What is ours: the program inside, workloads, scripts, and scripts that had to be compiled.
 
@@ -66,7 +67,7 @@ def own(
         kernel: whose build options lie where tracers look for them.
         programs: compiled workloads.
         scripts: of the suites; those of libbpf are compiled too.
-        base: the unpacked userland.
+        python: a system which runs here, whose Python compiles modules beforehand.
         sdk: headers and libraries to compile against.
         cache: our folder for everything that is made.
     """
@@ -74,7 +75,7 @@ def own(
     with tempfile.TemporaryDirectory(dir=cache) as fresh:
         root = Path(fresh)
         _write(_inside(root, f"{PLACE}/init"), INIT.read_text(encoding="utf-8"), is_program=True)
-        _program_inside(_inside(root, LIBRARY), base)
+        _program_inside(_inside(root, LIBRARY), python)
         copies = {path: f"{WORKLOADS}/{path.name}" for path in programs} | {path: in_guest(path) for path in scripts}
         copies |= {kernel.config: f"{CONFIG}/config"} if kernel.config else {}
         for path, place in copies.items():
@@ -84,20 +85,20 @@ def own(
         return archive(root, _kept(cache, f"own-{_digest(root)}"))
 
 
-def _program_inside(library: Path, base: Path) -> None:
+def _program_inside(library: Path, python: System) -> None:
     """Our package, and the one that it needs inside, compiled."""
     for package in (probe_effect, elftools):
         source = Path(str(package.__file__)).parent
         for path in source.rglob("*.py"):
             _copy(path, library / source.name / path.relative_to(source))
     _write(library / METADATA, f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
-    compile_python(base, library)
+    compile_python(python, library)
 
 
-def _data_folders(root: Path, program: str) -> list[str]:
+def _data_folders(system: System, program: str) -> list[str]:
     """Where a program keeps what it reads itself, as DTrace does its D libraries: it looks there and nowhere else."""
-    places = (f"usr/lib/x86_64-linux-gnu/{program}", f"usr/share/{program}")
-    return [place for place in places if (root / place).is_dir()]
+    places = (f"usr/lib/{system.triplet}/{program}", f"usr/share/{program}")
+    return [place for place in places if (system.root / place).is_dir()]
 
 
 def _digest(folder: Path) -> str:

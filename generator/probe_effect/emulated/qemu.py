@@ -1,7 +1,7 @@
-"""One emulated machine: QEMU as a process, with the guest's second serial port as our line to it.
+"""One emulated machine: QEMU as a process, with a serial port of the guest as our line to it.
 
-Time is counted in instructions: `-icount shift=0` has the guest's clock advance by 1 ns for each instruction that its
-only CPU executes (QEMU's docs/devel/tcg-icount.rst), whatever the host does meanwhile.
+Time is counted in instructions: `-icount shift=0` has the guest's clock advance by 1 ns for each instruction that one
+of its CPUs executes (QEMU's docs/devel/tcg-icount.rst), whatever the host does meanwhile.
 """
 
 from __future__ import annotations
@@ -16,33 +16,44 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.emulated.initramfs import join
+from probe_effect.emulated.architecture import of_the_host
+from probe_effect.emulated.debian import Release
+from probe_effect.emulated.initramfs import foreign, join
 from probe_effect.emulated.messages import decode, encode
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
 from probe_effect.processes import Child, is_readable
 
 if TYPE_CHECKING:
+    from probe_effect.emulated.architecture import Architecture
     from probe_effect.emulated.messages import Message
 
-PROGRAM = "qemu-system-x86_64"
+RELEASE = "trixie"
+"""Of Debian, whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by
+"accel/tcg/tcg-accel-ops-rr: ensure fairness with icount"."""
+
+FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
+"""Where its packages keep what a board has in its memory from the start."""
+
 Accelerator = Literal["tcg", "kvm"]
 
-OPTIONS: dict[Accelerator, tuple[str, ...]] = {
-    "tcg": ("-accel", "tcg", "-icount", "shift=0", "-cpu", "max", "-smp", "1"),
-    "kvm": ("-accel", "kvm", "-cpu", "host", "-smp", "2"),
+ACCELERATION: dict[Accelerator, tuple[str, ...]] = {
+    "tcg": ("-accel", "tcg", "-icount", "shift=0"),
+    "kvm": ("-accel", "kvm"),
 }
-"""With `-icount` there can be one CPU only, which workload and tracer share."""
+
+CPUS = 2
+"""With `-icount` they take turns, so that the clock counts what all of them execute. The workload has one of its own:
+on CPU 0 an event of bpftrace for all processes costs twice as much."""
 
 MACHINE_OPTIONS = ("-m", "3G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot")
 
 BOOT_WORDS = (
-    "console=ttyS0 quiet panic=-1 oops=panic nokaslr mitigations=off nowatchdog clocksource=tsc tsc=reliable "
-    "transparent_hugepage=never rdinit=/probe-effect/init"
+    "quiet panic=-1 oops=panic nokaslr mitigations=off nowatchdog transparent_hugepage=never rdinit=/probe-effect/init"
 )
-"""A panic ends the machine. Addresses and mitigations are fixed: both would change what is executed. Without the
-clock's words the kernel would leave the time stamp counter for a clock whose reads leave the emulated CPU. Without the
-last ones it looks for pages to join every 10 s (khugepaged), which took 6 million instructions of some run."""
+"""A panic ends the machine. Addresses and mitigations are fixed: both would change what is executed. Without the word
+on huge pages the kernel looks for pages to join every 10 s (khugepaged), which took 6 million instructions of some
+run."""
 
 TAIL_LINES = 6
 PANIC = "Kernel panic - not syncing"
@@ -62,22 +73,55 @@ class Image:
     """Of its initial file system, behind each other."""
 
 
+@dataclass(frozen=True, slots=True)
+class Emulator:
+    """QEMU for one processor."""
+
+    architecture: Architecture
+    command: tuple[str, ...]
+    """The words that start it."""
+
+    def options(self, accelerator: Accelerator) -> list[str]:
+        """Those that decide what the guest has for CPUs, and how they run."""
+        cpu = self.architecture.cpu if accelerator == "tcg" else "host"
+        return [*ACCELERATION[accelerator], *self.architecture.board, "-cpu", cpu, "-smp", str(CPUS)]
+
+    def version(self) -> str | None:
+        """What it says of itself: `QEMU emulator version 10.0.13`; None when it does not run."""
+        with suppress(OSError):
+            run = subprocess.run([*self.command, "--version"], capture_output=True, text=True, timeout=30, check=False)
+            if found := re.match(r"QEMU emulator version [\w.]+", run.stdout):
+                return found[0]
+        return None
+
+
+def find_emulator(architecture: Architecture, cache: Path) -> Emulator:
+    """Debian's emulator for that processor, which runs beside whatever this machine has; fetched before, or now.
+
+    Raises: HostNotReady where it cannot be had.
+    """
+    system = Release(RELEASE, cache, of_the_host()).unpack([architecture.emulator_package]).system
+    firmware = [word for folder in FIRMWARE for word in ("-L", str(system.root / folder))]
+    return Emulator(architecture, (*foreign(system, architecture.emulator), *firmware))
+
+
 class Guest:
     """A running guest. Always `end` it."""
 
-    def __init__(self, image: Image, accelerator: Accelerator) -> None:
+    def __init__(self, image: Image, emulator: Emulator, accelerator: Accelerator) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-vm-")
-        folder = Path(self._folder.name)
+        folder, architecture = Path(self._folder.name), emulator.architecture
         self._initramfs = join(image.archives, folder / "initramfs")
+        boot_words = f"{architecture.boot_words} LINE={architecture.port} {BOOT_WORDS}"
         with (folder / "errors").open("wb") as errors:
             self._child = Child(
                 [
-                    PROGRAM,
-                    *OPTIONS[accelerator],
+                    *emulator.command,
+                    *emulator.options(accelerator),
                     *MACHINE_OPTIONS,
                     *("-serial", f"file:{folder / 'console'}"),
-                    *("-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"),
-                    *("-kernel", str(image.kernel), "-initrd", str(self._initramfs), "-append", BOOT_WORDS),
+                    *("-chardev", "stdio,id=line,signal=off", *architecture.line),
+                    *("-kernel", str(image.kernel), "-initrd", str(self._initramfs), "-append", boot_words),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -139,12 +183,3 @@ class Guest:
         tail = [line.strip() for line in console.splitlines() if line.strip()][-TAIL_LINES:]
         parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]
         return "the emulated machine is lost: " + "; ".join(parts)
-
-
-def version() -> str | None:
-    """What the emulator says of itself: `QEMU emulator version 7.2.22`; None when it is not installed."""
-    with suppress(OSError):
-        run = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=30, check=False)
-        if found := re.match(r"QEMU emulator version [\w.]+", run.stdout):
-            return found[0]
-    return None

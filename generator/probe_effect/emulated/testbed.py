@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, get_args
 
 from probe_effect.emulated.messages import load_message, run_request, sample_of
-from probe_effect.emulated.qemu import OPTIONS, Accelerator, Guest, GuestLost, version
+from probe_effect.emulated.qemu import CPUS, Accelerator, Guest, GuestLost
 from probe_effect.emulated.tracers import GuestTracer
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.collect import collect_machine, collect_system, machine_id
@@ -89,12 +89,12 @@ class EmulatedMachine:
     @property
     def cpu_count(self) -> int:
         """How many CPUs it has."""
-        return 1 if self.accelerator == "tcg" else 2
+        return CPUS
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
-        """The only CPU, which workload and tracers share; of two, the second for the workload."""
+        """The last CPU for the workload, and the first for tracers."""
         del work
-        return (0, None) if self.accelerator == "tcg" else (1, 0)
+        return CPUS - 1, 0
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
@@ -148,14 +148,16 @@ class EmulatedMachine:
             found = collect_machine(root)
             identity = machine_id(
                 cpu_model=f"QEMU {self.accelerator}",
-                signature=(*signature(root), str(version())),
+                signature=(*signature(root), str(self.assembly.emulator.version())),
                 microcode=found.microcode,
                 threads=found.threads,
                 memory_bytes=found.memory_bytes,
                 virtualization=f"linux {self._release}",
                 kernel_release=self._release,
             )
-        return found.model_copy(update={"id": identity, "virtualization": f"QEMU {self.accelerator.upper()}"})
+        told = {"architecture": self.assembly.emulator.architecture.machine}
+        told |= {"id": identity, "virtualization": f"QEMU {self.accelerator.upper()}"}
+        return found.model_copy(update=told)
 
     def system(self, program: Path | None, cpu: int) -> System:
         """The guest's operating system; a read of an emulated clock costs no time worth knowing."""
@@ -173,9 +175,10 @@ class EmulatedMachine:
         """How kprobes were made, and the packages that it was made of."""
         ids = dict(zip((one.word for one in self.wanted), self.tracers(), strict=True))
         packages = {ids.get(name, name): origin for name, origin in self.assembly.packages.items()}
-        emulator = " ".join([str(version()), *OPTIONS[self.accelerator]])
+        emulator = self.assembly.emulator
+        made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
         mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
-        return Origins(mechanisms, packages | {"emulator": emulator})
+        return Origins(mechanisms, packages | {"emulator": made})
 
     @property
     def _release(self) -> str:
@@ -227,7 +230,7 @@ class EmulatedMachine:
     def _running(self) -> Guest:
         """The guest, booted where none runs. Raises: GuestLost."""
         if self._guest is None:
-            self._guest = Guest(self.assembly.image, self.accelerator)
+            self._guest = Guest(self.assembly.image, self.assembly.emulator, self.accelerator)
             self._guest.wait_for_boot(self.patience.boot_s)
             if self._tracers:
                 self._introduced()

@@ -12,6 +12,19 @@ if TYPE_CHECKING:
 
 CPU_FOLDER = "sys/devices/system/cpu"
 
+ARM_PARTS = {
+    ("0x41", "0xd03"): "Cortex-A53",
+    ("0x41", "0xd07"): "Cortex-A57",
+    ("0x41", "0xd08"): "Cortex-A72",
+    ("0x41", "0xd0b"): "Cortex-A76",
+    ("0x41", "0xd0c"): "Neoverse-N1",
+    ("0x41", "0xd40"): "Neoverse-V1",
+    ("0x41", "0xd49"): "Neoverse-N2",
+    ("0x41", "0xd4f"): "Neoverse-V2",
+    ("0xc0", "0xac3"): "Ampere-1",
+}
+"""The numbers of Arm's CPUs that servers and boards have, to their names (arch/arm64/include/asm/cputype.h)."""
+
 
 def cpuinfo(root: Path) -> dict[str, str]:
     """The first processor of `/proc/cpuinfo`: key to value; empty when absent."""
@@ -21,12 +34,14 @@ def cpuinfo(root: Path) -> dict[str, str]:
 
 
 def cpu_model(root: Path) -> str | None:
-    """The CPU's name as it reports it. Arm's kernels print numbers instead, which are better than nothing."""
+    """The CPU's name as it reports it. Arm's kernels print numbers instead, which are better than no name."""
     info = cpuinfo(root)
     if name := info.get("model name"):
         return name
     implementer, part = info.get("CPU implementer"), info.get("CPU part")
-    return f"implementer {implementer} part {part}" if implementer and part else sysctl("hw.model")
+    if implementer is None or part is None:
+        return sysctl("hw.model")
+    return ARM_PARTS.get((implementer, part), f"implementer {implementer} part {part}")
 
 
 def signature(root: Path) -> tuple[str, ...]:

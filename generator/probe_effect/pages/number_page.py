@@ -175,7 +175,8 @@ def script(folder: SuiteFolder | None, one: Number) -> str | None:
 def again(one: Number) -> str:
     """The command that measures just this case with this tracer, as the run's own did."""
     run = one.submission.document.run
-    words = ["probe-effect", "measure", run.suite, *_option(run.command, "--vm"), *_option(run.command, "--source")]
+    words = ["probe-effect", "measure", run.suite]
+    words += [word for name in ("--vm", "--arch", "--source") for word in _option(run.command, name)]
     words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
     return " ".join(words)
 

@@ -144,9 +144,17 @@ def _functions_missing(need: Need, root: Path) -> str | None:
 def _is_offered(need: Need, root: Path) -> bool:
     if need == "kprobe-multi":
         return _has_multi_links(root)
+    if need == "fentry" and not _may_have_trampolines(root):
+        return False
     if need in FTRACE_TRACERS:
         return any(FTRACE_TRACERS[need] in ftrace_tracers(root / place) for place in TRACEFS)
     return any((root / place).exists() for place in _signs(need))
+
+
+def _may_have_trampolines(root: Path) -> bool:
+    """By the build options, where they are known: on arm64 functions could be traced long before (Linux 6.4)."""
+    config = kernel_config(root)
+    return config is None or config.get(OPTIONS["fentry"][1]) == "y"
 
 
 def _has_multi_links(root: Path) -> bool:

@@ -11,13 +11,12 @@ Where nothing can be compiled, as in an emulated machine, `prebuild` has made ev
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.compilers import Compiler, compiled
+from probe_effect.compilers import MACHINE, Compiler, c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import missing, tracefs_missing
@@ -27,6 +26,7 @@ from probe_effect.tracers.tool import ToolSession, absent, not_root, version_lin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from probe_effect.compilers import System
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
@@ -38,23 +38,8 @@ LIBRARY = "usr/include/bpf/libbpf.h"
 INSTALL = "on Debian and Ubuntu: apt install clang gcc libbpf-dev"
 
 CLANG = "clang"
-MACHINE = os.uname().machine
 ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "ppc64le": "powerpc", "riscv64": "riscv", "s390x": "s390"}
 """The kernel's names of processors to those that libbpf's headers ask for (bpf_tracing.h)."""
-
-LOADER_COMPILER = Compiler(
-    command=("cc", "-O2", "-std=c11", "-Wall", "-Wextra"),
-    link=("-lbpf",),
-    absent=f"cc is not installed; {INSTALL}",
-)
-BPF_COMPILER = Compiler(
-    # libbpf wants the types of maps, which -g writes. Debian keeps <asm/types.h> in the processor's own folder.
-    command=(
-        *(CLANG, "-O2", "-g", "-target", "bpf", "-Wall", f"-D__TARGET_ARCH_{ARCHITECTURES.get(MACHINE, MACHINE)}"),
-        *("-I", str(HERE), "-iwithsysroot", f"/usr/include/{MACHINE}-linux-gnu", "-c"),
-    ),
-    absent=f"clang is not installed; {INSTALL}",
-)
 
 PREBUILT_LOADER = "libbpf-loader"
 PREBUILT_COMPILER = "compiler"
@@ -124,22 +109,22 @@ class Libbpf:
         return None
 
 
-def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, sysroot: Path | None = None) -> None:
+def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, system: System | None = None) -> None:
     """Fill `folder` with all that `Libbpf(prebuilt=folder)` asks for on a machine that can compile nothing.
 
     Args:
         scripts: `.bpf.c` files in their suites' folders.
         folder: made where it is absent; the loader, the compiler's account of itself, and a folder for each suite.
         cache: folder for what is compiled; the user's cache by default.
-        sysroot: root of the system that it is for, with the headers of its C library and of libbpf; else this one.
+        system: what it is for, with the headers of its C library and of libbpf; else this one.
     Raises: HostNotReady without a compiler; ProbeEffectError with its words when it refuses a source.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(_loader(cache, sysroot), folder / PREBUILT_LOADER)
+    shutil.copy2(_loader(cache, system), folder / PREBUILT_LOADER)
     for script in scripts:
         path = folder / _prebuilt_name(script)
         path.parent.mkdir(exist_ok=True)
-        shutil.copy2(_object(script, cache, sysroot), path)
+        shutil.copy2(_object(script, cache, system), path)
     (folder / PREBUILT_COMPILER).write_text(f"{version_line(CLANG)}\n", encoding="utf-8")
 
 
@@ -148,12 +133,27 @@ def _prebuilt_name(script: Path) -> str:
     return f"{script.parent.name}/{script.stem}.o"
 
 
-def _loader(cache: Path | None, sysroot: Path | None = None) -> Path:
-    return compiled(LOADER, replace(LOADER_COMPILER, sysroot=sysroot), "tracers/libbpf-loader", cache).path
+def _loader(cache: Path | None, system: System | None = None) -> Path:
+    compiler = c_compiler(("-O2", "-std=c11", "-Wall", "-Wextra"), ("-lbpf",), system)
+    return compiled(LOADER, compiler, "tracers/libbpf-loader", cache).path
 
 
-def _object(script: Path, cache: Path | None, sysroot: Path | None = None) -> Path:
-    return compiled(script, replace(BPF_COMPILER, sysroot=sysroot), f"bpf/{script.stem}.o", cache, [INCLUDE]).path
+def _object(script: Path, cache: Path | None, system: System | None = None) -> Path:
+    return compiled(script, bpf_compiler(system), f"bpf/{script.stem}.o", cache, [INCLUDE]).path
+
+
+def bpf_compiler(system: System | None = None) -> Compiler:
+    """The compiler of BPF programs, for the processor of a system; this one by default."""
+    machine = system.machine if system else MACHINE
+    return Compiler(
+        # libbpf wants the types of maps, which -g writes. Debian keeps <asm/types.h> in the processor's own folder.
+        command=(
+            *(CLANG, "-O2", "-g", "-target", "bpf", "-Wall", f"-D__TARGET_ARCH_{ARCHITECTURES.get(machine, machine)}"),
+            *("-I", str(HERE), "-iwithsysroot", f"/usr/include/{machine}-linux-gnu", "-c"),
+        ),
+        absent=f"clang is not installed; {INSTALL}",
+        system=system,
+    )
 
 
 class LibbpfSession(ToolSession):

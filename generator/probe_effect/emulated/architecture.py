@@ -1,0 +1,90 @@
+"""Processors to emulate: what of QEMU, of the kernel's boot and of Debian's packages is another's on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from probe_effect.compilers import MACHINE
+from probe_effect.errors import HostNotReady
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """One of Debian's architectures (`dpkg-architecture -L`), as an emulated machine has it."""
+
+    debian: str
+    """Debian's name of it, by which packages are known."""
+    machine: str
+    """The kernel's name of it, as `uname -m` gives it."""
+    loader: str
+    """File name of glibc's dynamic loader (sysdeps/unix/sysv/linux/*/shlib-versions)."""
+    emulator_package: str
+    """The package with the emulator."""
+    board: tuple[str, ...]
+    """The emulator's options for the board, where it is not the emulator's own choice."""
+    cpu: str
+    """The CPU, as the emulator calls it."""
+    line: tuple[str, ...]
+    """The emulator's options that make the character device `line` a serial port."""
+    port: str
+    """Where the guest finds that port."""
+    boot_words: str
+    """Its kernel's own parameters."""
+
+    @property
+    def emulator(self) -> str:
+        """The emulator's program."""
+        return f"qemu-system-{self.machine}"
+
+    @property
+    def triplet(self) -> str:
+        """The name of its folders of libraries (Debian's multiarch)."""
+        return f"{self.machine}-linux-gnu"
+
+
+ARCHITECTURES = {
+    one.debian: one
+    for one in (
+        Architecture(
+            debian="amd64",
+            machine="x86_64",
+            loader="ld-linux-x86-64.so.2",
+            emulator_package="qemu-system-x86",
+            board=(),
+            cpu="max",
+            line=("-serial", "chardev:line"),
+            port="/dev/ttyS1",
+            # Without these the kernel would leave the time stamp counter for a clock whose reads leave the CPU.
+            boot_words="console=ttyS0 clocksource=tsc tsc=reliable",
+        ),
+        Architecture(
+            debian="arm64",
+            machine="aarch64",
+            loader="ld-linux-aarch64.so.1",
+            emulator_package="qemu-system-arm",
+            board=("-machine", "virt"),
+            cpu="neoverse-n1",  # that of many rented machines: Graviton 2, Altra
+            # The board has one port of its own, which is the console's.
+            line=("-device", "pci-serial,chardev=line"),
+            port="/dev/ttyS0",
+            boot_words="console=ttyAMA0",
+        ),
+    )
+}
+"""Debian's name to what is emulated. Others of Debian's lack a kernel or a userland in some release that we count."""
+
+LOADERS = {one.machine: one.loader for one in ARCHITECTURES.values()}
+"""Processor, as `uname -m` gives it, to its dynamic loader."""
+
+DEFAULT = ARCHITECTURES["amd64"]
+"""What is emulated where nobody says: the same on every host, so that one command counts the same everywhere."""
+
+
+def of_the_host() -> Architecture:
+    """That of the machine that we run on. Raises: HostNotReady where it is none of these."""
+    found = next((one for one in ARCHITECTURES.values() if one.machine == MACHINE), None)
+    if found is None:
+        able = ", ".join(one.machine for one in ARCHITECTURES.values())
+        msg = f"this machine is {MACHINE}: an emulator is to be had here for {able} only"
+        raise HostNotReady(msg)
+    return found
