@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 AUTHORS = ("project", "third-party")
 """Those of `measure.submission`, which takes longer to import."""
 
+NEW = "new"
+"""In place of a kernel: all that is new."""
+
 FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -45,7 +48,8 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 @click.option(
     "--vm",
     metavar="KERNEL",
-    help="Count instructions in an emulated machine with this kernel: a release of Debian, or an image's path.",
+    help="Count instructions in an emulated machine with this kernel: a release of Debian, or an image's path; or "
+    "`new`: whatever kernel and bpftrace Debian has that were not counted yet.",
 )
 @click.option(
     "--arch",
@@ -84,19 +88,44 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Optio
     """
     if options["fleet_name"] is not None:
         _check_fleet_name(options["fleet_name"], options["author"])
-    if options["resume"]:
+    if options["vm"] == NEW:
+        _check_new(click.get_current_context())
+    elif options["resume"]:
         _check_resumable(click.get_current_context())
     data = data_folder(data_path, may_be_new=True)
+
+    if options["vm"] == NEW:
+        from probe_effect.cli.measure_new import run_new
+
+        run_new(data, out or data.results, options, _architectures(click.get_current_context()))
+        return
 
     from probe_effect.cli.measure_run import run
 
     run(data, out or data.results, options)
 
 
+def _architectures(context: click.Context) -> list[str]:
+    """The one that was named, or all."""
+    is_named = "architecture" in _given(context)
+    return [context.params["architecture"]] if is_named else list(ARCHITECTURES)
+
+
+def _given(context: click.Context) -> set[str]:
+    """The options that were given."""
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def _check_new(context: click.Context) -> None:
+    """Raise click.UsageError for an option that `new` decides itself."""
+    if _given(context) & {"resume", "tracers", "cases", "source", "accelerator"}:
+        msg = "--vm new decides on tracers and cases by what was counted before; what was cut short is counted again"
+        raise click.UsageError(msg)
+
+
 def _check_resumable(context: click.Context) -> None:
     """Raise click.UsageError unless every option given is one that the plan has not already."""
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if given - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator"}:
+    if _given(context) - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator"}:
         msg = (
             "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
         )

@@ -96,15 +96,14 @@ class Release:
 
     def fetch_alone(self, package: str) -> Path:
         """The file of one package, without what it needs. Raises: HostNotReady as above."""
-        self._update()
-        said = self._run(["apt-get", *self._options(), "download", "--print-uris", package])
-        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
-        if match is None:
-            msg = f"{package}: apt does not say where it is: {said.strip()}"
-            raise HostNotReady(msg)
-        if not (self._archives / match[1]).is_file():
+        file = self._archives / self._located(package)
+        if not file.is_file():
             self._run(["apt-get", *self._options(), "download", package], self._archives)
-        return self._archives / match[1]
+        return file
+
+    def version(self, package: str) -> str:
+        """The version of a package that the release has now. Raises: HostNotReady as above."""
+        return _name_and_version(Path(self._located(package)))[1]
 
     def fetch_source(self, package: str) -> Path:
         """The archive of a package's source as its authors released it. Raises: HostNotReady as above."""
@@ -137,6 +136,16 @@ class Release:
         self._update()
         said = self._run(["apt-cache", *self._options(), "depends", package])
         return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
+
+    def _located(self, package: str) -> str:
+        """How the file of a package is called."""
+        self._update()
+        said = self._run(["apt-get", *self._options(), "download", "--print-uris", package])
+        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
+        if match is None:
+            msg = f"{package}: apt does not say where it is: {said.strip()}"
+            raise HostNotReady(msg)
+        return match[1]
 
     @property
     def _archives(self) -> Path:

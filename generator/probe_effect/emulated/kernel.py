@@ -59,14 +59,22 @@ def _own(path: Path) -> Kernel:
     return Kernel(path, config if config != path and config.is_file() else None, f"{path.name} {digest}")
 
 
-def _of_release(release: Release) -> Kernel:
+def newest(release: Release) -> tuple[str, list[str]]:
+    """(the newest kernel of a release by its package's name, the packages that have its files).
+
+    Raises: HostNotReady where the release has none for the architecture, or cannot be asked.
+    """
     meta = META_PACKAGE.format(architecture=release.architecture.debian)
     images = release.needs(meta, r"linux-image-\d.*")
     if not images:
         msg = f"Debian {release.name} has no kernel for {release.architecture.debian}: its {meta} depends on none"
         raise HostNotReady(msg)
     # Newer packages of an image are empty, and depend on those that have it.
-    packages = release.needs(images[0], r"linux-(binary|base)-\d.*") or images
+    return images[0], release.needs(images[0], r"linux-(binary|base)-\d.*") or images
+
+
+def _of_release(release: Release) -> Kernel:
+    image_package, packages = newest(release)
     files = [release.fetch_alone(package) for package in packages]
     folder = _extracted(files, release.cache / "kernels" / files[0].stem)
     image, config = (next(folder.glob(f"{kind}*"), None) for kind in (IMAGE, CONFIG))
@@ -74,7 +82,7 @@ def _of_release(release: Release) -> Kernel:
         msg = f"{', '.join(packages)} of Debian {release.name}: no file vmlinuz in it"
         raise HostNotReady(msg)
     _, version, _ = files[0].name.split("_", 2)
-    return Kernel(image, config, f"{images[0]} {version} ({release.name})")
+    return Kernel(image, config, f"{image_package} {version} ({release.name})")
 
 
 def _extracted(packages: Sequence[Path], folder: Path) -> Path:

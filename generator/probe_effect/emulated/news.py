@@ -1,0 +1,161 @@
+"""What Debian has that was not counted yet: kernels, and versions of the tracers that are followed.
+
+The record is the submissions themselves: `run.packages` names the kernel and each tracer with its version.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import TYPE_CHECKING
+
+from probe_effect.emulated.assembly import USERLAND
+from probe_effect.emulated.debian import Release
+from probe_effect.emulated.kernel import newest
+from probe_effect.emulated.qemu import CPUS
+from probe_effect.tracers.libbpf import CLANG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from probe_effect.emulated.architecture import Architecture
+    from probe_effect.store.machine_file import MachineFile
+
+RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
+"""The releases of Debian whose kernel is followed."""
+
+BPFTRACE_RELEASES = (USERLAND, "trixie", "sid")
+"""Those whose bpftrace is followed: the userland's own, and each later one that has another version."""
+
+UNVERSIONED = ("libbpf", "ftrace")
+"""Tracers that are counted once on each kernel: the one is part of the userland, the other of the kernel."""
+
+SUITES = ("per-event", "usdt", "user-probes", "combinations")
+"""The suites whose history is kept up."""
+
+NARROWED = {"--case", "--quick"}
+"""With these words a run leaves out what another would count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A tracer to count with."""
+
+    word: str
+    """How `--tracer` names it: `libbpf`, `bpftrace=bpftrace/trixie`."""
+    package: str | None
+    """Its package and version; None where its version is not followed."""
+
+    @property
+    def tool(self) -> str:
+        """Whose scripts it takes."""
+        return self.word.partition("=")[0]
+
+    def __str__(self) -> str:
+        return self.package or self.word
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A kernel that Debian has now, and the tracers that are counted on it."""
+
+    release: str
+    architecture: str
+    """As Debian names it."""
+    kernel: str
+    """The package and its version."""
+    tracers: tuple[Followed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One suite to count on one kernel."""
+
+    offer: Offer
+    suite: str
+    tracers: tuple[Followed, ...]
+
+
+def offer(release: str, architecture: Architecture, cache: Path) -> Offer:
+    """What Debian has for one architecture, with the kernel of that release. Raises: HostNotReady."""
+    archive = Release(release, cache, architecture)
+    image, packages = newest(archive)
+    tracers: dict[str | None, Followed] = {}
+    for name in BPFTRACE_RELEASES:
+        package = f"bpftrace {Release(name, cache, architecture).version('bpftrace')}"
+        tracers.setdefault(package, Followed("bpftrace" if name == USERLAND else f"bpftrace=bpftrace/{name}", package))
+    able = (name for name in UNVERSIONED if name != "libbpf" or shutil.which(CLANG) is not None)
+    followed = (*tracers.values(), *(Followed(name, None) for name in able))
+    return Offer(release, architecture.debian, f"{image} {archive.version(packages[0])}", followed)
+
+
+def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[str, set[str]]) -> list[Job]:
+    """What was not counted yet, kernel after kernel; a kernel that two releases have comes once.
+
+    Args:
+        runs: those that are known.
+        able: suite to the tools that it has scripts for.
+    """
+    known: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for run in filter(_stands, runs):
+        told = {_unplaced(origin) for origin in run.run.packages.values()}
+        known[_unplaced(run.run.packages.get("kernel", "")), run.run.suite] |= told | set(run.tools)
+    jobs = []
+    for one in _once(offers):
+        for suite, tools in able.items():
+            wanted = [tracer for tracer in one.tracers if tracer.tool in tools]
+            if todo := tuple(tracer for tracer in wanted if str(tracer) not in known[one.kernel, suite]):
+                jobs.append(Job(one, suite, todo))
+    return jobs
+
+
+def counted(kernel: str, runs: Iterable[MachineFile]) -> bool:
+    """Whether anything was counted on that kernel before."""
+    return any(_unplaced(run.run.packages.get("kernel", "")) == kernel for run in filter(_stands, runs))
+
+
+def duration_s(job: Job, runs: Iterable[MachineFile], machine: str, blocks: int) -> float | None:
+    """About how long it takes, by what the same suite took before; None where it was not counted before.
+
+    Args:
+        machine: the processor, as `uname -m` gives it; runs with the same one are taken where there are any.
+        blocks: how many rounds; trials are as one more.
+    """
+    paces: dict[bool, list[float]] = {True: [], False: []}
+    for run in runs:
+        if run.run.suite == job.suite and _is_whole(run) and run.tools and not run.run.resumed:
+            paces[run.machine.architecture == machine].append(_took_s(run) / len(run.tools) / run.run.blocks)
+    found = paces[True] or paces[False]
+    return median(found) * len(job.tracers) * (blocks + 1) if found else None
+
+
+def _is_whole(run: MachineFile) -> bool:
+    """Whether it counts all of a suite."""
+    return run.run.metric == "instructions" and run.run.ended is not None and not NARROWED & set(run.run.command)
+
+
+def _stands(run: MachineFile) -> bool:
+    """Whether it does so on such a machine as is emulated today."""
+    return _is_whole(run) and run.machine.threads == CPUS
+
+
+def _took_s(run: MachineFile) -> float:
+    begun, ended = (datetime.fromisoformat(moment) for moment in (run.run.started, str(run.run.ended)))
+    return (ended - begun).total_seconds()
+
+
+def _unplaced(origin: str) -> str:
+    """A package with its version, without the release that it was taken from."""
+    return origin.rpartition(" (")[0]
+
+
+def _once(offers: Iterable[Offer]) -> Iterable[Offer]:
+    """Each kernel by the first release that has it."""
+    found: dict[str, Offer] = {}
+    for one in offers:
+        found.setdefault(one.kernel, one)
+    return found.values()
