@@ -20,6 +20,7 @@ from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, Watch, probed_functions, run_once
 from probe_effect.tracers.kernel import mechanism
 from probe_effect.tracers.libbpf import Libbpf
+from probe_effect.tracers.program_runs import count_runs, program_runs
 from probe_effect.tracers.registry import known_tracers, with_paths
 
 if TYPE_CHECKING:
@@ -86,20 +87,31 @@ class Guest:
         return {"functions": probed_functions(request["names"], load_of(request["load"]))}
 
     def run(self, request: Message) -> Message:
-        """The row of one run, and how the kernel had made its kprobes where that is asked."""
-        made: list[str | None] = []
+        """The row of one run; where that is asked, also how the kernel had made its kprobes and ran its programs."""
+        looking, looked = request["looking"], dict[str, object](mechanism=None, program_runs=None)
+
+        def prepare() -> None:
+            self._settle()
+            if looking:
+                count_runs(self._root, on=True)
 
         def look() -> None:
-            made.extend([mechanism(self._root)] if request["looking"] else [])
+            if looking:
+                # In this order: to look at kprobes fires probes itself.
+                looked.update(program_runs=program_runs(self._root), mechanism=mechanism(self._root))
 
-        row = run_once(
-            planned_of(request["planned"]),
-            load_of(request["load"]),
-            self._watch(request["watch"]),
-            Limits(**request["limits"]),
-            Hooks(before_go=self._settle, after_run=look),
-        )
-        return {"row": asdict(row), "mechanism": next(iter(made), None)}
+        try:
+            row = run_once(
+                planned_of(request["planned"]),
+                load_of(request["load"]),
+                self._watch(request["watch"]),
+                Limits(**request["limits"]),
+                Hooks(before_go=prepare, after_run=look),
+            )
+        finally:
+            if looking:
+                count_runs(self._root, on=False)
+        return {"row": asdict(row), **looked}
 
     def _settle(self) -> None:
         """Return when the CPUs have been idle for a while: what attaching, or detaching before, has left to do is done.

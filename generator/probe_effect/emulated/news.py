@@ -150,7 +150,7 @@ def _took_s(run: MachineFile) -> float:
 
 def _unplaced(origin: str) -> str:
     """A package with its version, without the release that it was taken from."""
-    return origin.rpartition(" (")[0]
+    return origin.partition(" (")[0]
 
 
 def _once(offers: Iterable[Offer]) -> Iterable[Offer]:

@@ -38,6 +38,10 @@ LOSSES = 3
 """Guests that may be lost one after the other, without a run between that ends, before we give up."""
 
 
+RUNS_DIGITS = 4
+"""Of runs for each event: ten events of other programs are 0.0005 of a trial's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait, in seconds of the host: a busy one emulates ten times more slowly than a quiet one."""
@@ -67,6 +71,7 @@ class EmulatedMachine:
     _tracers: dict[str, GuestTracer] = field(default_factory=dict)
     _files: dict[str, str] = field(default_factory=dict)
     _mechanisms: dict[str, str | None] = field(default_factory=dict)
+    _program_runs: dict[str, float | None] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -124,6 +129,7 @@ class EmulatedMachine:
         self._lost = 0
         if watch is not None:  # the first run is a trial, which is not counted
             self._mechanisms.setdefault(place, answer["mechanism"])
+            self._program_runs.setdefault(place, _share(answer["program_runs"], answer["row"]["events"]))
         return sample_of(answer["row"])
 
     def recorded(self, row: Sample) -> Sample:
@@ -178,7 +184,8 @@ class EmulatedMachine:
         emulator = self.assembly.emulator
         made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
         mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
-        return Origins(mechanisms, packages | {"emulator": made})
+        runs = {place: ratio for place, ratio in sorted(self._program_runs.items()) if ratio is not None}
+        return Origins(mechanisms, packages | {"emulator": made}, runs)
 
     @property
     def _release(self) -> str:
@@ -240,6 +247,11 @@ class EmulatedMachine:
         if self._guest is not None:
             self._guest.end()
             self._guest = None
+
+
+def _share(runs: int | None, events: int | None) -> float | None:
+    """Runs for each event; None where either is not known."""
+    return round(runs / events, RUNS_DIGITS) if runs is not None and events else None
 
 
 def _put(path: Path, text: str) -> None:

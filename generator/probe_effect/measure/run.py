@@ -117,6 +117,7 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
         compiler=bench.program.compiler,
         functions=testbed.functions(work.functions, waiting),
         mechanisms=origins.mechanisms,
+        program_runs=origins.program_runs,
         packages=origins.packages | ({"tree": work.tree.origin} if work.tree else {}),
     )
     return MachineFile(

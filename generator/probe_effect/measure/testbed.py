@@ -33,6 +33,7 @@ class Origins:
 
     mechanisms: dict[str, str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
+    program_runs: dict[str, float] = field(default_factory=dict)
 
 
 class Testbed(Protocol):

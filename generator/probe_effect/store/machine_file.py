@@ -118,6 +118,11 @@ class Run(Document):
         description="Case and tracer, with a blank between, to how the kernel made the case's kprobes: `trap`, `jump` "
         "(optimised) or `ftrace`; with a plus where several are mixed. Read while they were live.",
     )
+    program_runs: dict[Text, Annotated[float, Field(ge=0, le=1e6)]] = Field(
+        default={},
+        description="Case and tracer, with a blank between, to how often the kernel ran the tracer's BPF programs for "
+        "each event that was made, by its own count (`bpf_stats_enabled`): in a trial, since counting takes time.",
+    )
     packages: dict[Text, Text] = Field(
         default={},
         description="What an emulated machine was made of: `kernel`, `userland` or a tracer's id to the package and "
