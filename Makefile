@@ -9,7 +9,7 @@ SETUP := build/setup.stamp
 NODE := build/node.stamp
 ACTIONLINT := build/actionlint
 ACT := build/act
-STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,checkout gh measured-machine sudo)
+STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown gh measured-machine sudo timeout)
 
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE

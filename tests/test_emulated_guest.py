@@ -119,7 +119,7 @@ def test_a_run_is_made_as_on_any_machine(host: Host, project: FakeProject, tmp_p
 
 
 @pytest.mark.parametrize("looking", [True, False])
-def test_the_kernels_list_of_kprobes_is_read_only_when_that_is_asked(
+def test_kprobes_and_runs_of_programs_are_looked_at_only_when_that_is_asked(
     host: Host, project: FakeProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, looking: bool
 ) -> None:
     monkeypatch.setattr(module, "mechanism", lambda _: "ftrace")
@@ -131,6 +131,17 @@ def test_the_kernels_list_of_kprobes_is_read_only_when_that_is_asked(
     request["load"]["program"] = str(program)
     script = str(project.suite / "01-control.bt")
     request["watch"] = {"tracer": "bpftrace", "script": script, "counting": "nothing", "events_per_operation": 1}
+    program = project.root / "kernel/proc/7/fdinfo"
+    program.mkdir(parents=True)
+    for name in ("4", "5"):  # one program by two descriptors
+        (program / name).write_text("pos:\t0\nprog_id:\t12\nrun_cnt:\t20040\n", encoding="utf-8")
+    (program / "6").write_text("prog_id:\t13\nrun_cnt:\t2\n", encoding="utf-8")
+    (program / "7").write_text("pos:\t0\n", encoding="utf-8")
+    switch = project.root / "kernel/proc/sys/kernel/bpf_stats_enabled"
+    switch.parent.mkdir(parents=True)
+    switch.write_text("untouched", encoding="utf-8")
     answer = host.ask(request)
     assert answer["row"]["status"] == "ok", answer
     assert answer["mechanism"] == ("ftrace" if looking else None)
+    assert answer["program_runs"] == (20042 if looking else None)
+    assert switch.read_text(encoding="utf-8") == ("0" if looking else "untouched")

@@ -33,9 +33,9 @@ OFFER = Offer("bookworm", "amd64", KERNEL, (OWN, LATER, FTRACE))
 ABLE = {"per-event": {"bpftrace", "ftrace"}, "usdt": {"bpftrace"}}
 
 
-def run(suite: str = "per-event", *packages: str, kernel: str = KERNEL, **changes: object) -> MachineFile:
+def run(suite: str = "per-event", *packages: str, **changes: object) -> MachineFile:
     """A whole count of a suite, with ftrace and these packages."""
-    found = {"kernel": f"{kernel} (bookworm)", **{name: f"{name} (trixie)" for name in packages}}
+    found = {"kernel": f"{KERNEL} (bookworm)", **{name: f"{name} (trixie)" for name in packages}}
     defaults: dict[str, object] = {
         "run__metric": "instructions",
         "run__suite": suite,

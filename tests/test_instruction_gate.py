@@ -13,6 +13,7 @@ import yaml
 
 from builders import PROJECT
 from probe_effect.cli.group import commands
+from probe_effect.emulated.architecture import ARCHITECTURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,23 +21,34 @@ if TYPE_CHECKING:
 WORKFLOW = PROJECT / ".github" / "examples" / "instruction-gate.yml"
 TEXT = WORKFLOW.read_text(encoding="utf-8")
 VALUES: dict[str, Any] = yaml.safe_load(TEXT)
-STEPS: list[dict[str, Any]] = [step for job in VALUES["jobs"].values() for step in job["steps"]]
+[JOB] = VALUES["jobs"].values()
+STEPS: list[dict[str, Any]] = JOB["steps"]
 SHELL = {">", ">>", "|", "&&", ";"}
 
 
 def command_lines() -> Iterator[list[str]]:
-    """The words after `probe-effect` of every line that runs it."""
-    for line in "\n".join(step.get("run", "") for step in STEPS).replace("\\\n", " ").splitlines():
-        words = shlex.split(line)
-        if words[:1] == ["probe-effect"]:
-            yield list(takewhile(lambda word: word not in SHELL, words[1:]))
+    """The words after `probe-effect` of every line that runs it, for each architecture."""
+    text = "\n".join(step.get("run", "") for step in STEPS).replace("\\\n", " ")
+    for architecture in JOB["strategy"]["matrix"]["architecture"]:
+        for line in text.replace("$ARCHITECTURE", architecture).splitlines():
+            words = shlex.split(line)
+            if words[:1] == ["probe-effect"]:
+                yield list(takewhile(lambda word: word not in SHELL, words[1:]))
 
 
 LINES = list(command_lines())
 
 
-def test_it_measures_both_states_and_compares_them() -> None:
-    assert [words[0] for words in LINES] == ["measure", "measure", "summarise", "compare"]
+def test_it_measures_both_states_and_compares_them_on_every_architecture() -> None:
+    assert [words[0] for words in LINES] == ["measure", "measure", "summarise", "compare"] * len(ARCHITECTURES)
+    named = [words[words.index("--arch") + 1] for words in LINES if words[0] == "measure"]
+    assert named == [name for name in ARCHITECTURES for _ in ("base", "head")]
+
+
+def test_a_change_on_one_architecture_hides_none_on_the_other() -> None:
+    assert JOB["strategy"]["fail-fast"] is False
+    [kept] = [step["with"]["name"] for step in STEPS if "/upload-artifact@" in step.get("uses", "")]
+    assert "matrix.architecture" in kept  # each has its own
 
 
 @pytest.mark.parametrize("words", [pytest.param(words, id=" ".join(words)) for words in LINES])

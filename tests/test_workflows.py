@@ -48,6 +48,7 @@ STEPS = [(name, job, step) for (name, job), values in JOBS.items() for step in v
 TRIGGERS = {
     "bench.yml": {"workflow_dispatch", "schedule"},
     "bench-freebsd.yml": {"workflow_dispatch", "schedule"},
+    "kernels.yml": {"workflow_dispatch", "schedule"},
     "measure.yml": {"workflow_call"},
     "preview-comment.yml": {"workflow_run"},
     "publish.yml": {"workflow_run", "workflow_dispatch"},
@@ -62,6 +63,7 @@ WRITES = {
     ("measure.yml", "attest"): {"attestations", "id-token"},
     ("measure.yml", "submit"): {"contents", "pull-requests"},
     ("bench-freebsd.yml", "submit"): {"contents", "pull-requests"},
+    ("kernels.yml", "submit"): {"contents", "pull-requests"},
     ("submit.yml", "submit"): {"contents", "pull-requests"},
     ("preview-comment.yml", "write"): {"pull-requests"},
     ("publish.yml", "attest"): {"attestations", "id-token"},
@@ -145,18 +147,38 @@ def test_a_machine_that_is_off_delays_no_other() -> None:
     assert JOBS["measure.yml", "submit"]["needs"] == "measure"
 
 
-@pytest.mark.parametrize("name", ["measure.yml", "bench-freebsd.yml"])
+@pytest.mark.parametrize("name", ["measure.yml", "bench-freebsd.yml", "kernels.yml"])
 def test_what_was_measured_is_kept_and_submitted_however_the_job_ends(name: str) -> None:
     [keep] = [step for one, _, step in STEPS if one == name and "/upload-artifact@" in step.get("uses", "")]
     assert keep["if"] == "always()"
     assert "always()" in JOBS[name, "submit"]["if"]
 
 
-def test_measuring_ends_before_the_job_would_be_ended() -> None:
-    [step] = [step for *_, step in STEPS if step.get("name") == "Measure"]
-    found = re.search(r"timeout --kill-after=(\d+)m (\d+)h", step["run"])
-    assert found
-    assert int(found[1]) + 60 * int(found[2]) + 30 <= JOBS["measure.yml", "measure"]["timeout-minutes"]
+@pytest.mark.parametrize(("name", "job"), [("measure.yml", "measure"), ("kernels.yml", "count")])
+def test_measuring_ends_before_the_job_would_be_ended(name: str, job: str) -> None:
+    [found] = [
+        found
+        for step in JOBS[name, job]["steps"]
+        if (found := re.search(r"timeout --kill-after=(\d+)m (\d+)h", step.get("run", "")))
+    ]
+    assert int(found[1]) + 60 * int(found[2]) + 30 <= JOBS[name, job]["timeout-minutes"]
+
+
+@pytest.mark.parametrize(("files", "said"), [((), ""), (("plan.json",), ""), (("samples.csv",), "counted=yes\n")])
+def test_a_pull_request_is_made_where_some_count_is_complete(tmp_path: Path, files: tuple[str, ...], said: str) -> None:
+    [step] = [step for *_, step in STEPS if step.get("name") == "Say whether anything is complete"]
+    out = tmp_path / "out"
+    out.touch()
+    for name in files:
+        for machine in ("qemu one", "qemu two"):
+            folder = tmp_path / "build" / "results" / machine / "2026-11-20-per-event"
+            folder.mkdir(parents=True)
+            for one in ("machine.json", name):
+                (folder / one).touch()
+    environment = {**os.environ, "GITHUB_OUTPUT": str(out)}
+    subprocess.run(["/bin/bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=True)
+    assert out.read_text(encoding="utf-8") == said
+    assert "outputs.counted == 'yes'" in JOBS["kernels.yml", "submit"]["if"]
 
 
 def test_a_run_that_was_cut_short_is_left_out_and_the_complete_ones_go_on(tmp_path: Path) -> None:
@@ -235,7 +257,7 @@ def test_the_job_that_tests_tracers_may_trace() -> None:
     assert "--privileged" in JOBS["test.yml", "test"]["container"]["options"]
 
 
-@pytest.mark.parametrize("name", ["bench.yml", "bench-freebsd.yml", "publish.yml", "release.yml"])
+@pytest.mark.parametrize("name", ["bench.yml", "bench-freebsd.yml", "kernels.yml", "publish.yml", "release.yml"])
 def test_what_may_be_started_by_hand_does_nothing_on_another_branch(name: str) -> None:
     first = [job for job in WORKFLOWS[name]["jobs"].values() if "needs" not in job]
     assert [("default_branch" in job["if"], "ref_type" in job["if"]) for job in first] == [(True, True)]

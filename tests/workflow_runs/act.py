@@ -113,6 +113,7 @@ def run(hub: Hub, workflow: str, event: Event, *, runners: Sequence[str] = ()) -
     clone = hub.clone(f"run-{number}")
     git(clone, "fetch", "--quiet", "origin", event.ref)
     git(clone, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+    _without_container(clone / ".github" / "workflows" / workflow)
     payload = hub.folder / f"event-{number}.json"
     payload.write_text(json.dumps({"repository": REPOSITORY, **event.payload}), encoding="utf-8")
     command = [
@@ -156,6 +157,12 @@ def _environment(hub: Hub, number: int) -> dict[str, str]:
         "NO_COLOR": "1",
         MARK: f"{os.getpid()}-{number}",
     }
+
+
+def _without_container(workflow: Path) -> None:
+    """Have its jobs run on this machine."""
+    text = workflow.read_text(encoding="utf-8")
+    workflow.write_text(re.sub(r"^    container: .+\n", "", text, flags=re.MULTILINE), encoding="utf-8")
 
 
 def _replaced(clone: Path) -> Iterator[str]:

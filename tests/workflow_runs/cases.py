@@ -20,6 +20,7 @@ NOT_RUN = {
     "deploy-pages": "the deployment; that there is a site is looked at",
     "bench-freebsd.yml": "FreeBSD in a virtual machine",
     "test.yml": "its container; act's schema is asked",
+    "kernels.yml": "its container, what Debian has, and emulated machines",
     "waiting": "for a machine that is off; act passes over its job, and the rest of its chain finds no results",
     "environments": "reviewers who let a job begin, and runner groups",
     "permissions": "what a token may do",
@@ -136,6 +137,31 @@ def bench(hub: Hub) -> Iterator[Outcome]:
     )
 
 
+def kernels(hub: Hub) -> Iterator[Outcome]:
+    """What is new becomes one pull request; a dry run says what it is, and makes none."""
+    before = len(hub.branches())
+    run = act.run(hub, "kernels.yml", act.dispatch(**{"dry-run": "true"}))
+    yield outcome(
+        "kernels.yml",
+        "a dry run",
+        run,
+        counts_nothing=not (hub.runs / str(run.number) / "results-kernels").exists(),
+        submits_nothing=not any(job.endswith("submit") and result == "success" for job, result in run.jobs),
+    )
+    for name in ("requests", "apt-get"):
+        hub.told(name)
+    run = act.run(hub, "kernels.yml", act.dispatch())
+    yield outcome(
+        "kernels.yml",
+        "something new",
+        run,
+        has_installed_what_emulates=any("gcc-aarch64-linux-gnu" in line for line in hub.told("apt-get")),
+        has_kept_its_results=(hub.runs / str(run.number) / "results-kernels").is_dir(),
+        pushed_one_branch=len(hub.branches()) == before + 1,
+        made_one_pull_request=len(hub.told("requests")) == 1,
+    )
+
+
 def publish(hub: Hub) -> Iterator[Outcome]:
     """The site follows the tests, and nothing is published where they failed."""
     run = act.run(hub, "publish.yml", act.tested(hub, "failure"))
@@ -166,6 +192,7 @@ CASES: tuple[Callable[[Hub], Iterator[Outcome]], ...] = (
     edited,
     beyond_data,
     bench,
+    kernels,
     publish,
     release,
     others,

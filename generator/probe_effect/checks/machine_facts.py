@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.store.machine_file import runs_add_up
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
@@ -209,4 +210,21 @@ def _texts(value: object) -> Iterator[str]:
         yield from value
 
 
-RULES = (_machine_facts, _kernel_facts, _virtual_facts, _plain_names)
+@rule(
+    "program-runs",
+    "The kernel ran a tracer's BPF programs a whole number of times for each event, and at least once where they "
+    "count it.",
+    good='`"02-kprobe bpftrace": 1.002`',
+    bad='`"02-kprobe bpftrace": 0.5`',
+)
+def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
+    for place, runs in checked.document.run.program_runs.items():
+        case = checked.suite.case(place.partition(" ")[0]) if checked.suite else None
+        is_silent = case is not None and case.counted_by == "nothing"
+        if not runs_add_up(runs) or (round(runs) == 0 and not is_silent):
+            found = f"{printable(place)}: {runs} runs of its programs for each event"
+            hint = "look for events that were missed, or for probes that fire at others too"
+            yield checked.fault("run.program_runs", found, hint, "warning")
+
+
+RULES = (_machine_facts, _kernel_facts, _virtual_facts, _plain_names, _program_runs)

@@ -93,7 +93,9 @@ def _able(data: DataFolder, names: Sequence[str]) -> dict[str, set[str]]:
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: Options) -> None:
     """What will be counted with what, and how long that takes."""
-    times = {job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, _blocks(options)) for job in jobs}
+    times = {
+        job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, _blocks(options)) for job in jobs
+    }
     aside = not options["dry_run"]
     for one, its in groupby(jobs, lambda job: job.offer):
         title = f"{one.kernel}, {one.release}: {'counted before' if counted(one.kernel, runs) else 'new'}"
@@ -104,7 +106,9 @@ def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: Options) ->
         rest = len(jobs) - len(known)
         more = f", and {rest} of which it is not known" if rest else ""
         title = f"{len(jobs)} counts of a suite on a kernel, one after the other"
-        show_section(title, [("time", f"{_about(sum(known)) if known else 'unknown'}{more if known else ''}")], aside=aside)
+        show_section(
+            title, [("time", f"{_about(sum(known)) if known else 'unknown'}{more if known else ''}")], aside=aside
+        )
 
 
 def _blocks(options: Options) -> int:
@@ -115,7 +119,9 @@ def _about(seconds: float | None) -> str:
     if seconds is None:
         return "time unknown"
     minutes = max(1, round(seconds / 60))
-    return f"about {minutes // HOUR_MIN} h {minutes % HOUR_MIN:02} min" if minutes > HOUR_MIN else f"about {minutes} min"
+    return (
+        f"about {minutes // HOUR_MIN} h {minutes % HOUR_MIN:02} min" if minutes > HOUR_MIN else f"about {minutes} min"
+    )
 
 
 def _count(job: Job, data: DataFolder, results: Path, options: Options) -> None:

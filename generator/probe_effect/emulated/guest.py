@@ -97,7 +97,7 @@ class Guest:
 
         def look() -> None:
             if looking:
-                # In this order: to look at kprobes fires probes itself.
+                count_runs(self._root, on=False)  # to look fires probes itself
                 looked.update(program_runs=program_runs(self._root), mechanism=mechanism(self._root))
 
         try:

@@ -17,6 +17,7 @@ from probe_effect.machine.collect import collect_machine, collect_system, machin
 from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import empty_row
 from probe_effect.measure.testbed import Origins
+from probe_effect.store.machine_file import runs_add_up
 from probe_effect.store.samples import as_note
 from probe_effect.store.suite_file import Need
 
@@ -39,7 +40,8 @@ LOSSES = 3
 
 
 RUNS_DIGITS = 4
-"""Of runs for each event: ten events of other programs are 0.0005 of a trial's."""
+LEAST_EVENTS = 10_000
+"""Of a trial, for its runs of programs to be set against them: some dozens are those of other processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class EmulatedMachine:
     _tracers: dict[str, GuestTracer] = field(default_factory=dict)
     _files: dict[str, str] = field(default_factory=dict)
     _mechanisms: dict[str, str | None] = field(default_factory=dict)
-    _program_runs: dict[str, float | None] = field(default_factory=dict)
+    _program_runs: dict[str, float] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -129,8 +131,17 @@ class EmulatedMachine:
         self._lost = 0
         if watch is not None:  # the first run is a trial, which is not counted
             self._mechanisms.setdefault(place, answer["mechanism"])
-            self._program_runs.setdefault(place, _share(answer["program_runs"], answer["row"]["events"]))
+            self._keep_runs(place, answer)
         return sample_of(answer["row"])
+
+    def _keep_runs(self, place: str, answer: Message) -> None:
+        """How often the kernel ran the tracer's programs for each event, where that was asked and events are many."""
+        runs, events = answer["program_runs"], answer["row"]["events"] or 0
+        if place in self._program_runs or runs is None or events < LEAST_EVENTS:
+            return
+        self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
+        if not runs_add_up(ratio):
+            self.tell(f"{place}: the kernel ran its programs {ratio} times for each event, which is no whole number")
 
     def recorded(self, row: Sample) -> Sample:
         """The row with the clock's reading as the instructions that it counts; times say nothing there."""
@@ -184,8 +195,7 @@ class EmulatedMachine:
         emulator = self.assembly.emulator
         made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
         mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
-        runs = {place: ratio for place, ratio in sorted(self._program_runs.items()) if ratio is not None}
-        return Origins(mechanisms, packages | {"emulator": made}, runs)
+        return Origins(mechanisms, packages | {"emulator": made}, dict(sorted(self._program_runs.items())))
 
     @property
     def _release(self) -> str:
@@ -247,11 +257,6 @@ class EmulatedMachine:
         if self._guest is not None:
             self._guest.end()
             self._guest = None
-
-
-def _share(runs: int | None, events: int | None) -> float | None:
-    """Runs for each event; None where either is not known."""
-    return round(runs / events, RUNS_DIGITS) if runs is not None and events else None
 
 
 def _put(path: Path, text: str) -> None:

@@ -1,12 +1,11 @@
 """How often the kernel ran the BPF programs that are loaded, by its own count: a check of what tools count themselves.
 
 The count is off until it is switched on (Linux 5.1), for it makes every run of a program longer.
-Source: Documentation/admin-guide/sysctl/kernel.rst, `bpf_stats_enabled`; `bpf_prog_show_fdinfo` in kernel/bpf/syscall.c.
+Source: Documentation/admin-guide/sysctl/kernel.rst, `bpf_stats_enabled`; kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -32,8 +31,8 @@ def program_runs(root: Path) -> int | None:
     runs: dict[str, int] = {}
     for folder in root.glob("proc/[0-9]*/fdinfo"):
         with suppress(OSError):  # a process that has ended meanwhile
-            for name in os.listdir(folder):
-                text = read_text(folder, name) or ""
+            for path in folder.iterdir():
+                text = read_text(folder, path.name) or ""
                 program, count = ID.search(text), RUNS.search(text)
                 if program and count:
                     runs[program[1]] = int(count[1])
