@@ -58,13 +58,15 @@ def outcomes() -> list[dict[str, Any]]:
 
 
 def changes() -> list[dict[str, Any]]:
-    """Two counts against each other: apart by a lot, by just enough, by too little, and with faults."""
+    """Two counts against each other: apart by a lot, just enough, too little; with faults; of two architectures."""
     chance = random.Random(SEED)  # noqa: S311 (likewise)
     factors = (1, 1.0005, 1.005, 1.0101, 1.02, 1.5, 0.98, 0.2, -1)
     made = []
     for place, (count, factor) in enumerate(itertools.product((5.0, 100.0, 640.0, 52_000.0, -3.0, 0.0), factors)):
         sides = [
-            _count(_run(value, chance), untraced, f"m{at}", ADD_UP * (place % 11 == 5))
+            _count(
+                _run(value, chance), untraced, f"m{at}", ADD_UP * (place % 11 == 5), "aarch64" * at * (place % 9 == 2)
+            )
             for at, (value, untraced) in enumerate(((count, 1500.0), (count * factor, 1510.0)))
         ]
         made.append(_compared(*sides))
@@ -111,8 +113,9 @@ def _time(ends: list[float | None], floor_ns: float, machine: str, faults: tuple
     return number(submission(machine), _interval(ends), noise_floor_ns=floor_ns, faults=faults)
 
 
-def _count(ends: list[float], untraced: float, machine: str, faults: tuple[str, ...]) -> Number:
-    own = submission(machine, metric="instructions")
+def _count(ends: list[float], untraced: float, machine: str, faults: tuple[str, ...], architecture: str) -> Number:
+    document = {"machine__architecture": architecture or "x86_64"}
+    own = submission(machine, metric="instructions", document=document)
     return number(own, Estimate(*ends), baseline=Estimate(untraced, untraced, untraced), faults=faults)
 
 

@@ -18,7 +18,7 @@ from probe_effect.compare.kernels import (
     column_of,
     kernel_names,
     matrices,
-    matrix,
+    matrices_of_case,
     release_order,
 )
 from probe_effect.numbers.catalogue import read_catalogue
@@ -180,7 +180,8 @@ def test_the_matrix_of_a_case_holds_that_case_only(tmp_path: Path) -> None:
     counted(tmp_path, NEW, {"02-kprobe bpftrace": 640, "19-fentry bpftrace": 100})
     copy_suite(tmp_path)
     catalogue = read_catalogue(DataFolder(tmp_path))
-    assert matrix(catalogue, catalogue.suites[0].suite, "19-fentry").rows == (Row("19-fentry", None),)
+    (found,) = matrices_of_case(catalogue, catalogue.suites[0].suite, "19-fentry")
+    assert found.rows == (Row("19-fentry", None),)
 
 
 def test_every_cell_is_that_of_its_row_and_column(tmp_path: Path) -> None:

@@ -164,8 +164,15 @@ def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | 
     ]
     release = "" if here is None else _release(here)
     return min(
-        known, key=lambda one: (one.tracer != tracer, release_distance(release, _release(one)), one.id), default=None
+        known,
+        key=lambda one: (one.tracer != tracer, release_distance(release, _release(one)), *_cpus_first(one)),
+        default=None,
     )
+
+
+def _cpus_first(one: Number) -> tuple[int, str]:
+    """Counts with several CPUs first: in those with one is what the tracer itself executes meanwhile."""
+    return -one.submission.document.machine.threads, one.id
 
 
 def architecture(one: Number) -> str:

@@ -1,8 +1,8 @@
 """Two numbers of one case against each other: whether the second has higher overhead, and by how much.
 
 Times are told apart by intervals and the noise floor, counts of instructions by ranges and the repeatability limit;
-a time and a count are never compared. Swapping the two turns `higher` into `lower`, negates the difference and inverts
-the ratio; nothing else changes.
+a time and a count are never compared, nor are counts of two architectures. Swapping the two turns `higher` into
+`lower`, negates the difference and inverts the ratio; nothing else changes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from probe_effect.numbers.index import current, newest_first
 from probe_effect.stats import mover
 from probe_effect.stats.ranking import ranks
 from probe_effect.stats.signed_rank import CONFIDENCE, estimate
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +33,9 @@ OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not compar
 
 TOO_FEW_COMMON = "too few blocks that both have for an interval"
 """What keeps two from being compared that share a submission, and that nothing else keeps."""
+
+ANOTHER_ARCHITECTURE = "counted on another architecture, whose instructions are not the same work"
+"""What keeps two counts from being compared, whatever they are."""
 
 BY_CHANCE_RATIO = 1 - CONFIDENCE
 """The share of comparisons of equal costs that come out different."""
@@ -278,7 +282,14 @@ def _tables(submission: Submission) -> Mapping[Key, BlockTable]:
 
 def _obstacle(first: Number, second: Number) -> str | None:
     """What keeps the two from being compared, in the same words whichever comes first."""
-    return "; ".join(sorted({*faults(first), *faults(second)})) or None
+    found = {*faults(first), *faults(second)}
+    if not first.is_time and _architecture(first) != _architecture(second):
+        found.add(ANOTHER_ARCHITECTURE)
+    return "; ".join(sorted(found)) or None
+
+
+def _architecture(one: Number) -> str:
+    return canonical_architecture(one.submission.document.machine.architecture)
 
 
 def _faults(one: Number) -> Iterator[str]:

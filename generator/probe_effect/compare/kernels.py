@@ -1,4 +1,7 @@
-"""Instructions per event by kernel release and tracer version: the matrix of each suite, and what changed in it."""
+"""Instructions per event by kernel release and tracer version: the matrix of each suite, and what changed in it.
+
+A matrix is of one architecture: instructions of two are not the same work (`compare/architectures.py`).
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from probe_effect.compare.comparison import compare
 from probe_effect.model import level_order
 from probe_effect.numbers.index import best, newest_first
-from probe_effect.numbers.names import release_series, tool, tool_of
+from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
+from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from probe_effect.compare.comparison import Comparison
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
+    from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.suite_file import Suite
 
 NUMBER = re.compile(r"[0-9]{1,9}")
@@ -41,9 +45,13 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The counts of one suite: rows in the suite's order, kernels and versions in the order of their numbers."""
+    """The counts of one suite on one architecture, `x86_64` or another that `canonical_architecture` gives.
+
+    Rows stand in the suite's order, kernels and versions in the order of their numbers.
+    """
 
     suite: Suite
+    architecture: str
     rows: tuple[Row, ...]
     kernels: tuple[str, ...]
     tracers: tuple[str, ...]
@@ -72,24 +80,62 @@ class Matrix:
 
 
 def matrices(catalogue: Catalogue) -> list[Matrix]:
-    """The matrix of each suite of which anything was counted; starts and stops of tracers are not counted."""
+    """Every matrix with counts, by architecture and then by suite; starts and stops of tracers are not counted."""
     suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "cost"]
-    return [found for suite in suites if (found := matrix(catalogue, suite)).cells]
+    places = ((architecture, suite) for architecture in architectures(catalogue) for suite in suites)
+    return [found for architecture, suite in places if (found := matrix(catalogue, suite, architecture)).cells]
 
 
-def matrix(catalogue: Catalogue, suite: Suite, case_id: str | None = None) -> Matrix:
+def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str | None = None) -> Matrix:
     """What was counted of a suite, or of one of its cases; each cell is the current number there.
 
     Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
     """
     runs: dict[tuple[Row, Column], list[Number]] = defaultdict(list)
-    for submission in newest_first(catalogue.counted):
-        if submission.suite == suite.id:
+    for submission in counted(catalogue):
+        if submission.suite == suite.id and architecture_of(submission) == architecture:
             for one in (one for one in submission.numbers if case_id in {None, one.case}):
                 runs[row_of(one), column_of(one)].append(one)
     cells = {place: best(numbers) for place, numbers in runs.items()}
     kernels = sorted({column.kernel for _, column in cells}, key=release_order)
-    return Matrix(suite, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
+    return Matrix(suite, architecture, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
+
+
+def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
+    """What was counted of a case, a matrix for each architecture on which anything was."""
+    each = (matrix(catalogue, suite, architecture, case_id) for architecture in architectures(catalogue))
+    return [one for one in each if one.cells]
+
+
+def architectures(catalogue: Catalogue) -> list[str]:
+    """Those on which anything was counted, by their one name; those that readers have a word for come first."""
+    return sorted({architecture_of(one) for one in catalogue.counted}, key=architecture_order)
+
+
+def architecture_order(architecture: str) -> tuple[int, str]:
+    """x86-64 first, then the others that readers have a word for, then the rest by name."""
+    known = list(ARCHITECTURES)
+    return known.index(architecture) if architecture in known else len(known), architecture
+
+
+def architecture_of(submission: Submission) -> str:
+    """The architecture on which a submission was made, by its one name: `x86_64`, `aarch64`."""
+    return canonical_architecture(submission.document.machine.architecture)
+
+
+def counted(catalogue: Catalogue) -> list[Submission]:
+    """The counts that pages show, newest first: where a kernel was counted on more CPUs and on fewer, those on more.
+
+    On the only CPU the kernel does more at some probes, and the tracer's own work is counted (METHOD.md).
+    """
+    most: dict[tuple[str, ...], int] = defaultdict(int)
+    for one in catalogue.counted:
+        most[_counted_of(one)] = max(most[_counted_of(one)], one.document.machine.threads)
+    return [one for one in newest_first(catalogue.counted) if one.document.machine.threads == most[_counted_of(one)]]
+
+
+def _counted_of(one: Submission) -> tuple[str, ...]:
+    return architecture_of(one), one.suite, release_series(one.document.system.kernel_release)
 
 
 def row_of(one: Number) -> Row:
@@ -106,7 +152,7 @@ def column_of(one: Number) -> Column:
 
 
 def between_kernels(found: Matrix) -> list[Comparison]:
-    """Each sound count against that of the kernel before, of the same case, tracer and version."""
+    """Each sound count against that of the kernel before, of the same case, tracer, version and number of CPUs."""
     lines = (found.along_kernels(row, tracer) for row in found.events() for tracer in found.tracers)
     return [one for line in lines for one in _changes(line)]
 
@@ -119,7 +165,10 @@ def between_versions(found: Matrix) -> list[Comparison]:
 
 
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
-    """How prose calls each release: `Linux 6.1`, or the whole release where another of the series stands beside it."""
+    """How prose calls each release of one architecture: `Linux 6.1`.
+
+    It is the whole release where another of the series stands beside it.
+    """
     releases = list(dict.fromkeys(kernels))
     series = [release_series(release) for release in releases]
     return {
@@ -128,13 +177,26 @@ def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
     }
 
 
+def names_of_all(found: Iterable[Matrix]) -> dict[str, str]:
+    """The same of the kernels of several matrices."""
+    kernels: dict[str, list[str]] = defaultdict(list)
+    for one in found:
+        kernels[one.architecture] += one.kernels
+    return {release: name for some in kernels.values() for release, name in kernel_names(some).items()}
+
+
 def release_order(release: str) -> tuple[tuple[int, ...], str]:
     """The numbers of a release or version, by which 5.10 comes after 5.9; text decides between equals."""
     return tuple(int(number) for number in NUMBER.findall(release)), release
 
 
 def _changes(line: Iterable[Number]) -> list[Comparison]:
-    return [compare(first, second) for first, second in pairwise(one for one in line if one.is_sound)]
+    pairs = pairwise(one for one in line if one.is_sound)
+    return [compare(first, second) for first, second in pairs if _threads(first) == _threads(second)]
+
+
+def _threads(one: Number) -> int:
+    return one.submission.document.machine.threads
 
 
 def _rows(suite: Suite, cells: Iterable[tuple[Row, Column]]) -> tuple[Row, ...]:

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
-from probe_effect.compare.kernels import release_order
+from probe_effect.compare.kernels import architecture_of, architecture_order, counted, release_order
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
-from probe_effect.numbers.names import machine_label, release_series, short_id, tool
+from probe_effect.numbers.names import architecture, machine_label, release_series, short_id, tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class Machine(Side):
 
 
 def subjects(catalogue: Catalogue) -> list[Machine]:
-    """Those whose times were measured, as they ran last, then those that count, the oldest kernel first."""
+    """Those whose times were measured, as they ran last, then those that count, x86-64 and the oldest kernel first."""
     machines = sorted(_machines(catalogue), key=_kernel_order)
     times = Counter(one.label for one in machines)
     return [
@@ -51,10 +51,18 @@ def subjects(catalogue: Catalogue) -> list[Machine]:
 
 
 def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
-    """Those that a form offers from the start: of times what other pages show, of counts the newest kernels."""
+    """Those that a form offers from the start: of times and of counts what other pages show, of each so many.
+
+    Of counts they are the newest kernels of each architecture.
+    """
     shown = set(shown_machines(catalogue.numbers))
-    counting = [one for one in machines if one.metric == "instructions"][-MOST_MACHINES:]
-    return [*(one for one in machines if one.metric == "time" and one.name in shown), *counting]
+    current = {one.machine for one in counted(catalogue)}
+    counting: dict[str, list[Machine]] = {}
+    for one in machines:
+        if one.metric == "instructions" and one.name in current:
+            counting.setdefault(architecture_of(one.submissions[0]), []).append(one)
+    newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
+    return [*(one for one in machines if one.metric == "time" and one.name in shown), *newest]
 
 
 def _machines(catalogue: Catalogue) -> Iterator[Machine]:
@@ -68,14 +76,17 @@ def _machines(catalogue: Catalogue) -> Iterator[Machine]:
 
 
 def _label(newest: Submission) -> str:
-    """What sentences call a machine; one that counts by its kernel alone."""
+    """What sentences call a machine; one that counts by its kernel and architecture."""
     if newest.metric == "time":
         return machine_label(newest)
-    return f"Linux {release_series(newest.document.system.kernel_release)}"
+    machine, system = newest.document.machine, newest.document.system
+    return f"Linux {release_series(system.kernel_release)}, {architecture(machine.architecture)}"
 
 
 def _kernel_order(one: Machine) -> tuple[object, ...]:
-    """Those that count last, by kernel; the others stay as they are."""
+    """Those that count last, by architecture and kernel; the others stay as they are."""
     if one.metric == "time":
         return (0,)
-    return 1, release_order(one.submissions[0].document.system.kernel_release)
+    newest = one.submissions[0]
+    place = architecture_order(architecture_of(newest))
+    return 1, place, release_order(newest.document.system.kernel_release)

@@ -2,8 +2,9 @@
 
 Keys of times are in `exports.measured_facts`. The others:
 
-- `instructions.[<architecture>.]<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an
-  emulated machine; without an architecture on x86-64, else as `instructions.arm64.6.12.libbpf.02-kprobe`.
+- `instructions.<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an emulated machine of
+  x86-64, as pages show them; `instructions.arm64.<..>` on arm64.
+- `instructions.one-cpu.<..>` and `instructions.arm64.one-cpu.<..>`: those counted where the tracer shares the only CPU.
 - `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
   formula gives.
 - `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is.
@@ -16,6 +17,7 @@ import re
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.compare.kernels import counted
 from probe_effect.exports import measured_facts
 from probe_effect.exports.measured_facts import fact
 from probe_effect.numbers import names
@@ -48,16 +50,16 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
         ratios: keys of ratios that are wanted beside all others; one that cannot be made is left out.
     """
     figures = {f"{source.id}.{one.figure}": (source, one) for source in catalogue.sources for one in source.figures}
-    counted = _current_counts(catalogue)
+    counts = _current_counts(catalogue)
     found = measured_facts.facts(catalogue, ratios) | dict(_data(catalogue))
-    found |= {key: _count(one) for key, one in counted.items()}
+    found |= {key: _count(one) for key, one in counts.items()}
     found |= dict(pair for source in catalogue.sources for pair in _published(source))
     for key in ratios:
         first, _, second = key.partition("/")
         if first in figures and second in figures and (ratio := _ratio(figures[first], figures[second])):
             found[key] = ratio
-        if first in counted and second in counted:
-            found[key] = _ratio_of_counts(counted[first], counted[second])
+        if first in counts and second in counts:
+            found[key] = _ratio_of_counts(counts[first], counts[second])
     return found
 
 
@@ -106,13 +108,16 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
     """The current count of each architecture, kernel series, tracer, case and level, where it is sound."""
     found: dict[str, Number] = {}
+    shown = set(counted(catalogue))
     for one in catalogue.numbers.current("instructions"):
-        if one.is_sound:
-            document = one.submission.document
-            series = names.release_series(document.system.kernel_release)
-            architecture = names.architecture(document.machine.architecture)
-            own = "" if architecture == names.X86_64 else f"{architecture}."
-            found.setdefault(f"instructions.{own}{series}.{one.name}", one)
+        machine, system = one.submission.document.machine, one.submission.document.system
+        key = f"{names.release_series(system.kernel_release)}.{one.name}"
+        architecture = names.architecture(machine.architecture)
+        start = "instructions" if architecture == names.X86_64 else f"instructions.{architecture}"
+        if one.is_sound and one.submission in shown:
+            found.setdefault(f"{start}.{key}", one)
+        if one.is_sound and machine.threads == 1:
+            found.setdefault(f"{start}.one-cpu.{key}", one)
     return found
 
 

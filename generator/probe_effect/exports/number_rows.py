@@ -92,6 +92,8 @@ COST_FIELDS = (
 )
 COUNT_FIELDS = (
     *PLACE_FIELDS,
+    Field("architecture", "string", "Instruction set of the emulated machine; counts of two are never compared."),
+    Field("cpus", "integer", "CPUs of the emulated machine; the only one is shared by the tracer and the workload."),
     *_fields("baseline", "instructions", "Untraced instructions for each event: median of the blocks.", RANGE),
     *_fields("cost", "instructions", "Added instructions for each event: median of the blocks.", RANGE),
     *EVENT_FIELDS,
@@ -163,7 +165,9 @@ def _time(one: Number) -> Cells:
 def _count(one: Number) -> Cells:
     """Cells of a count that it does not have under their own names."""
     ends = _ends("baseline", "instructions", one.baseline, RANGE) | _ends("cost", "instructions", one.cost, RANGE)
-    return {**ends, "faults": "; ".join(one.faults) or None}
+    machine = one.submission.document.machine
+    place: Cells = {"architecture": names.architecture(machine.architecture), "cpus": machine.threads}
+    return {**place, **ends, "faults": "; ".join(one.faults) or None}
 
 
 def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = INTERVAL) -> dict[str, float | None]:

@@ -52,6 +52,11 @@ def kernel(machine_id: str) -> str:
     return f"/kernels/{machine_id}/"
 
 
+def architecture(name: str) -> str:
+    """The page of an architecture on which anything was counted, by its one name."""
+    return f"/kernels/{names.architecture(name)}/"
+
+
 def machine_of(submission: Submission) -> str:
     """The page of the machine of a submission."""
     return machine(submission.machine) if submission.metric == "time" else kernel(submission.machine)

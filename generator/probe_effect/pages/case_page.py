@@ -14,7 +14,7 @@ from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.comparison import compare
-from probe_effect.compare.kernels import kernel_names, matrix
+from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_machine
@@ -99,7 +99,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         printed=source_page.shown,
         said=list(own_use.sentences(measured)),
         growths=own_use.growths(measured),
-        counted=matrix(catalogue, folder.suite, case.id),
+        counted=matrices_of_case(catalogue, folder.suite, case.id),
         kernel_names=kernel_names,
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
     )

@@ -195,6 +195,7 @@ COMPARED = (
     _figure("counts", "Instructions", "Both counts, from the first to the second.", INSTRUCTIONS),
     Column("from", "From", "The kernel, or the version, of the first count."),
     Column("to", "To", "The kernel, or the version, of the second count."),
+    Column("cause", "Cause", "What made it more or fewer, where that is known, and how sure that is."),
 )
 PUBLISHED = (
     Column("source", "Source", "Who printed the figure; its page has all of them."),
@@ -286,6 +287,8 @@ LISTS = (
     Column("day", "Day", "The day, UTC."),
     Column("tracers", "Tracers", "Which tools took part, with their versions."),
     Column("kernel", "Kernel", "Kernel release."),
+    Column("architecture", "Architecture", "The instruction set of the machine."),
+    _figure("cpus", "CPUs", "How many CPUs the machine has; the only one is shared by tracer and workload."),
     Column("system", "System", "Distribution and its version."),
     Column("versions", "Versions seen", "The versions of the tool that submissions have, as it prints them."),
     _figure("cases", "Cases", "How many cases."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.compare.kernels import kernel_names, matrix
+from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.numbers.home import home_numbers
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import render
@@ -12,6 +12,7 @@ from probe_effect.pages.markdown import render
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from probe_effect.compare.kernels import Matrix
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
     from probe_effect.reduce.submission import Number
 
@@ -54,23 +55,23 @@ def _suite(folder: SuiteFolder, found: Iterable[Number], catalogue: Catalogue) -
 
 
 def _kernels(catalogue: Catalogue, folder: SuiteFolder, case_id: str) -> str | None:
-    """The sound counts of a case by kernel and tracer version; None where there are none."""
-    counted = matrix(catalogue, folder.suite, case_id)
-    shown = kernel_names(counted.kernels)
-    rows = [
+    """The sound counts of a case by kernel and tracer version, for each architecture; None where there are none."""
+    title = catalogue.titles.get(case_id, case_id)
+    each = [(one, _rows(one)) for one in matrices_of_case(catalogue, folder.suite, case_id)]
+    tables = [(one.architecture, list(kernel_names(one.kernels).values()), rows) for one, rows in each if rows]
+    return render("fragments/guide-kernels.md.j2", tables=tables, case_id=case_id, title=title) if tables else None
+
+
+def _rows(found: Matrix) -> list[tuple[str, list[str]]]:
+    """Tracer with its version, and its sound counts kernel by kernel."""
+    return [
         (f"{instructions.short(tracer)}{f' ({row.level})' if row.level else ''}", cells)
-        for row in counted.rows
-        for tracer in counted.tracers
+        for row in found.rows
+        for tracer in found.tracers
         if any(
             cells := [
-                instructions.cell(cell) if (cell := counted.cell(row, kernel, tracer)) and cell.is_sound else ""
-                for kernel in counted.kernels
+                instructions.cell(cell) if (cell := found.cell(row, kernel, tracer)) and cell.is_sound else ""
+                for kernel in found.kernels
             ]
         )
     ]
-    title = catalogue.titles.get(case_id, case_id)
-    if not rows:
-        return None
-    return render(
-        "fragments/guide-kernels.md.j2", rows=rows, kernels=list(shown.values()), case_id=case_id, title=title
-    )

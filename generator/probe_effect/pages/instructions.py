@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, UNTRACED_LIMIT_RATIO, Comparison, compare
+from probe_effect.compare.comparison import (
+    ANOTHER_ARCHITECTURE,
+    REPEATABILITY_LIMIT_RATIO,
+    UNTRACED_LIMIT_RATIO,
+    Comparison,
+    compare,
+)
 from probe_effect.compare.kernels import column_of, kernel_names
 from probe_effect.numbers.names import quoted
 
@@ -87,6 +93,7 @@ def words_of_outcomes() -> dict[str, object]:
         "sided": ["higher", "lower"],
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
         "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
+        "another_architecture": ANOTHER_ARCHITECTURE,
     }
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
+from probe_effect.numbers import names
+from probe_effect.pages import addresses
 from probe_effect.pages.instructions import short, tracer
 
 if TYPE_CHECKING:
@@ -20,8 +22,9 @@ NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; 
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
-    """Every chart of the section."""
-    return [chart for found in matrices(catalogue) for chart in charts_of(found)]
+    """Every chart of the pages of architectures."""
+    known = (found for found in matrices(catalogue) if found.architecture in names.ARCHITECTURES)
+    return [chart for found in known for chart in charts_of(found)]
 
 
 def charts_of(found: Matrix) -> list[Chart]:
@@ -30,36 +33,43 @@ def charts_of(found: Matrix) -> list[Chart]:
 
 
 def _by_kernel(found: Matrix) -> list[Chart]:
-    drawn, names = _drawn(found), kernel_names(found.kernels)
+    drawn, called = _drawn(found), kernel_names(found.kernels)
     lines = {name: [one for one in drawn if column_of(one).tracer == name] for name in found.tracers}
     # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
     chosen = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
-    counts = [Dot(_label(one), names[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
+    counts = [Dot(_label(one), called[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
     sentence = (
         f"Instructions that one event adds with {short(chosen)}, kernel by kernel; a line joins the dots of a case."
     )
     several = len({count.series for count in counts}) > 1
-    return [_chart(found, "kernels", sentence, counts, list(names.values()))] if several else []
+    return [_chart(found, "kernels", sentence, counts, list(called.values()))] if several else []
 
 
 def _by_tracer(found: Matrix) -> list[Chart]:
-    drawn, names = _drawn(found), kernel_names(found.kernels)
+    drawn, called = _drawn(found), kernel_names(found.kernels)
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
     counts = [Dot(_label(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     sentence = (
-        f"Instructions that one event adds on {names[kernel]}, tracer by tracer; a line joins the dots of a case."
+        f"Instructions that one event adds on {called[kernel]}, tracer by tracer; a line joins the dots of a case."
     )
     return [_chart(found, "tracers", sentence, counts, series)] if counts else []
 
 
 def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Dot], series: Sequence[str]) -> Chart:
-    title = f"{found.suite.title}: instructions by {by.removesuffix('s')}"
+    where = names.architecture(found.architecture)
+    title = f"{found.suite.title}: instructions on {where} by {by.removesuffix('s')}"
     note = NOTE if len(_drawn(found)) < len(_counted(found)) else None
-    name = f"instructions-{found.suite.id}-{by}"
-    return instruction_chart(name, title, sentence, counts, series=series, note=note, page="/kernels/")
+    page = addresses.architecture(found.architecture)
+    return instruction_chart(chart_name(found, by), title, sentence, counts, series=series, note=note, page=page)
+
+
+def chart_name(found: Matrix, by: str) -> str:
+    """The name of a chart, which is part of an address: those of x86-64 were there before any other architecture."""
+    word = names.architecture(found.architecture)
+    return f"instructions-{'' if word == names.X86_64 else f'{word}-'}{found.suite.id}-{by}"
 
 
 def _drawn(found: Matrix) -> list[Number]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 SPECIAL = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<!\w)-|-(?!\w)|(?<=\d)[.)](?=\s|$)|^ (?= )")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+CODE = re.compile(r"`([A-Za-z0-9][A-Za-z0-9._ ()/-]*)`")
 PLAIN_WORD = re.compile(r"(--)?[A-Za-z0-9][A-Za-z0-9._/=-]*")
 
 
@@ -41,6 +42,15 @@ def escape(value: object) -> Markup:
     text = units.MISSING if value is None else str(value)
     text = DIRECTION.sub("\ufffd", CONTROL.sub(" ", text))
     return Markup(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))  # noqa: S704 (this is the escaping)
+
+
+def coded(text: str) -> Markup:
+    """`text` escaped, but for what stands between backticks and is plain: that is shown as code."""
+    parts = CODE.split(text)
+    return Markup("").join(
+        Markup(f"`{part}`") if place % 2 else escape(part)  # noqa: S704 (plain, as `CODE` says)
+        for place, part in enumerate(parts)
+    )
 
 
 def is_plain_word(word: str) -> bool:
@@ -80,6 +90,7 @@ def environment() -> Environment:
         "rate": units.rate,
         "count": units.count,
         "size": units.size,
+        "coded": coded,
     }
     return made
 

@@ -9,12 +9,14 @@ from probe_effect.numbers.citation import Subject, cite
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import (
     addresses,
+    architecture_page,
     case_page,
     citing,
     companion,
     explore_page,
     fragments,
     guide_fragments,
+    kernel_changes,
     kernel_charts,
     kernels_page,
     lists,
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from probe_effect.numbers.citation import Citation
 
 
+FIRST_MACHINE = 101
+"""The weight of the first emulated machine's page, which stands behind those of the architectures."""
+
+
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
     found = evidence(catalogue)
@@ -51,12 +57,13 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         yield f"sources/{source.id}.md", source_page.write(source, catalogue)
     for machine, submissions in catalogue.numbers.machines().items():
         yield f"machines/{machine}.md", machine_page.write(submissions, catalogue)
-    for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=1):
+    yield from architecture_page.write_all(catalogue)
+    for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=FIRST_MACHINE):
         yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, place)
     for release in catalogue.releases:
         yield f"releases/{release.version}.md", releases_page.write(release, catalogue)
     yield from lists.write_further(catalogue)
-    if changes := kernels_page.write_changes(catalogue):
+    if changes := kernel_changes.write(catalogue):
         yield "kernels/changes.md", changes
     for one in catalogue.everything:
         yield f"results/{one.id}.md", submission_page.write(one, catalogue)

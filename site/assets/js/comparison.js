@@ -38,7 +38,7 @@
     return { value, low: lowRatio(c, d) * scale, high: -lowRatio(opposite(c), d) * scale };
   };
 
-  const reasons = (first, second) => [...new Set([...first.faults, ...second.faults])].sort().join("; ") || null;
+  const reasons = (first, second, ...further) => [...new Set([...first.faults, ...second.faults, ...further])].sort().join("; ") || null;
 
   const outcomeOf = (by, reason, isClear) => {
     if (reason !== null) return "not comparable";
@@ -59,7 +59,7 @@
   // the share of the first by which the second differs.
   const counts = (first, second, words) => {
     const [before, after] = [first.cost, second.cost];
-    const reason = reasons(first, second);
+    const reason = reasons(first, second, ...(first.architecture === second.architecture ? [] : [words.another_architecture]));
     const by = after.value - before.value;
     const least = Math.max(words.limit_ratio * Math.min(Math.abs(before.value), Math.abs(after.value)),
       words.untraced_limit_ratio * Math.max(first.untraced, second.untraced));

@@ -1,0 +1,93 @@
+"""Counts of one architecture beside those of another, of the same suite, kernel series and tracer.
+
+An instruction of one is not the work of an instruction of another, so counts themselves are never compared. What can
+be is each case against the architecture's own untraced operation, the order of the cases, and which cases exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.compare.kernels import release_order
+from probe_effect.numbers.names import release_series
+from probe_effect.stats.correlation import Correlation, kendall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from probe_effect.compare.kernels import Matrix, Row
+    from probe_effect.reduce.submission import Number
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
+
+    `pairs`: the cases that both have a sound count of; `only`: those of each side that the other has none of, with any
+    tracer; `correlation`: of the two orders, None of fewer than two pairs.
+    """
+
+    matrices: tuple[Matrix, Matrix]
+    series: str
+    tracer: str
+    pairs: tuple[tuple[Number, Number], ...]
+    only: tuple[tuple[Row, ...], tuple[Row, ...]]
+    correlation: Correlation | None
+
+    def furthest(self, most: int) -> list[tuple[Number, Number]]:
+        """Up to `most` pairs, those first whose shares of an untraced operation lie furthest apart as a ratio."""
+        apart = {pair: share(pair[1]) / share(pair[0]) for pair in self.pairs if min(map(share, pair)) > 0}
+        return sorted(apart, key=lambda pair: max(apart[pair], 1 / apart[pair]), reverse=True)[:most]
+
+
+def share(one: Number) -> float:
+    """What an event adds to an untraced operation of its own machine, as a share of it; 0 where that is not known."""
+    return one.added_ratio or 0.0
+
+
+def beside(found: Sequence[Matrix]) -> list[Beside]:
+    """Each two architectures in each suite that both have counts of: where they have most cases in common.
+
+    Of places with as many, the newest kernel and then the first tracer.
+    """
+    pairs = [pair for pair in combinations(found, 2) if pair[0].suite is pair[1].suite]
+    return [best for pair in pairs if (best := _most_in_common(pair)) is not None]
+
+
+def _most_in_common(pair: tuple[Matrix, Matrix]) -> Beside | None:
+    first, second = (_newest(one.kernels) for one in pair)
+    places = [
+        _beside(pair, series, tracer)
+        for series in sorted(first.keys() & second.keys(), key=release_order, reverse=True)
+        for tracer in pair[0].tracers
+        if tracer in pair[1].tracers
+    ]
+    return max((one for one in places if one.pairs), key=lambda one: len(one.pairs), default=None)
+
+
+def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> Beside:
+    kernels = [_newest(one.kernels)[series] for one in matrices]
+    cells = [
+        {row: cell for row in one.events() if (cell := one.cell(row, kernel, tracer)) is not None and cell.is_sound}
+        for one, kernel in zip(matrices, kernels, strict=True)
+    ]
+    pairs = tuple((one, cells[1][row]) for row, one in cells[0].items() if row in cells[1])
+    costs = np.array([[one.known_cost.value for one in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2).T
+    counted = [_counted(one, kernel) for one, kernel in zip(matrices, kernels, strict=True)]
+    only = tuple(tuple(row for row in own if row not in other) for own, other in (counted, reversed(counted)))
+    return Beside(matrices, series, tracer, pairs, (only[0], only[1]), kendall(*costs))
+
+
+def _counted(found: Matrix, kernel: str) -> list[Row]:
+    """The rows with a count on a kernel, by whichever tracer."""
+    cells = ((row, found.cell(row, kernel, tracer)) for row in found.events() for tracer in found.tracers)
+    return list(dict.fromkeys(row for row, cell in cells if cell is not None and cell.cost is not None))
+
+
+def _newest(kernels: Iterable[str]) -> dict[str, str]:
+    """Kernel series to the newest release of it; `kernels` are in order."""
+    return {release_series(kernel): kernel for kernel in kernels}

@@ -1,0 +1,130 @@
+"""A page for each architecture: what changed there, charts and tables of every count, and what was not counted."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
+from probe_effect.compare.comparison import compare, largest
+from probe_effect.compare.kernels import column_of, kernel_names, matrices, names_of_all, release_order
+from probe_effect.numbers import names
+from probe_effect.pages import addresses, instructions
+from probe_effect.pages.kernel_changes import WAYS
+from probe_effect.pages.kernel_charts import charts_of
+from probe_effect.pages.markdown import page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.compare.kernels import Matrix, Row
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.reduce.submission import Number
+
+MOST_SAID = 3
+"""Changes of a suite that the page begins with."""
+
+LOWER_BOUND = "libbpf "
+"""How the tracer is called that does nothing but what a probe asks for."""
+
+
+def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Path and page for each architecture that readers have a word for."""
+    each = groupby(matrices(catalogue), key=lambda one: one.architecture)
+    for place, (architecture, some) in enumerate(each, start=1):
+        if architecture in names.ARCHITECTURES:
+            yield f"{addresses.architecture(architecture).strip('/')}.md", _write(list(some), catalogue, place)
+
+
+def _write(found: list[Matrix], catalogue: Catalogue, place: int) -> str:
+    kernels = names_of_all(found)
+    word = names.architecture(found[0].architecture)
+    ordered = sorted(kernels, key=release_order)
+    front = {
+        "title": f"Instructions on {word}",
+        "kicker": "kernels",
+        "description": f"How many instructions one traced event takes on {word}, {kernels[ordered[0]]} to "
+        f"{kernels[ordered[-1]]}: charts and tables of every count, and what was not counted.",
+        "weight": place,
+    }
+    return page(
+        "architecture.md.j2",
+        front,
+        matrices=found,
+        kernels=kernels,
+        titles=catalogue.titles,
+        findings=findings(found, kernels),
+        charts=charts_of,
+        flagged=flagged,
+        uncounted=uncounted,
+        heads=heads,
+    )
+
+
+def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[str]]:
+    """What changed from the oldest kernel to the newest, and since when probes exist; then how much differs at all."""
+    said = [group for each in found for group in (_over_all(each, kernels), since(each, kernels)) if len(group) > 1]
+    return [*said, *([instructions.extent(some, way.title)] for way in WAYS if (some := way.of_all(found)))]
+
+
+def plain_tracer(found: Matrix) -> str:
+    """Libbpf where it was counted, which does nothing but what a probe asks for; else the first tracer."""
+    return next((tracer for tracer in found.tracers if tracer.startswith(LOWER_BOUND)), found.tracers[0])
+
+
+def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
+    """The largest changes of plain probes from the oldest kernel to the newest, with libbpf where it was counted."""
+    plain = {case.id for case in found.suite.cases if case.action in PLAIN_ACTIONS}
+    lines = (found.along_kernels(row, plain_tracer(found)) for row in found.events() if row.case in plain)
+    sound = [[one for one in line if one.is_sound] for line in lines]
+    ends = (found.kernels[0], found.kernels[-1])
+    whole = (line for line in sound if line and (column_of(line[0]).kernel, column_of(line[-1]).kernel) == ends)
+    compared = largest([compare(line[0], line[-1]) for line in whole if len(line) > 1], MOST_SAID)
+    head = f"{found.suite.title}: which probes changed most, from the oldest kernel here to the newest."
+    return [head, *(instructions.between_kernels(one, kernels) for one in compared)]
+
+
+def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
+    """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
+    firsts: dict[str, list[str]] = {}
+    for row in found.events():
+        if (first := first_kernel(found, row)) is not None:
+            title = next(one.title for (place, _), one in found.cells.items() if place == row)
+            firsts.setdefault(first, []).append(names.quoted(title))
+    head = f"{found.suite.title}: what could not be counted on older kernels here."
+    ordered = sorted(firsts, key=release_order)
+    return [head, *(f"From {kernels[kernel]} on: {', '.join(firsts[kernel])}." for kernel in ordered)]
+
+
+def first_kernel(found: Matrix, row: Row) -> str | None:
+    """The first kernel on which a case could be counted; None where nobody tried it on an older one, or never could."""
+    cells = [one for tracer in found.tracers for one in found.along_kernels(row, tracer)]
+    known = {column_of(one).kernel for one in cells if one.cost is not None}
+    first = next((kernel for kernel in found.kernels if kernel in known), None)
+    is_late = first is not None and any(release_order(column_of(one).kernel) < release_order(first) for one in cells)
+    return first if is_late else None
+
+
+def heads(found: Matrix) -> list[str]:
+    """The kernels of a table whose title says that they are Linux."""
+    return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
+
+
+def flagged(found: Matrix) -> dict[tuple[str, str], list[str]]:
+    """Case with tracer, and what is wrong, to the kernels where it is: shown, but neither ranked nor compared."""
+    faulty = (one for one in found.all() if one.cost is not None and one.faults)
+    return _kernels_of(faulty, lambda one: "; ".join(one.faults))
+
+
+def uncounted(found: Matrix) -> dict[tuple[str, str], list[str]]:
+    """Case with tracer, and the reason why there is no count, to the kernels where that is so."""
+    missing = (one for one in found.all() if one.cost is None)
+    return _kernels_of(missing, lambda one: f"{one.status}: {one.note}")
+
+
+def _kernels_of(some: Iterable[Number], reason: Callable[[Number], str]) -> dict[tuple[str, str], list[str]]:
+    kernels: dict[tuple[str, str], list[str]] = {}
+    for one in some:
+        what = f"{instructions.subject(one)} with {instructions.tracer(one)}"
+        kernels.setdefault((what, reason(one)), []).append(column_of(one).kernel)
+    return kernels
