@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
 from probe_effect.compare.comparison import compare, largest
-from probe_effect.compare.kernels import column_of, kernel_names, matrices, names_of_all, release_order
+from probe_effect.compare.kernels import column_of, matrices, names_of_all, release_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, instructions
 from probe_effect.pages.kernel_changes import WAYS
-from probe_effect.pages.kernel_charts import charts_of
+from probe_effect.pages.kernel_charts import charts_of, short_names
 from probe_effect.pages.markdown import page
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _write(found: list[Matrix], catalogue: Catalogue, place: int) -> str:
         charts=charts_of,
         flagged=flagged,
         uncounted=uncounted,
-        heads=heads,
+        heads=short_names,
     )
 
 
@@ -103,11 +103,6 @@ def first_kernel(found: Matrix, row: Row) -> str | None:
     first = next((kernel for kernel in found.kernels if kernel in known), None)
     is_late = first is not None and any(release_order(column_of(one).kernel) < release_order(first) for one in cells)
     return first if is_late else None
-
-
-def heads(found: Matrix) -> list[str]:
-    """The kernels of a table whose title says that they are Linux."""
-    return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
 
 
 def flagged(found: Matrix) -> dict[tuple[str, str], list[str]]:

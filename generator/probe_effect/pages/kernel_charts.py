@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.dots import Dot, instruction_chart
+from probe_effect.charts.panels import Point, panels_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
 from probe_effect.numbers import names
 from probe_effect.pages import addresses
@@ -28,21 +29,77 @@ def charts(catalogue: Catalogue) -> list[Chart]:
 
 
 def charts_of(found: Matrix) -> list[Chart]:
-    """The counts of the tracer with most kernels by kernel, and those of the kernel with most tracers by tracer."""
-    return [*_by_kernel(found), *_by_tracer(found)]
+    """Each case kernel by kernel and version by version, then the kernel with most tracers, tracer by tracer."""
+    return [*_by_kernel(found), *_by_version(found), *_by_tracer(found)]
 
 
 def _by_kernel(found: Matrix) -> list[Chart]:
-    drawn, called = _drawn(found), kernel_names(found.kernels)
-    lines = {name: [one for one in drawn if column_of(one).tracer == name] for name in found.tracers}
-    # Of tracers with as many kernels the first, which has most rows; a single kernel has nothing beside it.
-    chosen = max(lines, key=lambda name: len({column_of(one).kernel for one in lines[name]}))
-    counts = [Dot(_label(one), called[column_of(one).kernel], one.known_cost) for one in lines[chosen]]
+    """A panel for each case that was counted on several kernels, with a line for each tracer."""
+    heads = dict(zip(found.kernels, short_names(found), strict=True))
+    points = [
+        Point(_label(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
+        for one in _drawn(found)
+    ]
+    series = list(dict.fromkeys(short(name) for name in found.tracers))
+    places = list(heads.values())
     sentence = (
-        f"Instructions that one event adds with {short(chosen)}, kernel by kernel; a line joins the dots of a case."
+        "Instructions that one event adds, a panel for each case and a line for each tracer, "
+        f"from Linux {places[0]} to {places[-1]}."
     )
-    several = len({count.series for count in counts}) > 1
-    return [_chart(found, "kernels", sentence, counts, list(called.values()))] if several else []
+    return _panels(found, ("kernels", "kernel"), sentence, points, places=places, series=series)
+
+
+def _by_version(found: Matrix) -> list[Chart]:
+    """A panel for each case counted with several versions of the tool that has most of them, a line for each kernel."""
+    versions: dict[str, list[str]] = {}
+    for name in found.tracers:
+        versions.setdefault(name.partition(" ")[0], []).append(name)
+    tool, names_of_tool = max(versions.items(), key=lambda pair: len(pair[1]))
+    called = kernel_names(found.kernels)
+    places = {name: short(name).removeprefix(f"{tool} ") for name in names_of_tool}
+    points = [
+        Point(_label(one), called[column_of(one).kernel], places[column_of(one).tracer], one.known_cost)
+        for one in _drawn(found)
+        if column_of(one).tracer in places
+    ]
+    sentence = (
+        f"Instructions that one event adds, a panel for each case and a line for each kernel, over versions of {tool}."
+    )
+    by = ("versions", f"version of {tool}")
+    return _panels(found, by, sentence, points, places=list(places.values()), series=list(called.values()))
+
+
+def _panels(
+    found: Matrix,
+    by: tuple[str, str],
+    sentence: str,
+    points: Sequence[Point],
+    *,
+    places: Sequence[str],
+    series: Sequence[str],
+) -> list[Chart]:
+    """Of cases that have several places: on a scale of its own a single dot says nothing.
+
+    Args:
+        by: how the chart is called in its address, and in its title.
+    """
+    at: dict[str, set[str]] = {}
+    for one in points:
+        at.setdefault(one.panel, set()).add(one.at)
+    drawn = [one for one in points if len(at[one.panel]) > 1]
+    if not drawn:
+        return []
+    left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
+    title = f"{found.suite.title}: instructions on {names.architecture(found.architecture)} by {by[1]}"
+    page = addresses.architecture(found.architecture)
+    note = f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}"
+    name = chart_name(found, by[0])
+    return [panels_chart(name, title, sentence, drawn, places=places, series=series, note=note, page=page)]
+
+
+def short_names(found: Matrix) -> list[str]:
+    """The kernels where it is said that they are Linux."""
+    return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
 
 
 def _by_tracer(found: Matrix) -> list[Chart]:

@@ -1,0 +1,198 @@
+"""Small multiples: a panel for each thing counted, with a line for each series over the same few places.
+
+Each panel has a scale of its own, from 0 to the greatest value in it, because what is read is the shape of a line, and
+costs differ a hundredfold. Panels are laid out here, in pixels, and not by Vega-Lite's facets, whose size follows from
+labels: a still drawing and the live chart are to fill the same box.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.charts.theme import (
+    AXIS,
+    INK,
+    LAYOUTS,
+    MUTED,
+    PAPER,
+    WIDTHS,
+    Chart,
+    Layout,
+    Spec,
+    TextForm,
+    frame,
+    headed,
+)
+from probe_effect.charts.tracer_look import Look, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.model import Estimate
+
+COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
+CARD_PANELS = 8
+"""Of a card, at most: more could not be read."""
+
+HEIGHT, PLOT_HEIGHT = 152, 62
+"""Of a panel, and of the lines in it; above them stand its title and the greatest value, below them the places."""
+
+GAP, MARGIN = 18, 16
+"""Between panels, and between the edge of a panel and its outermost dots."""
+
+TITLE_LINES, LINE_HEIGHT, LETTER_WIDTH = 2, 14, 6.1
+TEXT_SIZE: dict[Layout, int] = {"wide": 11, "narrow": 11, "card": 17}
+DOT: dict[Layout, int] = {"wide": 40, "narrow": 36, "card": 90}
+LEGEND_ROW, LEGEND_COLUMNS = 20, {"wide": 4, "narrow": 2, "card": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A count in a panel: its series, and the place on the axis; `tracer` gives the series its look, None another."""
+
+    panel: str
+    series: str
+    at: str
+    cost: Estimate
+    tracer: str | None = None
+
+
+def panels_chart(
+    name: str,
+    title: str,
+    sentence: str,
+    points: Sequence[Point],
+    *,
+    places: Sequence[str],
+    series: Sequence[str],
+    note: str | None = None,
+    page: str = "",
+) -> Chart:
+    """The chart of `points`, panels in the order of the points.
+
+    Args:
+        places: what the axis of each panel has, from left to right.
+        series: their order in the legend.
+        page: the address of the page that the chart belongs to.
+    """
+    tracers = {one.series: one.tracer for one in reversed(points)}
+    order = [one for one in series if one in tracers]
+    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
+    every = list(dict.fromkeys(one.panel for one in points))
+    specs: dict[Layout, Spec] = {layout: _spec(layout, points, every, places, seen) for layout in LAYOUTS}
+    specs["card"] = headed(_spec("card", points, every[:CARD_PANELS], places, seen), title, sentence)
+    columns = ("Row", "Series", "At", "Added instructions per event")
+    table = tuple((one.panel, one.series, one.at, _written(one)) for one in points)
+    return Chart(name, title, sentence, tuple(map(_row, points)), specs, note, TextForm(columns, table), page)
+
+
+def _row(one: Point) -> dict[str, str | float | None]:
+    value, least, greatest = one.cost
+    ends = {"cost_instructions": value, "cost_least_instructions": least, "cost_greatest_instructions": greatest}
+    return {"label": one.panel, "series": one.series, "at": one.at, **ends}
+
+
+def _written(one: Point) -> str:
+    return units.spread(one.cost, units.INSTRUCTIONS)
+
+
+def _spec(
+    layout: Layout, points: Sequence[Point], shown: Sequence[str], places: Sequence[str], seen: dict[str, Look]
+) -> Spec:
+    columns = COLUMNS[layout]
+    width = WIDTHS[layout] / columns - GAP
+    rows = -(-len(shown) // columns)
+    corners: Corners = {
+        panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(shown)
+    }
+    greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in shown}
+    step = (width - 2 * MARGIN) / max(len(places) - 1, 1)
+    drawn = [
+        {
+            "label": one.panel,
+            "series": one.series,
+            "at": one.at,
+            "cost": _written(one),
+            "line": f"{one.panel} {one.series}",
+            "x": corners[one.panel][0] + MARGIN + step * places.index(one.at),
+            "y": corners[one.panel][1] + _base() - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
+        }
+        for one in points
+        if one.panel in corners
+    ]
+    used = {value["series"] for value in drawn}
+    known = {name: one for name, one in seen.items() if name in used}
+    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
+    y = {"type": "quantitative", "axis": None, "scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
+    texts = _texts(layout, corners, greatest, places, step)
+    layers = [
+        _frame_lines(corners, width, x, y),
+        *(_text(layout, some, x, y, **look) for some, look in texts),
+        *_lines(layout, x, y, known),
+    ]
+    legend = LEGEND_ROW * -(-len(known) // LEGEND_COLUMNS[layout])
+    return frame(layout, rows * HEIGHT + legend + 20, {"data": {"values": drawn}, "layer": layers})
+
+
+def _base() -> int:
+    """How far below the top of a panel its line of 0 stands."""
+    return TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
+
+
+Corners = dict[str, tuple[float, float]]
+"""Panel to its upper left corner, in pixels."""
+
+
+def _texts(
+    layout: Layout, corners: Corners, greatest: dict[str, float], places: Sequence[str], step: float
+) -> list[tuple[list[Spec], Spec]]:
+    """Titles, greatest values and places, each with how it is written."""
+    letters = int((WIDTHS[layout] / COLUMNS[layout] - GAP) / (LETTER_WIDTH * TEXT_SIZE[layout] / 11))
+    titles, tops, below = [], [], []
+    for panel, (left, top) in corners.items():
+        folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]
+        first = TITLE_LINES - len(folded) + 1
+        titles += [{"x": left, "y": top + LINE_HEIGHT * (first + row), "text": text} for row, text in enumerate(folded)]
+        tops.append({"x": left, "y": top + _base() - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
+        below += [
+            {"x": left + MARGIN + step * place, "y": top + _base() + LINE_HEIGHT, "text": text}
+            for place, text in enumerate(places)
+        ]
+    return [
+        (titles, {"align": "left", "color": INK}),
+        (tops, {"align": "left", "color": MUTED}),
+        (below, {"align": "center", "color": MUTED}),
+    ]
+
+
+def _text(layout: Layout, values: list[Spec], x: Spec, y: Spec, **look: str) -> Spec:
+    mark = {"type": "text", "baseline": "alphabetic", "fontSize": TEXT_SIZE[layout], "aria": False, **look}
+    encoding = {"x": x | {"field": "x"}, "y": y | {"field": "y"}, "text": {"field": "text"}}
+    return {"data": {"values": values}, "mark": mark, "encoding": encoding}
+
+
+def _frame_lines(corners: Corners, width: float, x: Spec, y: Spec) -> Spec:
+    """The line of 0 in each panel."""
+    values = [{"x": left, "x2": left + width, "y": top + _base()} for left, top in corners.values()]
+    mark = {"type": "rule", "color": AXIS, "strokeWidth": 1, "aria": False}
+    encoding = {"x": x | {"field": "x"}, "x2": {"field": "x2"}, "y": y | {"field": "y"}}
+    return {"data": {"values": values}, "mark": mark, "encoding": encoding}
+
+
+def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, Look]) -> list[Spec]:
+    domain = list(seen)
+    field = {"field": "series", "type": "nominal"}
+    legend = {"columns": LEGEND_COLUMNS[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
+    colour = field | {"scale": {"domain": domain, "range": [one.colour for one in seen.values()]}, "legend": legend}
+    shape = field | {"scale": {"domain": domain, "range": [one.shape for one in seen.values()]}, "legend": legend}
+    places = {"x": x | {"field": "x"}, "y": y | {"field": "y"}}
+    line = {"type": "line", "strokeWidth": 1.5, "aria": False}
+    dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 0.7}
+    tooltip = [{"field": name} for name in ("label", "series", "at", "cost")]
+    return [
+        {"mark": line, "encoding": {**places, "color": colour, "detail": {"field": "line", "type": "nominal"}}},
+        {"mark": dot, "encoding": {**places, "color": colour, "shape": shape, "tooltip": tooltip}},
+    ]
