@@ -18,6 +18,7 @@ from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages.architecture_words import only, sentences
+from probe_effect.store.explanations_file import Explanation
 from probe_effect.store.places import DataFolder
 from test_kernels_page import seen
 from written_pages import with_fragments
@@ -184,3 +185,28 @@ def test_the_page_of_a_case_has_a_table_for_each_architecture(pages: dict[str, s
 def test_charts_of_an_architecture_have_names_of_their_own(pages: dict[str, str]) -> None:
     assert '"instructions-per-event-tracers"' in pages["kernels/x86-64.md"]
     assert '"instructions-arm64-per-event-tracers"' in pages["kernels/arm64.md"]
+
+
+def test_the_largest_change_of_each_cause_is_told_with_it_and_the_others_are_counted(tmp_path: Path) -> None:
+    count(tmp_path, "5.10.0-32", {"19-fentry": 36, "20-fexit": 59})
+    count(tmp_path, OLD, {"19-fentry": 129, "20-fexit": 184})
+    copy_suite(tmp_path)
+    cause = Explanation(
+        id="guards",
+        certainty="read",
+        cases=("19-fentry", "20-fexit"),
+        of="kernel",
+        before="5.10",
+        since="5.11",
+        change="more",
+        says="The trampoline calls `migrate_disable()` <first>.",
+        references=("linux-x",),
+    )
+    catalogue = replace(read(tmp_path), explanations=(cause,))
+    found = with_fragments(catalogue)
+    told = found["kernel-findings.md"]
+    assert "(36 to 129). The trampoline calls `migrate_disable()` &#60;first&#62;." in told
+    assert told.count("The trampoline calls") == 1
+    assert '{{< reference "linux-x" >}}' in told
+    assert "1 smaller change has the same cause." in told
+    assert "[1](#causes)" in found["kernels/changes.md"]

@@ -171,7 +171,7 @@ def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | 
 
 
 def _cpus_first(one: Number) -> tuple[int, str]:
-    """Counts with several CPUs first: in those with one is what the tracer itself executes meanwhile."""
+    """Counts with several CPUs first: where there is one the workload has CPU 0, where the kernel may do more."""
     return -one.submission.document.machine.threads, one.id
 
 

@@ -126,7 +126,7 @@ def architecture_of(submission: Submission) -> str:
 def counted(catalogue: Catalogue) -> list[Submission]:
     """The counts that pages show, newest first: where a kernel was counted on more CPUs and on fewer, those on more.
 
-    On the only CPU the kernel does more at some probes, and the tracer's own work is counted (METHOD.md).
+    The only CPU of a machine is CPU 0, where the kernel does more at some probes (METHOD.md, "Instructions").
     """
     most: dict[tuple[str, ...], int] = defaultdict(int)
     for one in catalogue.counted:

@@ -82,14 +82,16 @@ def write(catalogue: Catalogue) -> str | None:
         "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
         "weight": AFTER_MACHINES,
     }
+    why = partial(explanation_of, known=catalogue.explanations)
     return page(
         "changes.md.j2",
         front,
+        why=why,
+        causes=list(dict.fromkeys(cause for some in listed.values() for one in some if (cause := why(one)))),
         changes=listed,
         several=len({one.architecture for one in found}) > 1,
         titles=catalogue.titles,
         column=column_of,
         architecture_of=architecture_of,
         place=lambda name: kernels.get(name, instructions.short(name)),
-        why=partial(explanation_of, known=catalogue.explanations),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.architectures import beside
+from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
 from probe_effect.compare.kernels import (
     architecture_of,
@@ -22,21 +22,21 @@ from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.names import architecture, quoted
 from probe_effect.pages import architecture_words, instructions
 from probe_effect.pages.architecture_page import first_kernel, plain_tracer
-from probe_effect.pages.kernel_changes import WAYS, changes
+from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probe_effect.compare.agreement import CountedOrder
-    from probe_effect.compare.comparison import Comparison
     from probe_effect.compare.kernels import Matrix, Row
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.store.explanations_file import Explanation
     from probe_effect.store.suite_file import Case
 
 MOST_EXPLAINED = 5
-"""Of an architecture and a way to compare, the largest changes that the page tells with their causes."""
+"""Of an architecture and a way to compare, the causes that the page tells, each with the largest change."""
 
 
 class Answer(NamedTuple):
@@ -64,7 +64,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     found = matrices(catalogue)
     own: dict[str, dict[str, object]] = {
         "answers": {"table": table(found), "architectures": list(dict.fromkeys(one.architecture for one in found))},
-        "findings": {"told": told(found), "why": partial(explanation_of, known=catalogue.explanations)},
+        "findings": {"told": told(catalogue, found)},
         "architectures": {"pairs": beside(found), "words": architecture_words},
         "orders": {"orders": orders(catalogue, found)},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
@@ -119,16 +119,29 @@ def _late(own: Iterable[Matrix], plain: Sequence[Case]) -> list[str]:
     return said
 
 
-def told(found: Sequence[Matrix]) -> dict[str, list[list[tuple[str, Comparison]]]]:
-    """Architecture to the largest changes of each way, every one with the sentence on it."""
-    said: dict[str, list[list[tuple[str, Comparison]]]] = {}
+class Told(NamedTuple):
+    """The sentence on a change, its cause where that is known, and how many smaller changes have the same one."""
+
+    sentence: str
+    cause: Explanation | None
+    others: int
+
+
+def told(catalogue: Catalogue, found: Sequence[Matrix]) -> dict[str, list[list[Told]]]:
+    """Architecture to the largest changes of each way, one for each cause."""
     names = names_of_all(found)
+    said: dict[str, list[list[Told]]] = {}
     for name, some in groupby(found, key=lambda one: one.architecture):
-        listed = changes(list(some))
-        each = [
-            [(way.sentence(one, names), one) for one in listed[way][:MOST_EXPLAINED]] for way in WAYS if way in listed
-        ]
-        said |= {name: each} if each else {}
+        for way, listed in changes(list(some)).items():
+            causes: dict[Explanation | Comparison, list[Comparison]] = {}
+            for one in listed:
+                causes.setdefault(explanation_of(one, catalogue.explanations) or one, []).append(one)
+            said.setdefault(name, []).append(
+                [
+                    Told(way.sentence(same[0], names), None if isinstance(cause, Comparison) else cause, len(same) - 1)
+                    for cause, same in list(causes.items())[:MOST_EXPLAINED]
+                ]
+            )
     return said
 
 
