@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.compare.kernels import release_order
+from probe_effect.compare.kernels import release_order, threads_of
 from probe_effect.numbers.names import release_series
 from probe_effect.stats.correlation import Correlation, kendall
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Beside:
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
-    `pairs`: the cases that both have a sound count of; `only`: those of each side that the other has none of, with any
+    `pairs`: the cases that both have a sound count of, on as many CPUs; `only`: those of each side that the other has none of, with any
     tracer; `correlation`: of the two orders, None of fewer than two pairs.
     """
 
@@ -75,7 +75,8 @@ def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> Beside
         {row: cell for row in one.events() if (cell := one.cell(row, kernel, tracer)) is not None and cell.is_sound}
         for one, kernel in zip(matrices, kernels, strict=True)
     ]
-    pairs = tuple((one, cells[1][row]) for row, one in cells[0].items() if row in cells[1])
+    both = ((one, cells[1][row]) for row, one in cells[0].items() if row in cells[1])
+    pairs = tuple((one, other) for one, other in both if threads_of(one) == threads_of(other))
     costs = np.array([[one.known_cost.value for one in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2).T
     counted = [_counted(one, kernel) for one, kernel in zip(matrices, kernels, strict=True)]
     only = tuple(tuple(row for row in own if row not in other) for own, other in (counted, reversed(counted)))

@@ -192,10 +192,11 @@ def release_order(release: str) -> tuple[tuple[int, ...], str]:
 
 def _changes(line: Iterable[Number]) -> list[Comparison]:
     pairs = pairwise(one for one in line if one.is_sound)
-    return [compare(first, second) for first, second in pairs if _threads(first) == _threads(second)]
+    return [compare(first, second) for first, second in pairs if threads_of(first) == threads_of(second)]
 
 
-def _threads(one: Number) -> int:
+def threads_of(one: Number) -> int:
+    """How many CPUs the machine of a count has."""
     return one.submission.document.machine.threads
 
 
