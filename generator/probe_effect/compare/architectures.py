@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Beside:
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
-    `pairs`: the cases that both have a sound count of, on as many CPUs; `only`: those of each side that the other has none of, with any
-    tracer; `correlation`: of the two orders, None of fewer than two pairs.
+    `pairs`: the cases that both have a sound count of, on as many CPUs; `only`: those of each side that the other has
+    none of, with any tracer; `correlation`: of the two orders, None of fewer than two pairs.
     """
 
     matrices: tuple[Matrix, Matrix]
