@@ -42,7 +42,6 @@ def _write(found: list[Matrix], catalogue: Catalogue, place: int) -> str:
     ordered = sorted(kernels, key=release_order)
     front = {
         "title": f"Instructions on {word}",
-        "kicker": "kernels",
         "description": f"How many instructions one traced event takes on {word}, {kernels[ordered[0]]} to "
         f"{kernels[ordered[-1]]}: charts and tables of every count, and what was not counted.",
         "weight": place,

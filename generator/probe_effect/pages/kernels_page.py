@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probe_effect.compare.agreement import CountedOrder
-    from probe_effect.compare.kernels import Matrix, Row
+    from probe_effect.compare.kernels import Matrix
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.explanations_file import Explanation
@@ -42,12 +42,11 @@ MOST_EXPLAINED = 5
 class Answer(NamedTuple):
     """What one event takes on the newest kernel, and with which tracer where it is not the table's.
 
-    `since`: the first kernel here that can, where older ones cannot; `number` is None where nothing was counted.
+    `number` is None where nothing was counted.
     """
 
     number: Number | None
     tracer: str
-    since: str | None
 
 
 class Table(NamedTuple):
@@ -93,13 +92,8 @@ def _answer(found: Matrix, case: Case) -> Answer:
         for tracer in (first, *found.tracers):
             one = found.cell(row, newest, tracer)
             if one is not None and one.is_sound:
-                return Answer(one, "" if tracer == first else instructions.short(tracer), _since(found, row))
-    return Answer(None, "", None)
-
-
-def _since(found: Matrix, row: Row) -> str | None:
-    first = first_kernel(found, row)
-    return None if first is None else kernel_names(found.kernels)[first].removeprefix("Linux ")
+                return Answer(one, "" if tracer == first else instructions.short(tracer))
+    return Answer(None, "")
 
 
 def _late(own: Iterable[Matrix], plain: Sequence[Case]) -> list[str]:
