@@ -305,6 +305,7 @@ def test_a_kernel_that_does_not_tell_its_types_is_taken_by_its_options(tmp_path:
         pytest.param("  kprobe: yes", "kprobe-multi", "--info` says nothing of it", id="before 0.16"),
         pytest.param("  kfunc: no", "fentry", "--info` says kfunc: no", id="0.17 on Linux 5.10"),
         pytest.param("perf_event: yes                  fentry: yes", "fentry", None, id="fentry in 0.23"),
+        pytest.param("  kprobe_multi: no    uprobe_multi: yes", "fentry", None, id="fentry in 0.27"),
     ],
 )
 def test_a_bpftrace_is_asked_itself_for_what_depends_on_its_version(

@@ -51,7 +51,8 @@ ARCHITECTURES = {
             loader="ld-linux-x86-64.so.2",
             emulator_package="qemu-system-x86",
             board=(),
-            cpu="max",
+            # With what newer QEMUs add, Linux since 6.4 copies memory by instructions whose repetitions count each.
+            cpu="max,-fsrm,-fsrs,-fzrm",
             line=("-serial", "chardev:line"),
             port="/dev/ttyS1",
             # Without these the kernel would leave the time stamp counter for a clock whose reads leave the CPU.

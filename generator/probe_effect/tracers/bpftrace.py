@@ -74,6 +74,9 @@ ASKED: dict[Need, str] = {"kprobe-multi": "kprobe_multi", "fentry": "kfunc|fentr
 has none) a wildcard becomes a kprobe for each function, which is another probe.
 """
 
+TOLD_NO_MORE: tuple[Need, ...] = ("fentry",)
+"""What newer ones have without a word of it: 0.27 no longer tells of fentry."""
+
 HEARD_AFTER_S = 0.5
 """By then bpftrace has closed its probes, if it heard: it takes 0.2 s."""
 
@@ -113,7 +116,7 @@ class Bpftrace(Tool):
     def _denied(self, need: Need) -> str | None:
         """None when this bpftrace says of itself that it can do it on this kernel, else what it says."""
         said = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
-        if said and said[1] == "yes":
+        if (said and said[1] == "yes") or (said is None and need in TOLD_NO_MORE):
             return None
         return f"this bpftrace has no {need} here: `{self.program} --info` says {said[0] if said else 'nothing of it'}"
 
