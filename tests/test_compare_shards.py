@@ -111,6 +111,9 @@ def test_a_fault_is_told_with_the_submission_that_has_it(data: Path) -> None:
 def test_the_page_begins_with_one_tracer_on_the_oldest_and_the_newest_kernel(data: Path) -> None:
     write_counted_submission(data)
     write_counted_submission(data, values=counted_values("6.12.1-amd64", "qemu-tcg-6-12"))
+    arm64 = counted_values("6.12.1-arm64", "qemu-tcg-6-12-arm64")
+    arm64["machine"]["architecture"] = "aarch64"
+    write_counted_submission(data, values=arm64)
     first = made(data)[INDEX]["first"]
     assert first["instructions"] == [f"{COUNTED_MACHINE}:bpftrace", "qemu-tcg-6-12:bpftrace"]
 

@@ -116,11 +116,22 @@ def test_the_page_begins_with_the_reference_machine_and_the_newest_kernel(data: 
     }
 
 
+def test_counts_of_arm64_are_offered_behind_those_of_x86_64_and_the_page_does_not_begin_with_them(data: Path) -> None:
+    arm64 = counted_values("6.12.1-arm64", "qemu-tcg-6-12-arm64")
+    arm64["machine"]["architecture"] = "aarch64"
+    write_counted_submission(data, values=arm64)
+    write_counted_submission(data)
+    found = form(data)
+    labels = [one["label"] for one in found["machines"] if one["metric"] == "instructions"]
+    assert labels == ["Linux 6.1, x86-64", "Linux 6.12, arm64"]
+    assert found["usual"]["instructions"]["per-event"] != "qemu-tcg-6-12-arm64"
+
+
 def test_machines_that_count_are_called_by_their_kernel_and_told_apart(data: Path) -> None:
     write_counted_submission(data)
     write_counted_submission(data, values=counted_values("6.1.0-99-amd64", "qemu-tcg-6-1-0-99"))
     labels = [one["label"] for one in form(data)["machines"] if one["metric"] == "instructions"]
-    assert labels == ["Linux 6.1 (50)", "Linux 6.1 (99)"]
+    assert labels == ["Linux 6.1, x86-64 (50)", "Linux 6.1, x86-64 (99)"]
 
 
 def test_nothing_measured_is_no_fault(tmp_path: Path) -> None:

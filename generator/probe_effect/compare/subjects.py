@@ -27,6 +27,11 @@ class Machine(Side):
     metric: Metric
     label: str
 
+    @property
+    def architecture(self) -> str:
+        """Its instruction set, by its one name."""
+        return architecture_of(self.submissions[0])
+
     @cached_property
     def every(self) -> list[Number]:
         """Its current costs, by case, then those of every submission, newest first; each once."""
@@ -60,7 +65,7 @@ def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
     counting: dict[str, list[Machine]] = {}
     for one in machines:
         if one.metric == "instructions" and one.name in current:
-            counting.setdefault(architecture_of(one.submissions[0]), []).append(one)
+            counting.setdefault(one.architecture, []).append(one)
     newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
     return [*(one for one in machines if one.metric == "time" and one.name in shown), *newest]
 
@@ -87,6 +92,5 @@ def _kernel_order(one: Machine) -> tuple[object, ...]:
     """Those that count last, by architecture and kernel; the others stay as they are."""
     if one.metric == "time":
         return (0,)
-    newest = one.submissions[0]
-    place = architecture_order(architecture_of(newest))
-    return 1, place, release_order(newest.document.system.kernel_release)
+    release = one.submissions[0].document.system.kernel_release
+    return 1, architecture_order(one.architecture), release_order(release)

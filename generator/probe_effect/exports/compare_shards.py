@@ -72,11 +72,12 @@ def _index(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
 
 
 def _first_choice(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[Metric, list[str]]:
-    """The sides that the page begins with: two tracers of the reference machine; one tracer on two kernels."""
+    """The sides that the page begins with: two tracers of the reference machine; one tracer on two kernels of an architecture."""
     reference = reference_submission(catalogue.numbers)
     known = offered(machines, catalogue)
     home = [one for one in known if reference and (one.name, one.metric) == (reference.machine, "time")]
-    counting = [one for one in known if one.metric == "instructions"]
+    every = [one for one in known if one.metric == "instructions"]
+    counting = [one for one in every if one.architecture == every[0].architecture]
     usual = next((tracer for one in counting for tracer in one.tools), None)
     with_it = [f"{one.name}:{usual}" for one in counting if usual in one.tools]
     first: dict[Metric, list[str]] = {

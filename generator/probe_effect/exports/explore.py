@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.charts import theme
 from probe_effect.charts.tracer_look import look
+from probe_effect.compare.kernels import architecture_order
 from probe_effect.compare.subjects import offered
 from probe_effect.exports.script_values import choice, number_values, script_json, short, view_citation
 from probe_effect.model import level_order
@@ -78,7 +79,7 @@ def _suites(catalogue: Catalogue, machines: Iterable[Machine]) -> list[dict[str,
 def _usual(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
     """For times and for instructions the machine that each suite begins with, and all suites.
 
-    It is the home page's, and the newest kernel; of a suite that was not run there, the machine that was last.
+    It is the home page's, and the newest kernel of x86-64; of a suite that was not run there, the machine that was last.
     """
     reference = reference_submission(catalogue.numbers)
     known = offered(machines, catalogue)
@@ -86,6 +87,7 @@ def _usual(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, dict[
     times.sort(key=lambda one: reference is not None and one.name != reference.machine)
     found: dict[str, dict[str, str]] = {"time": {}, "instructions": {}}
     counts = [one for one in reversed(known) if one.metric == "instructions"]
+    counts.sort(key=lambda one: architecture_order(one.architecture))
     for one in (*times, *counts):
         for suite in (ALL_SUITES, *(number.submission.suite for number in one.numbers.values())):
             found[one.metric].setdefault(suite, one.name)
