@@ -72,7 +72,10 @@ def _index(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
 
 
 def _first_choice(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[Metric, list[str]]:
-    """The sides that the page begins with: two tracers of the reference machine; one tracer on two kernels of an architecture."""
+    """The sides that the page begins with: two tracers of the reference machine; one tracer on two kernels.
+
+    Both kernels are of one architecture: counts of two are never compared.
+    """
     reference = reference_submission(catalogue.numbers)
     known = offered(machines, catalogue)
     home = [one for one in known if reference and (one.name, one.metric) == (reference.machine, "time")]
