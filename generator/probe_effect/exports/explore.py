@@ -79,7 +79,8 @@ def _suites(catalogue: Catalogue, machines: Iterable[Machine]) -> list[dict[str,
 def _usual(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
     """For times and for instructions the machine that each suite begins with, and all suites.
 
-    It is the home page's, and the newest kernel of x86-64; of a suite that was not run there, the machine that was last.
+    It is the home page's, and the newest kernel of x86-64; of a suite that was not run there, the machine that was
+    last.
     """
     reference = reference_submission(catalogue.numbers)
     known = offered(machines, catalogue)
