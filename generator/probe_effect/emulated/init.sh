@@ -19,6 +19,10 @@ mount -t tracefs trace /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 [ -f /probe-effect/boot/config ] && cp /probe-effect/boot/config "/boot/config-$(uname -r)"
 /sbin/ldconfig  # by its cache tracers find the C library
+# What the kernel does now and then by itself takes 2 million instructions of some run: it joins free pages (kcompactd),
+# and puts devices to sleep.
+[ -f /proc/sys/vm/compaction_proactiveness ] && echo 0 > /proc/sys/vm/compaction_proactiveness
+for control in /sys/bus/pci/devices/*/power/control; do echo on > "$control"; done
 ulimit -n 65536
 stty -F "$LINE" raw -echo
 python3 -P -m probe_effect.emulated.guest "$LINE"
