@@ -6,7 +6,6 @@ the host is a serial port, and its times are those of the emulated clock.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from dataclasses import asdict
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from io import FileIO
 
     from probe_effect.emulated.messages import Message
-    from probe_effect.machine.busy import CpuTimes
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Tracer
 
@@ -50,8 +48,8 @@ FACTS = (
 
 
 SETTLED_AFTER_S = 0.1
-SETTLED_RATIO = 0.1
-"""Busy for less than that share of that time: our own look takes a part of it."""
+SETTLED_RATIO = 0.05
+"""Both CPUs together are busy for less than that share of that time: our own look takes a part of it."""
 
 LONGEST_SETTLING_S = 3.0
 """A tracer that is never idle is let be: what it does all the time is part of its cost."""
@@ -120,17 +118,14 @@ class Guest:
         of the tracer before that the kernel frees in the background.
         """
         deadline_s = time.monotonic() + LONGEST_SETTLING_S
-        before = self._cpu_times()
+        before = cpu_times(self._root, None)
         while time.monotonic() < deadline_s:
             time.sleep(SETTLED_AFTER_S)
-            now = self._cpu_times()
-            if all((busy_ratio(*times) or 0) < SETTLED_RATIO for times in zip(before, now, strict=True)):
+            now = cpu_times(self._root, None)
+            busy = busy_ratio(before, now)
+            if busy is None or busy < SETTLED_RATIO:
                 return
             before = now
-
-    def _cpu_times(self) -> list[CpuTimes | None]:
-        """Those of every CPU."""
-        return [cpu_times(self._root, cpu) for cpu in range(os.cpu_count() or 1)]
 
     def _watch(self, message: Message | None) -> Watch | None:
         if message is None:

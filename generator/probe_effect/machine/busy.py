@@ -33,11 +33,14 @@ SINCE_BOOT = CpuTimes()
 """The reading when the machine started."""
 
 
-def cpu_times(root: Path, cpu: int) -> CpuTimes | None:
-    """The times of `cpu` now; None when `/proc/stat` is absent, or does not have that CPU or its steal."""
+def cpu_times(root: Path, cpu: int | None) -> CpuTimes | None:
+    """The times of `cpu` now, or of all CPUs together where none is named.
+
+    None when `/proc/stat` is absent, or does not have that CPU or its steal.
+    """
     for line in (read_text(root, "proc/stat") or "").splitlines():
         name, *fields = line.split()
-        if name == f"cpu{cpu}" and len(fields) >= FIELDS:
+        if name == f"cpu{'' if cpu is None else cpu}" and len(fields) >= FIELDS:
             times = [int(field) for field in fields[:FIELDS]]
             return CpuTimes(idle=times[3] + times[4], steal=times[7], total=sum(times))
     return None
