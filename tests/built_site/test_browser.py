@@ -28,6 +28,7 @@ KINDS = {
     "machines": "machines/",
     "machine": f"machines/{MACHINE}/",
     "kernels": "kernels/",
+    "architecture": "kernels/x86-64/",
     "emulated": f"kernels/{EMULATED}/",
     "changes": "kernels/changes/",
     "results": "results/",
@@ -87,7 +88,7 @@ def listened(context: BrowserContext, said: list[str]) -> Page:
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "kernels"])
+@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "architecture"])
 def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
     chromium: Browser, address: str, said: list[str], kind: str, size: tuple[int, int]
 ) -> None:
@@ -134,7 +135,7 @@ def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, a
     assert figure.locator(".chart-still svg:visible").count() == 1
 
 
-@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "kernels"])
+@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "architecture"])
 def test_a_page_reads_without_javascript(chromium: Browser, address: str, kind: str) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
