@@ -51,7 +51,10 @@ def test_the_page_of_a_number_is_light(site: Path) -> None:
 
 def headers_of_data(catalogue: Catalogue) -> set[str]:
     """Words that head a column because they are data: kernels, platforms, versions of tools."""
-    kernels = kernel_names(one.document.system.kernel_release for one in catalogue.counted).values()
+    releases: dict[str, list[str]] = {}
+    for one in catalogue.counted:
+        releases.setdefault(one.document.machine.architecture, []).append(one.document.system.kernel_release)
+    kernels = [name for each in releases.values() for name in kernel_names(each).values()]  # each has its own pages
     platforms = (figure.platform for source in catalogue.sources for figure in source.figures)
     tools = (
         names.tool(tracer, version).partition(",")[0]
