@@ -197,7 +197,7 @@ def test_a_dry_run_of_a_suite_without_a_case_for_this_machine_says_so(project: F
 
 
 def test_a_continued_run_has_its_plan_already(project: FakeProject) -> None:
-    with pytest.raises(click.UsageError, match="--resume takes suites, --vm and --out"):
+    with pytest.raises(click.UsageError, match="--resume takes suites, --vm, --arch and --out"):
         run(project, "--dry-run", "--resume")
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-OWN_SHORTCODE = re.compile(r'\{\{< (chart|script|number) "[a-z0-9./_-]+"( line)? >\}\}')
+OWN_SHORTCODE = re.compile(r'\{\{< (chart|script|number|reference) "[a-z0-9./_-]+"( line)? >\}\}')
 
 OWN_CODE = re.compile(
     r"^(probe-effect[\w ./=-]*\n?|wall_ns|tracer_cpu_ns|instructions|operations|events|check"
@@ -259,7 +259,7 @@ def all_is_text(made: dict[str, str]) -> None:
                 assert not one.type.startswith(("html", "image")), (path, one)
                 assert OWN_CODE.match(one.content) or not one.type.startswith(("code", "fence")), (path, one)
                 assert one.tag not in {"h1", "s"}, (path, one)
-                assert str(one.attrs.get("href", "/")).startswith(("/", "#=")), (path, one)
+                assert str(one.attrs.get("href", "/")).startswith(("/", "#=", "#causes")), (path, one)
         assert all(isinstance(value, str | int | list | dict) for value in front.values())
 
 

@@ -399,7 +399,7 @@ def test_to_go_on_and_to_say_anew_how_is_wrong_usage(machine_of_fakes: FakeProje
     cut_short(machine_of_fakes)
     outcome = CliRunner().invoke(command, ["--data", str(machine_of_fakes.data.root), "--resume", *arguments])
     assert outcome.exit_code == 2
-    assert "--resume takes suites, --vm and --out" in outcome.output
+    assert "--resume takes suites, --vm, --arch and --out" in outcome.output
 
 
 def test_the_command_goes_on_with_the_suites_that_are_named_or_with_all(machine_of_fakes: FakeProject) -> None:
