@@ -41,9 +41,12 @@ if TYPE_CHECKING:
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OWN_SHORTCODE = re.compile(r'\{\{< (chart|script|number|reference) "[a-z0-9./_-]+"( line)? >\}\}')
 
+OWN_PLACES = ("#causes", "#two-architectures", "#what-changed")
+"""Places of a page that its own templates link to."""
+
 OWN_CODE = re.compile(
     r"^(probe-effect[\w ./=-]*\n?|wall_ns|tracer_cpu_ns|instructions|operations|events|check"
-    r"|sha256sum --check SHA256SUMS\n)$"
+    r"|sha256sum --check SHA256SUMS\n|\w+\(\))$"
 )
 """Commands that are put together from ids, and names of columns: the only code on pages from data."""
 
@@ -259,7 +262,7 @@ def all_is_text(made: dict[str, str]) -> None:
                 assert not one.type.startswith(("html", "image")), (path, one)
                 assert OWN_CODE.match(one.content) or not one.type.startswith(("code", "fence")), (path, one)
                 assert one.tag not in {"h1", "s"}, (path, one)
-                assert str(one.attrs.get("href", "/")).startswith(("/", "#=", "#causes")), (path, one)
+                assert str(one.attrs.get("href", "/")).startswith(("/", "#=", *OWN_PLACES)), (path, one)
         assert all(isinstance(value, str | int | list | dict) for value in front.values())
 
 
