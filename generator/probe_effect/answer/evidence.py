@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.from_counts import architecture, models
+from probe_effect.answer.from_counts import models
 from probe_effect.answer.published import printed_costs
 
 if TYPE_CHECKING:
@@ -121,11 +121,11 @@ def evidence(catalogue: Catalogue) -> Evidence:
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             _add(found, number, refused=NO_COSTS.get(suite.measures))
-    timed = {architecture(one) for one in found.costs.values()}
+    timed = {one.submission.architecture for one in found.costs.values()}
     for _, case in found.cases:
         counted = catalogue.numbers.of_case(case.id, "instructions")
         found.counts[case.id] = [
-            one for one in counted if one.is_sound and one.level is None and architecture(one) in timed
+            one for one in counted if one.is_sound and one.level is None and one.submission.architecture in timed
         ]
     return found
 

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from probe_effect.scripts import instruction
-from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
@@ -38,7 +37,7 @@ def mechanism_of(case: Case, measured: Number) -> str | None:
     kprobes = document.run.mechanisms.get(f"{case.id} {measured.tracer}")
     if kprobes is not None or "uprobe" not in case.needs:
         return kprobes
-    architecture = canonical_architecture(document.machine.architecture)
+    architecture = measured.submission.architecture
     bytes_of = (document.run.functions.get(function, "") for function in case.functions)
     first = USDT_NOPS.get(architecture, "") if case.probe.startswith("usdt") else next(bytes_of, "")
     return mechanism(first, architecture, document.system.kernel_release)

@@ -19,7 +19,6 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
-from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,7 +159,7 @@ def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | 
         one
         for one in found.counts.get(case.id, ())
         if names.tool_of(one.tracer) == names.tool_of(tracer)
-        and (here is None or architecture(one) == architecture(here))
+        and (here is None or one.submission.architecture == here.submission.architecture)
     ]
     release = "" if here is None else _release(here)
     return min(
@@ -173,11 +172,6 @@ def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | 
 def _cpus_first(one: Number) -> tuple[int, str]:
     """Counts with several CPUs first: where there is one the workload has CPU 0, where the kernel may do more."""
     return -one.submission.document.machine.threads, one.id
-
-
-def architecture(one: Number) -> str:
-    """The instruction set of the machine of a number, by its one name."""
-    return canonical_architecture(one.submission.document.machine.architecture)
 
 
 def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Counted:

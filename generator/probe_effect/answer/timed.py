@@ -12,10 +12,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.compare.kernels import release_order
-from probe_effect.numbers.index import best, newest_first
+from probe_effect.compare.kernels import column_of, matrices, release_order
 from probe_effect.numbers.names import tool_of
-from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
@@ -111,13 +109,9 @@ def _kernels(catalogue: Catalogue, counts: Counts) -> dict[str, str]:
 
 def _counts(catalogue: Catalogue) -> Counts:
     """The current sound counts above 0 of arm64 with the source's tool, by case and kernel."""
-    runs: dict[tuple[str, str], list[Number]] = {}
-    for submission in newest_first(catalogue.counted):
-        if canonical_architecture(submission.document.machine.architecture) == ARCHITECTURE:
-            for one in submission.numbers:
-                if tool_of(one.tracer) == TOOL and one.is_sound and one.known_cost.value > 0:
-                    runs.setdefault((one.case, submission.document.system.kernel_release), []).append(one)
-    return {place: best(some) for place, some in runs.items()}
+    cells = (one for found in matrices(catalogue) if found.architecture == ARCHITECTURE for one in found.all())
+    sound = (one for one in cells if tool_of(one.tracer) == TOOL and one.is_sound and one.known_cost.value > 0)
+    return {(one.case, column_of(one).kernel): one for one in sound}
 
 
 def _mechanism(catalogue: Catalogue, count: Number) -> str | None:

@@ -19,7 +19,7 @@ from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.request import choose_suites
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.store.suite_file import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,14 +81,7 @@ def _known(data: DataFolder, results: Path) -> list[MachineFile]:
 
 def _able(data: DataFolder, names: Sequence[str]) -> dict[str, set[str]]:
     """Suite to the tools that it has scripts for."""
-    return {
-        suite.id: {
-            tool
-            for tool, ending in SCRIPT_SUFFIXES.items()
-            if any(path.name.endswith(ending) for path in folder.iterdir())
-        }
-        for folder, suite in choose_suites(data, names)
-    }
+    return {suite.id: set(tools_of(folder)) for folder, suite in choose_suites(data, names)}
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: Options) -> None:

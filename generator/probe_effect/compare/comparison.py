@@ -18,7 +18,6 @@ from probe_effect.numbers.index import current, newest_first
 from probe_effect.stats import mover
 from probe_effect.stats.ranking import ranks
 from probe_effect.stats.signed_rank import CONFIDENCE, estimate
-from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -283,13 +282,9 @@ def _tables(submission: Submission) -> Mapping[Key, BlockTable]:
 def _obstacle(first: Number, second: Number) -> str | None:
     """What keeps the two from being compared, in the same words whichever comes first."""
     found = {*faults(first), *faults(second)}
-    if not first.is_time and _architecture(first) != _architecture(second):
+    if not first.is_time and first.submission.architecture != second.submission.architecture:
         found.add(ANOTHER_ARCHITECTURE)
     return "; ".join(sorted(found)) or None
-
-
-def _architecture(one: Number) -> str:
-    return canonical_architecture(one.submission.document.machine.architecture)
 
 
 def _faults(one: Number) -> Iterator[str]:

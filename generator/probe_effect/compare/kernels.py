@@ -15,7 +15,6 @@ from probe_effect.compare.comparison import compare
 from probe_effect.model import level_order
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
-from probe_effect.store.machine_file import canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -93,7 +92,7 @@ def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str |
     """
     runs: dict[tuple[Row, Column], list[Number]] = defaultdict(list)
     for submission in counted(catalogue):
-        if submission.suite == suite.id and architecture_of(submission) == architecture:
+        if submission.suite == suite.id and submission.architecture == architecture:
             for one in (one for one in submission.numbers if case_id in {None, one.case}):
                 runs[row_of(one), column_of(one)].append(one)
     cells = {place: best(numbers) for place, numbers in runs.items()}
@@ -109,18 +108,13 @@ def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[M
 
 def architectures(catalogue: Catalogue) -> list[str]:
     """Those on which anything was counted, by their one name; those that readers have a word for come first."""
-    return sorted({architecture_of(one) for one in catalogue.counted}, key=architecture_order)
+    return sorted({one.architecture for one in catalogue.counted}, key=architecture_order)
 
 
 def architecture_order(architecture: str) -> tuple[int, str]:
     """x86-64 first, then the others that readers have a word for, then the rest by name."""
     known = list(ARCHITECTURES)
     return known.index(architecture) if architecture in known else len(known), architecture
-
-
-def architecture_of(submission: Submission) -> str:
-    """The architecture on which a submission was made, by its one name: `x86_64`, `aarch64`."""
-    return canonical_architecture(submission.document.machine.architecture)
 
 
 def counted(catalogue: Catalogue) -> list[Submission]:
@@ -135,7 +129,7 @@ def counted(catalogue: Catalogue) -> list[Submission]:
 
 
 def _counted_of(one: Submission) -> tuple[str, ...]:
-    return architecture_of(one), one.suite, release_series(one.document.system.kernel_release)
+    return one.architecture, one.suite, release_series(one.document.system.kernel_release)
 
 
 def row_of(one: Number) -> Row:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
-from probe_effect.compare.kernels import architecture_of, architecture_order, counted, release_order
+from probe_effect.compare.kernels import architecture_order, counted, release_order
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
 from probe_effect.numbers.names import architecture, machine_label, release_series, short_id, tool
 
@@ -30,7 +30,7 @@ class Machine(Side):
     @property
     def architecture(self) -> str:
         """Its instruction set, by its one name."""
-        return architecture_of(self.submissions[0])
+        return self.submissions[0].architecture
 
     @cached_property
     def every(self) -> list[Number]:

@@ -5,7 +5,6 @@ The record is the submissions themselves: `run.packages` names the kernel and ea
 
 from __future__ import annotations
 
-import shutil
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from probe_effect.emulated.assembly import USERLAND
 from probe_effect.emulated.debian import Release
 from probe_effect.emulated.kernel import newest
 from probe_effect.emulated.qemu import CPUS
-from probe_effect.tracers.libbpf import CLANG
+from probe_effect.emulated.tracers import can_bring
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -88,8 +87,7 @@ def offer(release: str, architecture: Architecture, cache: Path) -> Offer:
     for name in BPFTRACE_RELEASES:
         package = f"bpftrace {Release(name, cache, architecture).version('bpftrace')}"
         tracers.setdefault(package, Followed("bpftrace" if name == USERLAND else f"bpftrace=bpftrace/{name}", package))
-    able = (name for name in UNVERSIONED if name != "libbpf" or shutil.which(CLANG) is not None)
-    followed = (*tracers.values(), *(Followed(name, None) for name in able))
+    followed = (*tracers.values(), *(Followed(name, None) for name in UNVERSIONED if can_bring(name)))
     return Offer(release, architecture.debian, f"{image} {archive.version(packages[0])}", followed)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from probe_effect.emulated.debian import PACKAGE, RELEASE
 from probe_effect.errors import UsageError
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.store.suite_file import tools_of
 from probe_effect.tracers.libbpf import CLANG
 
 if TYPE_CHECKING:
@@ -89,18 +89,18 @@ def wanted(words: Sequence[str]) -> list[Wanted]:
     return found
 
 
+def can_bring(tracer: str) -> bool:
+    """Whether its scripts can be had inside: those of libbpf are compiled on this machine."""
+    return tracer != "libbpf" or shutil.which(CLANG) is not None
+
+
 def offered(suites: Iterable[Path], *, quick: bool) -> list[Wanted]:
     """The tracers to bring where none is named: those that the suites have scripts for; for a first look the first.
 
     libbpf's scripts are compiled on this machine, so it is left out where there is no clang.
     """
-    names = [path.name for folder in suites for path in folder.iterdir()]
-    able = [
-        Wanted(tracer)
-        for tracer in PACKAGES
-        if any(name.endswith(SCRIPT_SUFFIXES[tracer]) for name in names)
-        and (tracer != "libbpf" or shutil.which(CLANG) is not None)
-    ]
+    scripted = {tool for folder in suites for tool in tools_of(folder)}
+    able = [Wanted(tracer) for tracer in PACKAGES if tracer in scripted and can_bring(tracer)]
     return [one for one in able if one == able[0] or one.tracer == "dormant"] if quick else able
 
 

@@ -12,7 +12,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.compare.comparison import between_tracers, faults
-from probe_effect.compare.kernels import architecture_of
 from probe_effect.compare.subjects import offered
 from probe_effect.exports.script_values import (
     choice,
@@ -124,7 +123,7 @@ def _shard(machine: Machine, numbers: Sequence[Number]) -> dict[str, Any]:
 def compared_values(one: Number) -> dict[str, Any]:
     """All of a number that the comparison of it asks for."""
     untraced = one.baseline.value if one.baseline else None
-    counted = {"untraced": short(untraced), "architecture": architecture_of(one.submission)}
+    counted = {"untraced": short(untraced), "architecture": one.submission.architecture}
     own = {"floor": short(one.noise_floor_ns)} if one.is_time else counted
     return {"cost": ends(one.cost), "faults": faults(one), **own}
 

@@ -10,7 +10,6 @@ from probe_effect.compare.comparison import largest
 from probe_effect.compare.explained import explanation_of
 from probe_effect.compare.kernels import (
     Column,
-    architecture_of,
     between_kernels,
     between_versions,
     column_of,
@@ -92,6 +91,5 @@ def write(catalogue: Catalogue) -> str | None:
         several=len({one.architecture for one in found}) > 1,
         titles=catalogue.titles,
         column=column_of,
-        architecture_of=architecture_of,
         place=lambda name: kernels.get(name, instructions.short(name)),
     )

@@ -10,7 +10,6 @@ from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
 from probe_effect.compare.kernels import (
-    architecture_of,
     architecture_order,
     kernel_names,
     matrices,
@@ -150,7 +149,7 @@ def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
 def _machine_order(one: Submission) -> tuple[object, ...]:
     document = one.document
     return (
-        architecture_order(architecture_of(one)),
+        architecture_order(one.architecture),
         release_order(document.system.kernel_release),
         -document.machine.threads,
     )

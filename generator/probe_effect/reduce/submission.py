@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate, Key
 from probe_effect.reduce.thresholds import threshold
-from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.machine_file import canonical_architecture, read_machine_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,6 +66,11 @@ class Submission:
         if document is None:
             raise BadData(problems)
         return document
+
+    @property
+    def architecture(self) -> str:
+        """The instruction set that it ran on, by its one name: `x86_64`, `aarch64`. Raises: as `document`."""
+        return canonical_architecture(self.document.machine.architecture)
 
     @property
     def blocks(self) -> Mapping[Key, BlockTable]:

@@ -282,6 +282,12 @@ def known_tool(tracer: str) -> str | None:
     return max(tools, key=len, default=None)
 
 
+def tools_of(folder: Path) -> list[str]:
+    """The tools that the suite in `folder` has scripts for, in our order."""
+    names = [path.name for path in folder.iterdir()]
+    return [tool for tool, ending in SCRIPT_SUFFIXES.items() if any(name.endswith(ending) for name in names)]
+
+
 def script_path(folder: Path, case_id: str, tool: str, *, level: str | None = None, check: bool = False) -> Path | None:
     """The script of a case for a tool, or None when the suite has none. `check` asks for the counting twin.
 
