@@ -19,9 +19,10 @@ mount -t tracefs trace /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 [ -f /probe-effect/boot/config ] && cp /probe-effect/boot/config "/boot/config-$(uname -r)"
 /sbin/ldconfig  # by its cache tracers find the C library
-# What the kernel does now and then by itself takes 2 million instructions of some run: it joins free pages (kcompactd),
-# and puts devices to sleep.
+# What the kernel does now and then by itself takes up to 2 million instructions of some run: it joins free pages
+# (kcompactd), gives back pages that a CPU has kept free (vmstat_update, mm/vmstat.c), and puts devices to sleep.
 [ -f /proc/sys/vm/compaction_proactiveness ] && echo 0 > /proc/sys/vm/compaction_proactiveness
+echo 86400 > /proc/sys/vm/stat_interval
 for control in /sys/bus/pci/devices/*/power/control; do echo on > "$control"; done
 ulimit -n 65536
 stty -F "$LINE" raw -echo
