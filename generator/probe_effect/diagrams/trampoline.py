@@ -1,7 +1,8 @@
 """How a kernel function is probed: by a call of ftrace, by a BPF trampoline, by a breakpoint.
 
 Read for it: `ftrace.c` and `core.c` in `arch/x86/kernel/kprobes/`, `arch/x86/kernel/ftrace_64.S` and
-`kernel/bpf/trampoline.c` of Linux. Kprobes on ftrace are in x86, powerpc, s390, riscv and loongarch, and not in arm64
+`kernel/bpf/trampoline.c` of Linux; `ftrace.c` and `probes/kprobes.c` in `arch/arm64/kernel/`. Kprobes on ftrace are in
+x86, powerpc, s390, riscv and loongarch, and not in arm64
 (`Documentation/features/debug/kprobes-on-ftrace/arch-support.txt`, 6.12).
 """
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 SIDES = ("function", "tracing")
 FUNCTION, TRACING = 0, 1
 
-CALL = Step(FUNCTION, "the nop at its entry has become a call")
+CALL = Step(FUNCTION, "the nop at its entry has become a call: bl on arm64")
 BODY = Step(FUNCTION, "its body runs", "return")
 
 
@@ -26,13 +27,14 @@ def diagram(costs: Costs) -> Diagram:
     return Diagram(
         "trampoline",
         "A kernel function: called, called directly, or trapped",
-        "Shown on x86. At a function's entry no exception is needed, because the compiler has left a nop there.",
+        "At a function's entry no exception is needed, because the compiler has left room for a call there; "
+        "kprobes of arm64 do not use it. The costs are of x86-64.",
         panels=(
             Panel(
-                "kprobe at the entry: by ftrace",
+                "kprobe at the entry, x86-64: by ftrace",
                 SIDES,
                 (
-                    CALL,
+                    Step(FUNCTION, "the nop at its entry has become a call"),
                     Step(TRACING, "ftrace's trampoline saves all registers", "call"),
                     Step(TRACING, "finds the kprobe, runs what is attached", is_probe=True),
                     Step(TRACING, "restores all registers"),
@@ -41,7 +43,7 @@ def diagram(costs: Costs) -> Diagram:
                 costs("bpftrace", "02-kprobe"),
             ),
             Panel(
-                "fentry: by a BPF trampoline",
+                "fentry, on arm64 since Linux 6.4: by a BPF trampoline",
                 SIDES,
                 (
                     CALL,
@@ -52,13 +54,13 @@ def diagram(costs: Costs) -> Diagram:
                 costs("bpftrace", "19-fentry"),
             ),
             Panel(
-                "kprobe elsewhere: by a breakpoint",
+                "kprobe elsewhere, and on arm64 anywhere: by a breakpoint",
                 SIDES,
                 (
-                    Step(FUNCTION, "int3 stands where the first byte was"),
+                    Step(FUNCTION, "a breakpoint stands there: int3 on x86-64, brk on arm64"),
                     Step(TRACING, "finds the kprobe, runs what is attached", "exception", is_probe=True),
-                    Step(TRACING, "executes a copy of the instruction"),
-                    Step(FUNCTION, "goes on; optimised, a jump stands for the int3", "return"),
+                    Step(TRACING, "executes a copy of the instruction, or does what it would have done"),
+                    Step(FUNCTION, "goes on; on x86-64 a jump may stand for the breakpoint", "return"),
                 ),
             ),
         ),
