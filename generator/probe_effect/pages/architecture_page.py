@@ -85,17 +85,22 @@ def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
 
 def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
     """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
-    firsts: dict[str, list[str]] = {}
-    for row in found.events():
-        if (first := first_kernel(found, row)) is not None:
-            title = next(one.title for (place, _), one in found.cells.items() if place == row)
-            firsts.setdefault(first, []).append(names.quoted(title))
     head = f"{found.suite.title}: what could not be counted on older kernels here."
-    ordered = sorted(firsts, key=release_order)
-    return [head, *(f"From {kernels[kernel]} on: {', '.join(firsts[kernel])}." for kernel in ordered)]
+    late = late_titles(found, found.events())
+    return [head, *(f"From {kernels[kernel]} on: {', '.join(titles)}." for kernel, titles in late.items())]
 
 
-def first_kernel(found: Matrix, row: Row) -> str | None:
+def late_titles(found: Matrix, rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Kernel to the titles, quoted, of those of `rows` that could be counted from there on only; kernels in order."""
+    late: dict[str, list[str]] = {}
+    for row in rows:
+        if (first := _first_kernel(found, row)) is not None:
+            title = next(one.title for (place, _), one in found.cells.items() if place == row)
+            late.setdefault(first, []).append(names.quoted(title))
+    return {kernel: late[kernel] for kernel in found.kernels if kernel in late}
+
+
+def _first_kernel(found: Matrix, row: Row) -> str | None:
     """The first kernel on which a case could be counted; None where nobody tried it on an older one, or never could."""
     cells = [one for tracer in found.tracers for one in found.along_kernels(row, tracer)]
     known = {column_of(one).kernel for one in cells if one.cost is not None}

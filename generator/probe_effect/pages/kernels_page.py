@@ -18,9 +18,9 @@ from probe_effect.compare.kernels import (
 )
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
-from probe_effect.numbers.names import architecture, quoted
+from probe_effect.numbers.names import architecture
 from probe_effect.pages import architecture_words, instructions
-from probe_effect.pages.architecture_page import first_kernel, plain_tracer
+from probe_effect.pages.architecture_page import late_titles, plain_tracer
 from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.markdown import render
 
@@ -97,17 +97,15 @@ def _answer(found: Matrix, case: Case) -> Answer:
 
 def _late(own: Iterable[Matrix], plain: Sequence[Case]) -> list[str]:
     """For each architecture and kernel which of `plain` could be counted from there on, in a sentence."""
+    cases = {case.id for case in plain}
     said = []
     for found in own:
-        firsts: dict[str, list[str]] = {}
-        for case in plain:
-            for first in (first for row in found.rows if row.case == case.id if (first := first_kernel(found, row))):
-                firsts.setdefault(first, []).append(quoted(case.title))
         names = kernel_names(found.kernels)
+        late = late_titles(found, (row for row in found.rows if row.case in cases))
         said += [
             f"On {architecture(found.architecture)} from {names[kernel]} on, and not on the older kernels here: "
-            f"{', '.join(firsts[kernel])}."
-            for kernel in sorted(firsts, key=release_order)
+            f"{', '.join(titles)}."
+            for kernel, titles in late.items()
         ]
     return said
 
