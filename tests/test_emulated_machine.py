@@ -253,6 +253,38 @@ def test_the_command_writes_a_submission_that_check_accepts(fake: FakeMachine, c
     assert said == "probe-effect measure tiny --vm vmlinuz-mine --arch arm64 --tracer bpftrace --quick --seed 3"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["tiny", "--case", "02-kprob"], "02-kprob: no such case; did you mean 02-kprobe", id="case"),
+        pytest.param(
+            ["tiny", "--case", "03-elsewhere"], "03-elsewhere: a case of another architecture", id="elsewhere"
+        ),
+        pytest.param(["tinny"], "tinny: no such suite; did you mean tiny?", id="suite"),
+        pytest.param(
+            ["tiny", "--tracer", "bpftrase"], "bpftrase: in an emulated machine a tracer is named", id="tracer"
+        ),
+    ],
+)
+def test_a_name_that_is_none_is_told_before_anything_is_fetched_or_booted(
+    fake: FakeMachine,
+    command: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    fake.project.case("03-elsewhere", architectures=["x86_64"])
+
+    def is_begun(*_: object, **__: object) -> None:
+        pytest.fail("a machine was begun for a name that is none")
+
+    for step in ("find_kernel", "assemble", "EmulatedMachine"):
+        monkeypatch.setattr(measure_target, step, is_begun)
+    told = command(*words).exception
+    assert isinstance(told, UsageError)
+    assert said in str(told)
+
+
 def test_the_command_continues_what_was_cut_short_with_the_tracers_that_it_had(
     fake: FakeMachine, command: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,10 +12,12 @@ from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
 from probe_effect.cli.measure_settings import command_words, default_blocks, lengths, machine_words
-from probe_effect.cli.measure_target import target
+from probe_effect.cli.measure_target import emulable, target
 from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
+from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.errors import UsageError
 from probe_effect.host import typed
+from probe_effect.machine import kernel
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve, unknown
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.request import Work
     from probe_effect.store.machine_file import Submitter
     from probe_effect.store.places import DataFolder, SubmissionFolder
+    from probe_effect.store.suite_file import Suite
 
 
 def run(data: DataFolder, results: Path, options: Options) -> None:
@@ -43,6 +46,9 @@ def run(data: DataFolder, results: Path, options: Options) -> None:
     suites = choose_suites(data, options["suites"])
     if not options["suites"] and not options["resume"]:
         suites = without_builds(suites)
+    if options["vm"]:
+        suites = emulable(suites, are_named=bool(options["suites"]))
+    _check_cases(suites, options)
     if not options["dry_run"]:
         show_leftovers(progress)
     with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
@@ -52,10 +58,23 @@ def run(data: DataFolder, results: Path, options: Options) -> None:
             _measure(on, data, results, options)
 
 
+def _check_cases(suites: Sequence[tuple[Path, Suite]], options: Options) -> None:
+    """Nothing, when every case that was named is one of the suites and of the machine, which need not be there yet.
+
+    Raises: UsageError for the first that is not.
+    """
+    cases = {case.id: case for _, suite in suites for case in suite.cases}
+    unknown(options["cases"], cases, "case")
+    architecture = ARCHITECTURES[options["architecture"]].machine if options["vm"] else kernel.architecture()
+    for name in options["cases"]:
+        if not cases[name].is_of(architecture):
+            msg = f"{name}: a case of another architecture; the machine is {names.architecture(architecture)}"
+            raise UsageError(msg)
+
+
 def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Options) -> None:
     show_cut_short(progress, cut_short(results))
     named = tree_named(options["source"], on.suites)
-    unknown(options["cases"], [case.id for _, suite in on.suites for case in suite.cases], "case")
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
     submitter = credited(options["name"], options["url"])
     architecture = on.testbed.machine().architecture
@@ -63,7 +82,6 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Op
         resolve(folder, suite, ready, options["cases"], on.cpus, architecture=architecture)
         for folder, suite in on.suites
     ]
-    _refuse_elsewhere(options["cases"], works, architecture)
     if options["quick"] and not on.names:
         works = [first_look(work) for work in works]
     for work in (work for work in works if work.measured or work.skipped):
@@ -76,14 +94,6 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Op
         with display(progress) as tell, interruptible():
             submission = measure_suite(built, settings, on.testbed, tell)
         _show_product(submission, data_words(data))
-
-
-def _refuse_elsewhere(cases: Sequence[str], works: Sequence[Work], architecture: str) -> None:
-    """Nothing, when the machine can have every case that was named. Raises: UsageError for the first that it cannot."""
-    elsewhere = {case for work in works for case in work.elsewhere}
-    for case in (case for case in cases if case in elsewhere):
-        msg = f"{case}: a case of another architecture; the machine is {names.architecture(architecture)}"
-        raise UsageError(msg)
 
 
 def _settings(work: Work, data: DataFolder, results: Path, options: Options, submitter: Submitter) -> Settings:
@@ -103,10 +113,10 @@ def _settings(work: Work, data: DataFolder, results: Path, options: Options, sub
 
 def _continued_by(work: Work, data: DataFolder, results: Path, options: Options) -> tuple[str, ...]:
     """The words that continue a run from whatever folder, after the program's name."""
-    kernel, accelerator = options["vm"], options["accelerator"]
+    vm, accelerator = options["vm"], options["accelerator"]
     words = ["measure", work.suite.id, "--resume"]
-    if kernel:
-        whole = str(Path(kernel).resolve()) if Path(kernel).is_file() else kernel
+    if vm:
+        whole = str(Path(vm).resolve()) if Path(vm).is_file() else vm
         words += machine_words(whole, options["architecture"])
         words += ["--vm-accel", accelerator] if accelerator != "tcg" else []
     return (*words, "--out", str(results.resolve()), *data_words(data))

@@ -50,7 +50,11 @@ class MeasurementTarget:
 
 @contextmanager
 def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Options) -> Iterator[MeasurementTarget]:
-    """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady."""
+    """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady.
+
+    Args:
+        suites: those to be measured; an emulated machine can have all of them.
+    """
     kernel_words, tracer_words, accelerator = options["vm"], options["tracers"], options["accelerator"]
     if kernel_words is None:
         yield MeasurementTarget(ThisMachine(), suites, *with_paths(known_tracers(), tracer_words))
@@ -61,45 +65,46 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Options
         raise UsageError(msg)
     named = machine_words(kernel_word(kernel_words), architecture.debian)
     words = _words_of_unfinished(named, results) if options["resume"] else tracer_words
-    able = list(_able(suites, are_named=bool(options["suites"])))
-    tracers = wanted(words) or offered([folder for folder, _ in able], quick=options["quick"])
+    tracers = wanted(words) or offered([folder for folder, _ in suites], quick=options["quick"])
     if not tracers:
-        names = ", ".join(suite.id for _, suite in able) or "none"
+        names = ", ".join(suite.id for _, suite in suites) or "none"
         msg = f"no tracer that an emulated machine can have, or that this one can compile for, has scripts for: {names}"
         raise HostNotReady(msg)
     cache = cache_folder() / CACHE
     output.say(f"putting together a machine for {architecture.debian} with the kernel {kernel_words}")
     with locked(cache):
         kernel = find_kernel(kernel_words, cache, architecture)
-        works = [Work(folder, suite, {}, (), {}) for folder, suite in able]
+        works = [Work(folder, suite, {}, (), {}) for folder, suite in suites]
         assembly = assemble(architecture, kernel, tracers, works, cache)
     with EmulatedMachine(assembly, tracers, _say_beside_progress, accelerator, PATIENCE[accelerator]) as machine:
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
-        yield MeasurementTarget(machine, able, known, list(known) if words else [], machine.cpu_count)
+        yield MeasurementTarget(machine, suites, known, list(known) if words else [], machine.cpu_count)
 
 
 def _say_beside_progress(text: str) -> None:
     progress.print(text, markup=False)
 
 
-def _able(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> Iterator[tuple[Path, Suite]]:
+def emulable(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> list[tuple[Path, Suite]]:
     """The suites that can run in an emulated machine: which has no library but C's, no program, and no time.
 
     Raises: HostNotReady where a suite that was named cannot.
     """
+    able = []
     for folder, suite in suites:
         builders = BUILDERS if suite.workload.project else ()
         needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values()), *builders])
         if suite.measures == "tracer":
             needs = {"the time that a tool takes": None}
         if not needs:
-            yield folder, suite
+            able.append((folder, suite))
             continue
         reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(needs)}"
         if are_named:
             raise HostNotReady(reason)
         output.say(f"left out: {reason}")
+    return able
 
 
 def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
