@@ -87,7 +87,7 @@ def test_a_change_across_the_version_that_an_explanation_names_has_it(kernels: P
         {"change": '"fewer"'},
         {"cases": '["20-fexit"]'},
         {"tools": '["libbpf"]'},
-        {"architectures": '["arm64"]'},
+        {"architectures": '["aarch64"]'},
         {"of": '"tool"'},
     ],
 )

@@ -8,7 +8,7 @@ from probe_effect.compare.kernels import between_kernels, between_versions, colu
 from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.names import architecture, tool_of
+from probe_effect.numbers.names import tool_of
 from probe_effect.store.explanations_file import EXPLANATIONS_FILE, read_explanations
 
 if TYPE_CHECKING:
@@ -53,12 +53,11 @@ def unseen_changes(data: DataFolder) -> list[Problem]:
 
 def _explains(one: Explanation, found: Comparison) -> bool:
     first, second = found.first, found.second
-    document = second.submission.document
     return (
         found.is_clear
         and second.case in one.cases
         and (not one.tools or tool_of(second.tracer) in one.tools)
-        and (not one.architectures or architecture(document.machine.architecture) in one.architectures)
+        and (not one.architectures or second.submission.architecture in one.architectures)
         and one.change == ("more" if found.outcome == "higher" else "fewer")
         and one.lies_between(_version(first, one), _version(second, one))
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.suite_file import Architecture
 
 if TYPE_CHECKING:
     from typing import Self
@@ -44,8 +45,10 @@ class Explanation(Document):
     before: Series = Field(description="The last version known without it, as major.minor.")
     since: Series = Field(description="The first version known with it; a change from outside both lies across it.")
     change: Literal["more", "fewer"] = Field(description="What became of the instructions.")
-    architectures: tuple[Literal["x86-64", "arm64"], ...] = Field(
-        default=(), max_length=2, description="The instruction sets that it holds for; none named where for all."
+    architectures: tuple[Architecture, ...] = Field(
+        default=(),
+        max_length=2,
+        description="The architectures that it holds for, as `x86_64` and `aarch64`; none named where for all.",
     )
     says: Text = Field(max_length=500, description="What happened, in one or two sentences.")
     references: tuple[Slug, ...] = Field(
