@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -93,6 +94,21 @@ def level_order(level: str | None) -> tuple[float, str]:
     """By which levels are sorted: numbers by their size, other words after them."""
     text = level or ""
     return (float(text) if text.isdecimal() else math.inf, text)
+
+
+NUMBER = re.compile(r"[0-9]{1,9}")
+"""Longer ones are read in parts: no release has any, and a hostile one must not take long."""
+
+
+def release_numbers(release: str) -> tuple[int, ...]:
+    """The numbers of a release or version, by which 5.10 comes after 5.9: `(6, 12, 107, 13)` of `6.12.107+deb13`."""
+    return tuple(map(int, NUMBER.findall(release)))
+
+
+def series_of(release: str) -> tuple[int, int]:
+    """The first two numbers of a release or version, `(0, 23)` of `bpftrace v0.23.2`; 0 for one that it has not."""
+    major, minor, *_ = (*release_numbers(release), 0, 0)
+    return major, minor
 
 
 class Estimate(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from probe_effect.model import series_of
 from probe_effect.scripts import instruction
 
 if TYPE_CHECKING:
@@ -24,9 +24,8 @@ def mechanism(first_bytes: str, architecture: str, kernel_release: str) -> Mecha
         architecture: as `uname -m` gives it.
         kernel_release: as `uname -r` gives it.
     """
-    major, minor, *_ = [*(int(number) for number in re.findall(r"[0-9]+", kernel_release)), 0, 0]
     try:
-        return instruction.mechanism(bytes.fromhex(first_bytes), architecture, (major, minor))
+        return instruction.mechanism(bytes.fromhex(first_bytes), architecture, series_of(kernel_release))
     except ValueError:
         return None
 

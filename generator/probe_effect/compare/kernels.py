@@ -5,14 +5,13 @@ A matrix is of one architecture: instructions of two are not the same work (`com
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import compare
-from probe_effect.model import level_order
+from probe_effect.model import level_order, release_numbers
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
     from probe_effect.store.suite_file import Suite
-
-NUMBER = re.compile(r"[0-9]{1,9}")
-"""Longer ones are read in parts: no release has any, and a hostile one must not take long."""
 
 
 class Row(NamedTuple):
@@ -180,8 +176,8 @@ def names_of_all(found: Iterable[Matrix]) -> dict[str, str]:
 
 
 def release_order(release: str) -> tuple[tuple[int, ...], str]:
-    """The numbers of a release or version, by which 5.10 comes after 5.9; text decides between equals."""
-    return tuple(int(number) for number in NUMBER.findall(release)), release
+    """Releases and versions by their numbers; text decides between equals."""
+    return release_numbers(release), release
 
 
 def _changes(line: Iterable[Number]) -> list[Comparison]:

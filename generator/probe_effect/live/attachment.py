@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import struct
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.live import bpf, bpf_objects, bpf_program, perf_event
 from probe_effect.live.countable import IN_FILES, RETURNS
+from probe_effect.model import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -243,8 +243,8 @@ class Attachments:
         return loaded[is_multi]
 
 
-def _kernel_version() -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+def _kernel_version() -> tuple[int, int]:
+    return series_of(os.uname().release)
 
 
 def _add(found: Counts, thread: int, values: Sequence[int]) -> None:

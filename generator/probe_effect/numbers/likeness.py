@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from probe_effect.model import series_of
 from probe_effect.numbers.names import architecture, release_series, tier
 from probe_effect.store.machine_file import canonical_architecture
 
@@ -150,10 +151,5 @@ def _distance(given: Facts, other: Facts) -> tuple[object, ...]:
 
 def release_distance(given: str, other: str) -> tuple[bool, int, int]:
     """Another release, then how far apart the first two numbers of two kernel releases are."""
-    (own_major, own_minor), (major, minor) = _numbers(given), _numbers(other)
+    (own_major, own_minor), (major, minor) = series_of(given), series_of(other)
     return given != other, abs(major - own_major), abs(minor - own_minor)
-
-
-def _numbers(release: str) -> tuple[int, int]:
-    major, minor, *_ = [*(int(number) for number in re.findall(r"\d+", release)), 0, 0]
-    return major, minor

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from probe_effect.model import series_of
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.suite_file import Architecture
 
@@ -23,14 +23,6 @@ Certainty = Literal["bisected", "read", "inferred"]
 
 Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
 """The first two numbers of a version: `6.18`."""
-
-Version = tuple[int, int]
-
-
-def series_of(version: str) -> Version:
-    """The first two numbers of a version, `(0, 23)` of `bpftrace v0.23.2`; `(0, 0)` of one without two."""
-    found = re.search(r"([0-9]{1,4})\.([0-9]{1,4})", version)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 class Explanation(Document):
