@@ -152,16 +152,19 @@ def models(found: Evidence) -> Models:
 def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
     """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's.
 
-    Only one of the machine's architecture: an instruction of another is not the same work.
+    Only one of the machine's architecture, for an instruction of another is not the same work; None for a machine
+    without a cost, on which no count can become a time.
     """
     here = _newest(found, machine)
+    if here is None:
+        return None
     known = [
         one
         for one in found.counts.get(case.id, ())
         if names.tool_of(one.tracer) == names.tool_of(tracer)
-        and (here is None or one.submission.architecture == here.submission.architecture)
+        and one.submission.architecture == here.submission.architecture
     ]
-    release = "" if here is None else _release(here)
+    release = _release(here)
     return min(
         known,
         key=lambda one: (one.tracer != tracer, release_distance(release, _release(one)), *_cpus_first(one)),
