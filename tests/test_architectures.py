@@ -208,5 +208,5 @@ def test_the_largest_change_of_each_cause_is_told_with_it_and_the_others_are_cou
     assert "(36 to 129). The trampoline calls `migrate_disable()` &#60;first&#62;." in told
     assert told.count("The trampoline calls") == 1
     assert '{{< reference "linux-x" >}}' in told
-    assert "1 smaller change has the same cause." in told
+    assert "Read in the source; 1 smaller change has the same cause." in told
     assert "[1](#causes)" in found["kernels/changes.md"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import compare
 from probe_effect.model import level_order, release_numbers
+from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
 
@@ -75,8 +76,9 @@ class Matrix:
 
 
 def matrices(catalogue: Catalogue) -> list[Matrix]:
-    """Every matrix with counts, by architecture and then by suite; starts and stops of tracers are not counted."""
+    """Every matrix with counts, by architecture and then by suite, the first suite first; not of starts and stops."""
     suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "cost"]
+    suites.sort(key=lambda suite: suite.id != FIRST_SUITE)
     places = ((architecture, suite) for architecture in architectures(catalogue) for suite in suites)
     return [found for architecture, suite in places if (found := matrix(catalogue, suite, architecture)).cells]
 

@@ -79,13 +79,13 @@ def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
     ends = (found.kernels[0], found.kernels[-1])
     whole = (line for line in sound if line and (column_of(line[0]).kernel, column_of(line[-1]).kernel) == ends)
     compared = largest([compare(line[0], line[-1]) for line in whole if len(line) > 1], MOST_SAID)
-    head = f"{found.suite.title}: which probes changed most, from the oldest kernel here to the newest."
+    head = instructions.said_of(found.suite, "which probes changed most, from the oldest kernel here to the newest.")
     return [head, *(instructions.between_kernels(one, kernels) for one in compared)]
 
 
 def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
     """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
-    head = f"{found.suite.title}: what could not be counted on older kernels here."
+    head = instructions.said_of(found.suite, "what could not be counted on older kernels here.")
     late = late_titles(found, found.events())
     return [head, *(f"From {kernels[kernel]} on: {', '.join(titles)}." for kernel, titles in late.items())]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Suite
 
 FLAG = "†"
 
@@ -37,6 +38,10 @@ def added(case: Number) -> str:
 def cell(one: Number | None) -> str:
     """A count in a table of many, in whole instructions; empty where nobody ran it."""
     return "" if one is None else _flagged(one, _whole(one.cost))
+
+
+MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a call of ftrace"}
+"""How the kernel makes a kprobe."""
 
 
 def made(one: Number | None) -> str:
@@ -121,6 +126,11 @@ def extremes(line: Iterable[Number]) -> str | None:
     return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
 
 
+def said_of(suite: Suite, words: str) -> str:
+    """The title of a suite, and what is said of it: a title may be a question, which no colon follows."""
+    return f"{suite.title} {words[:1].upper()}{words[1:]}" if suite.title.endswith("?") else f"{suite.title}: {words}"
+
+
 def subject(one: Number) -> str:
     """The case, with its level where it has one."""
     return quoted(one.title) if one.level is None else f"{quoted(one.title)} at level {one.level}"
@@ -148,9 +158,14 @@ def _places(some: Sequence[Number], kernels: Mapping[str, str]) -> str:
     for one in some:
         level = "" if one.level is None else f" at level {one.level}"
         tracers.setdefault(f"{kernels[column_of(one).kernel]}{level}", []).append(tracer(one))
-    words = " or ".join(f"with {' or '.join(names)} on {kernel}" for kernel, names in tracers.items())
+    words = " or ".join(f"with {_either(names)} on {kernel}" for kernel, names in tracers.items())
     medians = list(dict.fromkeys(_whole(one.cost) for one in (some[0], some[-1])))
     return f"{words} ({' to '.join(medians)})"
+
+
+def _either(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _more(found: Comparison) -> str:

@@ -9,7 +9,7 @@ from probe_effect.charts.panels import Point, panels_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
 from probe_effect.numbers import names
 from probe_effect.pages import addresses
-from probe_effect.pages.instructions import short, tracer
+from probe_effect.pages.instructions import said_of, short, tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ def _panels(
     if not drawn:
         return []
     left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
-    title = f"{found.suite.title}: instructions on {names.architecture(found.architecture)} by {by[1]}"
+    title = _title(found, by[1])
     page = addresses.architecture(found.architecture)
     note = f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}"
     name = chart_name(found, by[0])
@@ -109,18 +109,21 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
     counts = [Dot(_label(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
-    sentence = (
-        f"Instructions that one event adds on {called[kernel]}, tracer by tracer; a line joins the dots of a case."
-    )
+    ids = {one.tracer for one in lines[kernel]}
+    how = "tracer by tracer; a line joins the dots of a case" if len(ids) > 1 else f"with {series[0]}"
+    sentence = f"Instructions that one event adds on {called[kernel]}, {how}."
     return [_chart(found, "tracers", sentence, counts, series)] if counts else []
 
 
 def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Dot], series: Sequence[str]) -> Chart:
-    where = names.architecture(found.architecture)
-    title = f"{found.suite.title}: instructions on {where} by {by.removesuffix('s')}"
+    title = _title(found, by.removesuffix("s"))
     note = NOTE if len(_drawn(found)) < len(_counted(found)) else None
     page = addresses.architecture(found.architecture)
     return instruction_chart(chart_name(found, by), title, sentence, counts, series=series, note=note, page=page)
+
+
+def _title(found: Matrix, by: str) -> str:
+    return said_of(found.suite, f"instructions on {names.architecture(found.architecture)} by {by}")
 
 
 def chart_name(found: Matrix, by: str) -> str:

@@ -49,9 +49,13 @@ class Answer(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Plain probes on the newest kernel of each architecture; a row has a cell for each of `matrices`."""
+    """Plain probes on the newest kernel of each architecture; a row has a cell for each of `matrices`.
+
+    `newest`: those kernels in words, with their architectures where they are not one release.
+    """
 
     matrices: Sequence[Matrix]
+    newest: list[str]
     tracers: Sequence[str]
     rows: dict[str, list[Answer]]
     late: list[str]
@@ -82,7 +86,14 @@ def table(found: Sequence[Matrix]) -> Table | None:
     plain = [case for case in own[0].suite.cases if case.action == "nothing" and case.counted_by != "nothing"]
     rows = {case.id: [_answer(one, case) for one in own] for case in plain}
     known = {case: cells for case, cells in rows.items() if any(cell.number for cell in cells)}
-    return Table(own, [instructions.short(plain_tracer(one)) for one in own], known, _late(own, plain))
+    return Table(own, _newest(own), [instructions.short(plain_tracer(one)) for one in own], known, _late(own, plain))
+
+
+def _newest(own: Sequence[Matrix]) -> list[str]:
+    names = [kernel_names(one.kernels)[one.kernels[-1]] for one in own]
+    if len(set(names)) == 1:
+        return names[:1]
+    return [f"{name} of {architecture(one.architecture)}" for name, one in zip(names, own, strict=True)]
 
 
 def _answer(found: Matrix, case: Case) -> Answer:
