@@ -167,6 +167,14 @@ def test_the_first_page_says_what_a_kprobe_takes_on_arm64_and_since_when_fentry_
     assert "On arm64 from Linux 6.12 on, and not on the older kernels here: “Fentry”." in found
     assert "x86-64\narm64\nKprobe\n340\n510\nFentry\n100\n140\n" in found
     assert "](/kernels/arm64/)" in pages["kernel-answers.md"]
+    assert "Probes that do nothing, on Linux 6.12, with libbpf 1.1" in found
+
+
+def test_where_the_newest_kernels_of_two_architectures_are_two_releases_each_is_named(tmp_path: Path) -> None:
+    count(tmp_path, OLD, {"02-kprobe": 340})
+    count(tmp_path, NEW, {"02-kprobe": 510}, arm64=True)
+    found = seen(with_fragments(read(tmp_path))["kernel-answers.md"])
+    assert "Probes that do nothing, on Linux 6.1 of x86-64 and Linux 6.12 of arm64, with" in found
 
 
 def test_each_architecture_has_a_page_of_its_counts(pages: dict[str, str]) -> None:

@@ -21,6 +21,7 @@ from builders import (
 )
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import site
+from probe_effect.pages.instructions import said_of
 from probe_effect.store.places import DataFolder
 from written_pages import with_fragments
 
@@ -145,6 +146,28 @@ def test_a_case_page_has_its_counts_with_how_the_kernel_made_the_probe(data: Pat
 def test_counts_that_cannot_be_told_apart_share_the_extreme(data: Path) -> None:
     found = seen(pages_of(data)["costs/02-kprobe.md"])
     assert "the fewest instructions with libbpf 1.1 on Linux 6.1 or with libbpf 1.1 on Linux 6.12 (300)" in found
+
+
+def test_of_several_tracers_on_one_kernel_the_last_alone_stands_behind_an_or(data: Path) -> None:
+    values = counted_values(OLD, "qemu-third")
+    costs = {f"02-kprobe {tracer}": 300.0 for tracer in ("bpftrace", "bpftrace-0-23-2", "libbpf")}
+    values["tools"] = {"bpftrace": "bpftrace 0.17.0", "bpftrace-0-23-2": "bpftrace 0.23.2", "libbpf": "libbpf v1.1"}
+    write_counted_submission(data, counted_rows(costs | {"02-kprobe ftrace": 900.0}), values)
+    found = seen(pages_of(data)["costs/02-kprobe.md"])
+    assert re.search(r"with [a-z]+ [0-9.]+, [a-z]+ [0-9.]+ or [a-z]+ [0-9.]+ on Linux 6\.1 ", found), found
+
+
+def test_how_the_kernel_made_a_probe_is_told_of_the_ways_that_are_in_the_table(data: Path) -> None:
+    found = seen(pages_of(data)["costs/02-kprobe.md"])
+    assert "Instructions that one event adds, and how the kernel made the probe: by a call of ftrace." in found
+
+
+def test_a_title_that_asks_is_followed_by_a_sentence_and_no_colon(data: Path) -> None:
+    catalogue = read_catalogue(DataFolder(data))
+    suite = catalogue.suites[0].suite
+    asking = suite.model_copy(update={"title": "Do costs add?"})
+    assert said_of(asking, "by tracer.") == "Do costs add? By tracer."
+    assert said_of(suite, "by tracer.") == f"{suite.title}: by tracer."
 
 
 def test_where_all_counts_are_alike_none_is_the_fewest(tmp_path: Path) -> None:
