@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -103,6 +104,18 @@ def test_a_case_that_was_not_counted_has_its_reason_and_its_kernel(data: Path) -
     assert "“Fexit” with bpftrace 0.17.0 on Linux 6.12: skipped: no BTF." in seen(pages_of(data)["kernels/x86-64.md"])
 
 
+def test_what_is_the_same_of_several_cases_and_tracers_is_said_once(data: Path) -> None:
+    costs = {"02-kprobe bpftrace": 740.0, "02-kprobe libbpf": 300.0}
+    skipped = [
+        replace(skipped_row(place, case, "no BTF"), tracer=tracer, block=9)
+        for place, (case, tracer) in enumerate(product(("19-fentry", "20-fexit"), ("bpftrace", "libbpf")), start=99)
+    ]
+    submission(data, "7.3.4+deb13-amd64", "qemu-third", [*counted_rows(costs), *skipped])
+    found = seen(pages_of(data)["kernels/x86-64.md"])
+    assert "“Fentry” with bpftrace 0.17.0 and libbpf 1.1 on Linux 7.3: skipped: no BTF." in found
+    assert "“Fexit” with bpftrace 0.17.0 on Linux 6.12, Linux 7.3: skipped: no BTF." in found
+
+
 def test_every_change_has_a_row(data: Path) -> None:
     found = seen(pages_of(data)["kernels/changes.md"])
     assert "Kprobe\nbpftrace 0.17.0\n−31 %\n1 072 to 740\nLinux 6.1\nLinux 6.12" in found
@@ -143,6 +156,15 @@ def test_a_case_page_has_its_counts_with_how_the_kernel_made_the_probe(data: Pat
     assert "bpftrace 0.17.0\n1 072, ftrace\n740, ftrace" in found
 
 
+def test_where_kernels_made_a_probe_in_one_way_it_is_said_once(tmp_path: Path) -> None:
+    data = write_data(tmp_path)
+    for kernel, machine, cost in ((OLD, "qemu-old", 300.0), (NEW, "qemu-new", 500.0)):
+        submission(data, kernel, machine, counted_rows({"02-kprobe bpftrace": cost}))
+    found = seen(pages_of(data)["costs/02-kprobe.md"])
+    assert "bpftrace 0.17.0\n300\n500" in found
+    assert "Instructions that one event adds; the kernel made each probe by a call of ftrace." in found
+
+
 def test_counts_that_cannot_be_told_apart_share_the_extreme(data: Path) -> None:
     found = seen(pages_of(data)["costs/02-kprobe.md"])
     assert "the fewest instructions with libbpf 1.1 on Linux 6.1 or with libbpf 1.1 on Linux 6.12 (300)" in found
@@ -157,9 +179,15 @@ def test_of_several_tracers_on_one_kernel_the_last_alone_stands_behind_an_or(dat
     assert re.search(r"with [a-z]+ [0-9.]+, [a-z]+ [0-9.]+ or [a-z]+ [0-9.]+ on Linux 6\.1 ", found), found
 
 
-def test_how_the_kernel_made_a_probe_is_told_of_the_ways_that_are_in_the_table(data: Path) -> None:
+def test_where_kernels_made_a_probe_in_several_ways_each_count_says_which(data: Path) -> None:
+    rows = counted_rows({"02-kprobe bpftrace": 900.0})
+    submission(data, "7.3.4+deb13-amd64", "qemu-third", rows, mechanisms={"02-kprobe bpftrace": "trap"})
     found = seen(pages_of(data)["costs/02-kprobe.md"])
-    assert "Instructions that one event adds, and how the kernel made the probe: by a call of ftrace." in found
+    assert "bpftrace 0.17.0\n1 072, ftrace\n740, ftrace\n900, trap" in found
+    assert (
+        "Instructions that one event adds, and how the kernel made the probe: by a call of ftrace or by a trap."
+        in found
+    )
 
 
 def test_a_title_that_asks_is_followed_by_a_sentence_and_no_colon(data: Path) -> None:

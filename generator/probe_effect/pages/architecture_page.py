@@ -110,20 +110,30 @@ def _first_kernel(found: Matrix, row: Row) -> str | None:
 
 
 def flagged(found: Matrix) -> dict[tuple[str, str], list[str]]:
-    """Case with tracer, and what is wrong, to the kernels where it is: shown, but neither ranked nor compared."""
+    """Cases with tracers, and what is wrong, to the kernels where it is: shown, but neither ranked nor compared."""
     faulty = (one for one in found.all() if one.cost is not None and one.faults)
     return _kernels_of(faulty, lambda one: "; ".join(one.faults))
 
 
 def uncounted(found: Matrix) -> dict[tuple[str, str], list[str]]:
-    """Case with tracer, and the reason why there is no count, to the kernels where that is so."""
+    """Cases with tracers, and the reason why there is no count, to the kernels where that is so."""
     missing = (one for one in found.all() if one.cost is None)
-    return _kernels_of(missing, lambda one: f"{one.status}: {one.note}")
+    return _kernels_of(missing, lambda one: f"{one.status}: {one.note}".rstrip("."))
 
 
 def _kernels_of(some: Iterable[Number], reason: Callable[[Number], str]) -> dict[tuple[str, str], list[str]]:
-    kernels: dict[tuple[str, str], list[str]] = {}
+    """Tracers stand together where the same is true of a case on the same kernels, and then cases likewise."""
+    kernels: dict[tuple[str, str, str], list[str]] = {}
     for one in some:
-        what = f"{instructions.subject(one)} with {instructions.tracer(one)}"
-        kernels.setdefault((what, reason(one)), []).append(column_of(one).kernel)
-    return kernels
+        what = instructions.subject(one), reason(one), instructions.tracer(one)
+        kernels.setdefault(what, []).append(column_of(one).kernel)
+    tracers: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (case, why, tracer), where in kernels.items():
+        tracers.setdefault((case, why, tuple(where)), []).append(tracer)
+    cases: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (case, why, places), some_tracers in tracers.items():
+        cases.setdefault((why, places, tuple(some_tracers)), []).append(case)
+    return {
+        (f"{instructions.listed(alike, 'and')} with {instructions.listed(used, 'and')}", why): list(places)
+        for (why, places, used), alike in cases.items()
+    }

@@ -126,6 +126,12 @@ def extremes(line: Iterable[Number]) -> str | None:
     return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
 
 
+def listed(words: Sequence[str], conjunction: str) -> str:
+    """At least one word: `a`, `a and b`, `a, b and c`."""
+    *others, last = words
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
+
+
 def said_of(suite: Suite, words: str) -> str:
     """The title of a suite, and what is said of it: a title may be a question, which no colon follows."""
     return f"{suite.title} {words[:1].upper()}{words[1:]}" if suite.title.endswith("?") else f"{suite.title}: {words}"
@@ -158,14 +164,9 @@ def _places(some: Sequence[Number], kernels: Mapping[str, str]) -> str:
     for one in some:
         level = "" if one.level is None else f" at level {one.level}"
         tracers.setdefault(f"{kernels[column_of(one).kernel]}{level}", []).append(tracer(one))
-    words = " or ".join(f"with {_either(names)} on {kernel}" for kernel, names in tracers.items())
+    words = " or ".join(f"with {listed(names, 'or')} on {kernel}" for kernel, names in tracers.items())
     medians = list(dict.fromkeys(_whole(one.cost) for one in (some[0], some[-1])))
     return f"{words} ({' to '.join(medians)})"
-
-
-def _either(words: Sequence[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _more(found: Comparison) -> str:
