@@ -109,6 +109,24 @@ def test_a_case_knows_how_the_kernel_made_its_kprobes() -> None:
     }
 
 
+def test_what_starting_and_stopping_took_is_the_middle_of_the_runs_with_their_range() -> None:
+    rows = [
+        replace(row, attach_instructions=400 + row.block, detach_instructions=50, probes=10 + row.block)
+        if row.arm == "traced"
+        else row
+        for row in kprobe_rows()
+    ]
+    number = only(rows)
+    assert number.attach == Estimate(401, 400, 402)
+    assert number.detach == Estimate(50, 50, 50)
+    assert number.probes == 11
+
+
+def test_a_count_without_starts_has_none() -> None:
+    number = only(kprobe_rows())
+    assert (number.attach, number.detach, number.probes) == (None, None, None)
+
+
 def test_a_count_has_neither_grade_nor_noise_floor() -> None:
     found = counts(kprobe_rows())
     assert (found.grade, found.noise_floor_ns) == (None, None)

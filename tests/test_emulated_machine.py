@@ -129,6 +129,7 @@ def test_rows_hold_instructions_and_no_times(fake: FakeMachine) -> None:
     assert all(row.instructions and row.events for row in found)
     times = ("wall_ns", "user_ns", "sys_ns", "tracer_cpu_ns", "attach_ns", "detach_ns")
     assert all(getattr(row, name) is None for row in found for name in times)
+    assert all(row.attach_instructions is None for row in found), "what starting takes is counted where it is asked"
 
 
 def test_the_record_says_what_the_machine_was_made_of(fake: FakeMachine) -> None:
@@ -146,7 +147,7 @@ def test_the_record_says_what_the_machine_was_made_of(fake: FakeMachine) -> None
     assert document.run.mechanisms == {"01-control bpftrace": "ftrace", "02-kprobe bpftrace": "ftrace"}
     assert document.run.packages["bpftrace"] == "bpftrace 0.17 (bookworm)"
     assert document.run.packages["emulator"].startswith(
-        "QEMU emulator version 0.0.0 -accel tcg -icount shift=0 -machine virt"
+        "QEMU emulator version 0.0.0 -accel tcg -icount shift=0,sleep=off -machine virt"
     )
 
 

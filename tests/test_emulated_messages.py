@@ -55,6 +55,7 @@ def test_a_run_arrives_as_it_was_planned(planned: PlannedRun, load: Load) -> Non
         "script": "/probe-effect/suites/tiny/02-kprobe.bt",
         "counting": "maps",
         "events_per_operation": 2,
+        "is_start": False,
     }
 
 

@@ -76,6 +76,21 @@ def test_the_sentence_says_what_stopping_takes_too_where_the_tool_stops() -> Non
     assert plain(sentence).endswith("; and 1.00 s to stop with 1 probe and 10.0 s with 10 probes, 1.0 s for each more.")
 
 
+def test_a_count_says_what_starting_takes_in_instructions() -> None:
+    own = submission("qemu", suite="attach", metric="instructions")
+    ends = (("1", 465.6e6, 50e6, 1), ("1000", 2.174e9, 484e6, 1000))
+    numbers = [
+        number(own, Estimate(0.0), CASE, level=level, attach=Estimate(start), detach=Estimate(stop), probes=probes)
+        for level, start, stop, probes in ends
+    ]
+    (sentence,) = starts.growth(numbers)
+    assert plain(sentence).endswith(
+        "takes 466 million instructions to start with 1 probe and 2.17 billion with 1 000 probes, 1.7 million for each "
+        "more; and 50.0 million instructions to stop with 1 probe and 484 million with 1 000 probes, 430 000 for each "
+        "more."
+    )
+
+
 def test_start_and_stop_have_a_chart_each_where_they_were_measured_at_levels() -> None:
     case = attaching()
     starting = [started("1", 1), started("10", 2)]

@@ -78,7 +78,9 @@ def test_json_has_the_keys_of_times_with_null_and_those_of_instructions(tmp_path
     assert found.keys() - timed.keys() == spread
     assert timed.keys() <= found.keys()
     case, of_times = found["cases"][0], timed["cases"][0]
-    assert case.keys() - of_times.keys() == spread | costs | {"mechanism", "faults"}
+    ends = ("", "_least", "_greatest")
+    starts = {f"{verb}{end}_instructions" for verb in ("attach", "detach") for end in ends}
+    assert case.keys() - of_times.keys() == spread | costs | starts | {"probes", "mechanism", "faults"}
     assert of_times.keys() <= case.keys()
     assert {name for name in of_times if name.endswith(("_ns", "_hz"))} <= {
         name for name, value in case.items() if value is None

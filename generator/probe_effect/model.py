@@ -69,6 +69,8 @@ class Sample:
     note: str | None = None
     operations: int | None = None
     probes: int | None = None
+    attach_instructions: int | None = None
+    detach_instructions: int | None = None
     histogram: tuple[Bucket, ...] = ()
 
 

@@ -68,6 +68,8 @@ SHARE = Scale((Unit(math.inf, 0.01, "%"),), 2)
 TIMES = Scale((Unit(math.inf, 1, "times"),), 3)
 CPUS = Scale((Unit(math.inf, 1, "CPUs"),), 2)
 INSTRUCTIONS = Scale((Unit(math.inf, 1, ""),), 4)
+MANY_INSTRUCTIONS = Scale((Unit(1e6, 1, ""), Unit(1e9, 1e6, "million"), Unit(math.inf, 1e9, "billion")), 3)
+"""Of a whole start or stop, where those of an event are some hundreds."""
 SIZE = Scale(
     (
         Unit(1 << 10, 1, "B"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TIMES = ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost", "grade")
 COUNTS = ("instructions per event (range)", "untraced", "share added", "lost", "kprobes made by", "blocks")
+COUNTED_STARTS = ("instructions to start (range)", "to stop (range)", "probes", "blocks")
 OWN_USE = ("CPU time of the tool (95 %)", "memory", "system calls", "grade")
 STARTS = ("time to start (95 %)", "time to stop (95 %)", "probes", "CPU time of the tracer", "memory", "grade")
 WHOLE = ("slowdown (95 %)", "added to one event (95 %)", "lost", "grade")
@@ -55,8 +56,8 @@ def _number_json(one: Number) -> dict[str, Any]:
         "noise_floor_ns": one.noise_floor_ns,
         **interval_json(one.slowdown, "slowdown", "ratio"),
         **{name: rate_hz for rate in rates for name, rate_hz in rate.items()},
-        **interval_json(one.attach, "attach", "ns"),
-        **interval_json(one.detach, "detach", "ns"),
+        **interval_json(one.attach if one.is_time else None, "attach", "ns"),
+        **interval_json(one.detach if one.is_time else None, "detach", "ns"),
         **interval_json(one.tracer_cpu, "tracer_cpu", "ns"),
         "tracer_rss_bytes": one.memory.value if one.memory else None,
         "tracer_calls": one.tracer_calls,
@@ -76,6 +77,9 @@ def _count_json(one: Number) -> dict[str, Any]:
     return {
         **spread_json(one.baseline, "baseline"),
         **spread_json(one.cost, "cost"),
+        **spread_json(one.attach, "attach"),
+        **spread_json(one.detach, "detach"),
+        "probes": one.probes,
         "mechanism": one.mechanism,
         "faults": list(one.faults),
     }
@@ -84,14 +88,15 @@ def _count_json(one: Number) -> dict[str, Any]:
 def show(submission: Submission, measures: str) -> None:
     """The table on stdout, then what must be known before a number is used, and why a case has none.
 
-    `measures` is what its suite does; a count is shown as one whatever that is.
+    `measures` is what its suite does; a count is shown as one of events, unless starts were counted.
     """
     from probe_effect.cli.tables import show_table
 
     output.product(f"{submission.id}: {names.machine_name(submission.document)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
-    head, cells = TABLES.get(measures, TABLES["cost"]) if submission.metric == "time" else (COUNTS, _counts)
+    tables, usual = (TABLES, "cost") if submission.metric == "time" else (COUNTED_TABLES, "instructions")
+    head, cells = tables.get(measures, tables[usual])
     rows = (
         [one.case, one.tracer, *([one.level or ""] if has_levels else []), *cells(one)]
         for one in submission.numbers
@@ -126,6 +131,10 @@ def _starts(one: Number) -> list[str]:
     return [*wording.start_and_stop(one), probes, *wording.own_use(one), one.grade or units.MISSING]
 
 
+def _counted_starts(one: Number) -> list[str]:
+    return [*wording.start_and_stop(one), units.count(one.probes), str(one.blocks)]
+
+
 def _own_use(one: Number) -> list[str]:
     return [*wording.own_use(one), one.grade or units.MISSING]
 
@@ -151,6 +160,12 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Number], list[str]]]] = {
     "slowdown": (WHOLE, _whole),
 }
 """What a suite measures, to the columns of its numbers and their cells."""
+
+COUNTED_TABLES: dict[str, tuple[Sequence[str], Callable[[Number], list[str]]]] = {
+    "instructions": (COUNTS, _counts),
+    "start": (COUNTED_STARTS, _counted_starts),
+}
+"""The same of counts; of any other suite they are instructions of an event."""
 
 
 def _remarks(one: Number) -> Iterator[str]:

@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.emulated.messages import PREBUILT, decode, encode, load_of, planned_of
+from probe_effect.emulated.meter import Meter, Taken
 from probe_effect.errors import ProbeEffectError
-from probe_effect.host import ROOT
+from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, Watch, probed_functions, run_once
 from probe_effect.tracers.kernel import mechanism
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.program_runs import count_runs, program_runs
 from probe_effect.tracers.registry import known_tracers, with_paths
+from probe_effect.tracers.tool import ToolSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from io import FileIO
 
     from probe_effect.emulated.messages import Message
+    from probe_effect.model import Sample
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Tracer
 
@@ -50,6 +53,10 @@ FACTS = (
 SETTLED_AFTER_S = 0.1
 SETTLED_RATIO = 0.05
 """Both CPUs together are busy for less than that share of that time: our own look takes a part of it."""
+
+LOOK_EVERY_S = 0.1
+"""Whether a tool's probes are live: a look takes instructions of the CPU on which the tool is, and where looks are many
+the kernel takes some of the tool's for ours."""
 
 LONGEST_SETTLING_S = 3.0
 """A tracer that is never idle is let be: what it does all the time is part of its cost."""
@@ -87,9 +94,12 @@ class Guest:
     def run(self, request: Message) -> Message:
         """The row of one run; where that is asked, also how the kernel had made its kprobes and ran its programs."""
         looking, looked = request["looking"], dict[str, object](mechanism=None, program_runs=None)
+        watch, meter, taken = self._watch(request["watch"]), Meter(self._root, self._settle), dict[str, Taken | None]()
 
         def prepare() -> None:
-            self._settle()
+            taken["start"] = meter.end()
+            if taken["start"] is None:
+                self._settle()
             if looking:
                 count_runs(self._root, on=True)
 
@@ -97,19 +107,27 @@ class Guest:
             if looking:
                 count_runs(self._root, on=False)  # to look fires probes itself
                 looked.update(program_runs=program_runs(self._root), mechanism=mechanism(self._root))
+            begin()
+
+        def begin() -> None:
+            if watch is not None and watch.is_start:
+                meter.begin()
+
+        def stopped() -> None:
+            taken["stop"] = meter.end()
 
         try:
             row = run_once(
                 planned_of(request["planned"]),
                 load_of(request["load"]),
-                self._watch(request["watch"]),
+                watch,
                 Limits(**request["limits"]),
-                Hooks(before_go=prepare, after_run=look),
+                Hooks(before_attach=begin, before_go=prepare, after_run=look, after_stop=stopped),
             )
         finally:
             if looking:
                 count_runs(self._root, on=False)
-        return {"row": asdict(row), **looked}
+        return {"row": asdict(_with_starts(row, taken)), **looked}
 
     def _settle(self) -> None:
         """Return when the CPUs have been idle for a while: what attaching, or detaching before, has left to do is done.
@@ -132,6 +150,19 @@ class Guest:
             return None
         tracer = self._tracers[message["tracer"]]
         return Watch(**message | {"tracer": tracer, "script": Path(message["script"])})
+
+
+def _with_starts(row: Sample, taken: Mapping[str, Taken | None]) -> Sample:
+    """The row with what its start and stop took, where it ended well; of a tracer without a process we are the tool."""
+    if row.status != "ok":
+        return row
+    is_ours = row.tracer_cpu_ns is None
+    start, stop = (_instructions(taken.get(name), is_ours=is_ours) for name in ("start", "stop"))
+    return replace(row, attach_instructions=start, detach_instructions=stop)
+
+
+def _instructions(found: Taken | None, *, is_ours: bool) -> int | None:
+    return None if found is None else found.others + (found.ourselves if is_ours else 0)
 
 
 def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
@@ -166,7 +197,9 @@ def serve(line: FileIO, guest: Guest) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serve on the serial port that is named."""
+    """Serve on the serial port that is named; the workload moves itself to a CPU of its own."""
+    stay_on({min(usable_cpus())})
+    ToolSession.look_every_s = LOOK_EVERY_S
     with open(arguments[0], "r+b", buffering=0) as line:  # noqa: PTH123 (a device, opened once for both ways)
         line.write(encode({"number": 0}))  # ready
         serve(line, Guest())

@@ -68,6 +68,7 @@ def run_request(
             "script": in_guest(watch.script),
             "counting": watch.counting,
             "events_per_operation": watch.events_per_operation,
+            "is_start": watch.is_start,
         },
         "limits": asdict(limits),
     }

@@ -38,7 +38,7 @@ FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
 Accelerator = Literal["tcg", "kvm"]
 
 ACCELERATION: dict[Accelerator, tuple[str, ...]] = {
-    "tcg": ("-accel", "tcg", "-icount", "shift=0"),
+    "tcg": ("-accel", "tcg", "-icount", "shift=0,sleep=off"),
     "kvm": ("-accel", "kvm"),
 }
 

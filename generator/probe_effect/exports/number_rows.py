@@ -96,6 +96,9 @@ COUNT_FIELDS = (
     Field("cpus", "integer", "CPUs of the emulated machine; the only one is shared by the tracer and the workload."),
     *_fields("baseline", "instructions", "Untraced instructions for each event: median of the blocks.", RANGE),
     *_fields("cost", "instructions", "Added instructions for each event: median of the blocks.", RANGE),
+    *_fields("attach", "instructions", "To have the tracer start: median of the blocks; empty: not counted.", RANGE),
+    *_fields("detach", "instructions", "To have the tracer stop: median of the blocks; empty: not counted.", RANGE),
+    Field("probes", "integer", "Probes that the tracer says it attached; empty where it does not say."),
     *EVENT_FIELDS,
     Field("mechanism", "string", "How the kernel made the kprobes of the case; empty for others."),
     Field("faults", "string", "Why it is neither ranked nor compared; empty for a sound one."),
@@ -164,7 +167,8 @@ def _time(one: Number) -> Cells:
 
 def _count(one: Number) -> Cells:
     """Cells of a count that it does not have under their own names."""
-    ends = _ends("baseline", "instructions", one.baseline, RANGE) | _ends("cost", "instructions", one.cost, RANGE)
+    found = {"baseline": one.baseline, "cost": one.cost, "attach": one.attach, "detach": one.detach}
+    ends = {k: v for name, each in found.items() for k, v in _ends(name, "instructions", each, RANGE).items()}
     machine = one.submission.document.machine
     place: Cells = {"architecture": names.architecture(machine.architecture), "cpus": machine.threads}
     return {**place, **ends, "faults": "; ".join(one.faults) or None}

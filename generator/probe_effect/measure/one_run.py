@@ -58,14 +58,20 @@ class Watch:
     script: Path
     counting: Counting
     events_per_operation: int = 1
+    is_start: bool = False
+    """Whether its start and its stop are what is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What else is done in a run: when all is ready and the workload waits, and when it has ended, still traced."""
+    """What else is done in a run: before a tool starts beside the workload, when all is ready and the workload waits,
+    when it has ended, still traced, and when the tracer has stopped.
+    """
 
+    before_attach: Callable[[], None] = lambda: None
     before_go: Callable[[], None] = lambda: None
     after_run: Callable[[], None] = lambda: None
+    after_stop: Callable[[], None] = lambda: None
 
 
 NO_HOOKS = Hooks()
@@ -126,6 +132,7 @@ def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: Ex
     leftovers.callback(workload.end)
     if not session.prefix:
         _let_it_load(workload)
+        hooks.before_attach()
     session.attach(workload.pid)
     session.ready(limits.start_s)
     hooks.before_go()
@@ -135,7 +142,9 @@ def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: Ex
     row = _with_run(row, run, events)
     if watch.counting in OF_ITSELF:  # the tracer had ended before the workload was told to go
         row = replace(row, wall_ns=None, user_ns=None, sys_ns=None)
-    return _with_report(row, session.stop(limits.stop_s), run)
+    report = session.stop(limits.stop_s)
+    hooks.after_stop()
+    return _with_report(row, report, run)
 
 
 def _let_it_load(workload: Workload) -> None:

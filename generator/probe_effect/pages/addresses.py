@@ -19,6 +19,8 @@ Quantity = Literal[
     "loss",
     "start",
     "stop",
+    "start-instructions",
+    "stop-instructions",
     "instructions",
     "tracer-cpu",
     "tracer-memory",

@@ -99,6 +99,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         printed=source_page.shown,
         said=list(own_use.sentences(measured)),
         growths=own_use.growths(measured),
+        growth_counted=starts.growth_counted,
         counted=matrices_of_case(catalogue, folder.suite, case.id),
         kernel_names=kernel_names,
         charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],

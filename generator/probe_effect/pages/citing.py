@@ -140,7 +140,7 @@ def _made(one: Submission) -> tuple[str, ...]:
 def _measured(case: Number) -> str:
     """What was measured, as the title says it."""
     if not case.is_time:
-        return "Instructions of one event"
+        return "Instructions of one event" if case.attach is None else "Instructions to start and stop"
     if case.tracer_cpu is not None:
         return "CPU time that the tool itself takes"
     return "Cost of one event" if case.attach is None or case.cost is not None else "Start and stop"
@@ -148,6 +148,9 @@ def _measured(case: Number) -> str:
 
 def _value(case: Number) -> str:
     """Cost, or start and stop, with intervals; the status where there is no number."""
+    if not case.is_time and case.attach is not None:
+        start, stop = wording.start_and_stop(case)
+        return f"start {start}, stop {stop} instructions"
     if not case.is_time:
         found = case.cost
         return f"{units.spread(found, units.INSTRUCTIONS)} instructions" if found else case.status

@@ -86,6 +86,19 @@ QUANTITIES = (
     _figure("loss", "Events lost", "Events that the tracer said it dropped, over all that were made.", SHARE),
     _figure("start", "Start", "From starting the tracer until its probes are proved to be live.", TIME),
     _figure("stop", "Stop", "From asking the tracer to stop until it has exited.", TIME),
+    _figure(
+        "start-instructions",
+        "Start",
+        "Instructions that an emulated machine executes from starting the tracer until its probes are live, and until "
+        "the kernel has nothing left to do for it: the median of the blocks, with the least and the greatest.",
+        "instructions",
+    ),
+    _figure(
+        "stop-instructions",
+        "Stop",
+        "The same from asking the tracer to stop until it has exited.",
+        "instructions",
+    ),
     _figure("probes", "Probes", "Probes that the tracer says it attached; empty where it does not say."),
     _figure("events-fired", "Events", "Events that one operation of the workload made, by the tracer's own count."),
     _figure(

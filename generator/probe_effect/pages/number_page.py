@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DIGITS = 7
 """Of a run over its operations: enough to come to the same estimate by hand."""
 
+STARTS_COUNTED = ("start-instructions", "stop-instructions")
+"""The columns of a count of which a run's start and stop are."""
+
 
 class Line(NamedTuple):
     """One quantity: the column that explains it, whose id is its anchor too, its value in words, and another label."""
@@ -93,13 +96,14 @@ def title(one: Number, catalogue: Catalogue) -> str:
 def sentence(one: Number, measures: str) -> str:
     """The number with its interval, and where it was found; `measures`: what its suite is about."""
     where = f"On {names.machine_label(one.submission)}"
+    if measures == "start" and one.attach is not None:
+        start, stop = wording.start_and_stop(one)
+        unit = "" if one.is_time else " instructions"
+        return f"{where}, it takes {start}{unit} until the probes are live, and {stop}{unit} to stop."
     if not one.is_time:
         return f"{where}, tracing adds {instructions.count(one.cost)} instructions to one event."
     if one.tracer_cpu is not None:
         return f"{where}, the tool itself takes {wording.own_use(one)[0]} of CPU time for an operation."
-    if measures == "start":
-        start, stop = wording.start_and_stop(one)
-        return f"{where}, it takes {start} until the probes are live, and {stop} to stop."
     if one.distinguishable is False:
         return f"{where}, the cost of one event is {wording.cost(one)}."
     interval = "" if one.cost is None or one.cost.low is None else ", with the 95 % interval in brackets"
@@ -118,7 +122,7 @@ def quantities(one: Number, measures: str) -> list[Line]:
     known = [line for line in of(one) if line.text != units.MISSING]
     if measures == "slowdown":
         known = [line for line in known if not line.column.startswith("threshold-")]
-    first = {"start": {"start", "stop"}, "slowdown": {"slowdown", "probes"}}.get(measures, set())
+    first = {"start": {"start", "stop", *STARTS_COUNTED}, "slowdown": {"slowdown", "probes"}}.get(measures, set())
     return sorted(known, key=lambda line: line.column not in first)
 
 
@@ -152,6 +156,9 @@ def _counts(one: Number) -> Iterator[Line]:
     yield Line("baseline", instructions.count(one.baseline))
     yield Line("loss", units.percent(one.loss_ratio))
     yield Line("mechanism", one.mechanism or units.MISSING)
+    for name, text in zip(STARTS_COUNTED, wording.start_and_stop(one), strict=True):
+        yield Line(name, text)
+    yield Line("probes", units.count(one.probes))
     yield Line("blocks", units.count(one.blocks))
 
 

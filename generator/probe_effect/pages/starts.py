@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from probe_effect import units
 from probe_effect.charts.times import Axes, Point, times_chart
+from probe_effect.compare.kernels import column_of
 from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from probe_effect.charts.theme import Chart
+    from probe_effect.compare.kernels import Matrix
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case
@@ -71,7 +73,9 @@ def charts(case: Case, measured: Sequence[Number], labels: Mapping[tuple[str, st
 
 
 def growth(measured: Iterable[Number]) -> list[str]:
-    """For each machine and tracer one sentence: its start and stop from the fewest probes to the most."""
+    """For each machine and tracer one sentence: its start and stop from the fewest probes to the most; or counts of
+    them, in instructions.
+    """
     ordered = sorted(measured, key=lambda one: (one.submission.machine, one.tracer, level_order(one.level)))
     found = []
     for _, group in groupby(ordered, key=lambda one: (one.submission.machine, one.tracer)):
@@ -79,6 +83,11 @@ def growth(measured: Iterable[Number]) -> list[str]:
         if len(known) >= FEW:
             found.append(_sentence(known))
     return found
+
+
+def growth_counted(found: Matrix) -> list[str]:
+    """The same of counts, on the newest kernel of an architecture."""
+    return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
 
 
 def _sentence(known: Sequence[Number]) -> str:
@@ -94,10 +103,11 @@ def _growing(verb: Verb, fewest: Number, most: Number, first: Estimate | None, l
     """`80 ms to start with 1 probe and 320 ms with 720 probes, 330 us for each more`."""
     assert first is not None
     assert last is not None
-    ends = f"{_probes(fewest)} and {units.duration(last.value)} with {_probes(most)}"
-    said = f"{units.duration(first.value)} to {verb} with {ends}"
-    each = _each_ns(fewest, most, last.value - first.value)
-    return said if each is None else f"{said}, {units.duration(each, 2)} for each more"
+    scale, unit = (units.DURATION, "") if fewest.is_time else (units.MANY_INSTRUCTIONS, " instructions")
+    ends = f"{_probes(fewest)} and {units.quantity(last.value, scale)} with {_probes(most)}"
+    said = f"{units.quantity(first.value, scale)}{unit} to {verb} with {ends}"
+    each = _for_each(fewest, most, last.value - first.value)
+    return said if each is None else f"{said}, {units.quantity(each, scale, 2)} for each more"
 
 
 def _probes(one: Number) -> str:
@@ -106,9 +116,9 @@ def _probes(one: Number) -> str:
     return f"{units.count(number)} {'probe' if number == 1 else 'probes'}"
 
 
-def _each_ns(fewest: Number, most: Number, longer_ns: float) -> float | None:
-    """What each further probe takes, ns; None where the tracer does not say how many more there are, or takes less."""
+def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
+    """What each further probe takes of `taken`; None where nobody says how many more there are, or it takes none."""
     if fewest.probes is None or most.probes is None:
         return None
     more = most.probes - fewest.probes
-    return longer_ns / more if more > 0 and longer_ns > 0 else None
+    return taken / more if more > 0 and taken > 0 else None

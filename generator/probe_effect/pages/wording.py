@@ -45,8 +45,10 @@ def thresholds(case: Number) -> list[str]:
 
 
 def start_and_stop(case: Number) -> list[str]:
-    """How long the tracer takes to have its probes live, and to exit when asked."""
-    return [units.interval(time_ns, units.DURATION) for time_ns in (case.attach, case.detach)]
+    """What the tracer takes to have its probes live, and to exit when asked: time, or instructions of a count."""
+    if case.is_time:
+        return [units.interval(time_ns, units.DURATION) for time_ns in (case.attach, case.detach)]
+    return [units.spread(count, units.MANY_INSTRUCTIONS) for count in (case.attach, case.detach)]
 
 
 def own_use(case: Number) -> list[str]:

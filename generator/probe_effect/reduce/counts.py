@@ -13,7 +13,7 @@ import numpy as np
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.reduce.events import ADD_UP, reconcile_events
-from probe_effect.reduce.rows import bad_runs
+from probe_effect.reduce.rows import bad_runs, known, middle
 from probe_effect.reduce.submission import Number, Submission
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def count_number(
     """
     counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
     reconciled, loss_ratio = reconcile_events(rows)
+    traced = [row for row in rows if row.arm == "traced"]
     return Number(
         submission=submission,
         **key._asdict(),
@@ -51,6 +52,9 @@ def count_number(
         loss_ratio=loss_ratio,
         reconciled=reconciled,
         mechanism=mechanism,
+        attach=median_and_range(known(row.attach_instructions for row in traced)),
+        detach=median_and_range(known(row.detach_instructions for row in traced)),
+        probes=middle(row.probes for row in traced),
         faults=tuple(_faults(loss_ratio, reconciled=reconciled)),
         note=bad_runs(rows),
     )

@@ -145,3 +145,14 @@ def of_runs(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
     if number.outlier_blocks:
         named = ", ".join(str(block) for block in number.outlier_blocks)
         yield f"{len(number.outlier_blocks)} of {number.blocks} blocks lie far from the others, and are kept: {named}"
+
+
+def known(values: Iterable[int | None]) -> list[int]:
+    """What runs say, without those that do not say it."""
+    return [value for value in values if value is not None]
+
+
+def middle(values: Iterable[int | None]) -> int | None:
+    """The middle one of what the runs say, the lower one of two; None when none says it."""
+    found = sorted(known(values))
+    return found[(len(found) - 1) // 2] if found else None

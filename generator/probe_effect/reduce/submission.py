@@ -84,12 +84,12 @@ class Number:
     """What one submission says about one case, tracer and level; in ns or in instructions, as its submission has it.
 
     `cost`: what an event adds; None where no block has both a traced run and a baseline. `baseline`: the untraced work
-    for an event. `faults`: why it is neither ranked nor compared nor used for guidance. Further down what only times
-    have: `attach` and `detach` are ns per run, `cpu` is the CPU time of the tracer in ns and `memory` its largest in
-    bytes, `probes` are those that it says it attached in the middle one of the runs, `rate_hz` is the highest rate of
-    events while traced, `outlier_blocks` are those whose difference lies far from the others', which are kept all the
-    same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer itself was measured there is no
-    cost: `cpu`, and its system calls in `tracer_calls`, are then those of an operation.
+    for an event. `faults`: why it is neither ranked nor compared nor used for guidance. `attach` and `detach` are of a
+    run, in ns or in instructions too, and `probes` those that the tracer says it attached in the middle one of the
+    runs. What only times have: `cpu` is the CPU time of the tracer in ns and `memory` its largest in bytes, `rate_hz`
+    is the highest rate of events while traced, `outlier_blocks` are those whose difference lies far from the others',
+    which are kept all the same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer itself was
+    measured there is no cost: `cpu`, and its system calls in `tracer_calls`, are then those of an operation.
     """
 
     submission: Submission = field(repr=False)

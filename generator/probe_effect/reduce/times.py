@@ -10,7 +10,7 @@ import numpy as np
 from probe_effect.model import Estimate
 from probe_effect.reduce.events import ADD_UP, reconcile_events
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, Facts, grade, worst
-from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz, of_runs
+from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz, known, middle, of_runs
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.outliers import outliers
@@ -79,7 +79,7 @@ def time_number(
         detach=_over_runs([row.detach_ns for row in timed]),
         cpu=_over_runs([row.tracer_cpu_ns for row in timed]),
         memory=_over_runs([row.tracer_rss_bytes for row in timed]),
-        probes=_middle([row.probes for row in timed]),
+        probes=middle(row.probes for row in timed),
         rate_hz=highest_rate_hz(timed),
         loss_ratio=loss_ratio,
         reconciled=reconciled,
@@ -138,14 +138,8 @@ def _half_width(found: Estimate | None) -> float | None:
 
 def _over_runs(values: Iterable[int | None]) -> Estimate | None:
     """What the tracer itself takes, over the runs: its start or stop, its CPU time, its memory; None without any."""
-    known = [value for value in values if value is not None]
-    return estimate(np.array(known, dtype=np.float64)) if known else None
-
-
-def _middle(values: Iterable[int | None]) -> int | None:
-    """The middle one of what the runs say, the lower one of two; None when none says it."""
-    known = sorted(value for value in values if value is not None)
-    return known[(len(known) - 1) // 2] if known else None
+    found = known(values)
+    return estimate(np.array(found, dtype=np.float64)) if found else None
 
 
 def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:

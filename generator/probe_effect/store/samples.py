@@ -58,6 +58,18 @@ SAMPLE_COLUMNS = (
         "Probes that the tracer says it attached, its own included; empty or absent: it does not say.",
         may_be_absent=True,
     ),
+    Column(
+        "attach_instructions",
+        "integer",
+        "Instructions that the emulated machine executed to have the tracer start; empty or absent: not counted.",
+        may_be_absent=True,
+    ),
+    Column(
+        "detach_instructions",
+        "integer",
+        "Instructions that it executed to have the tracer stop; empty or absent: not counted.",
+        may_be_absent=True,
+    ),
 )
 
 

@@ -88,6 +88,8 @@ class ToolSession(ABC):
     """Lines of its output that are no complaint."""
     always_counts: bool = False
     """Whether it counts whatever its script does."""
+    look_every_s: float = LOOK_EVERY_S
+    """Pause between two looks whether its probes are live."""
 
     def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
         self.tool, self.script, self.counting, self.program = tool, script, counting, program
@@ -165,8 +167,8 @@ class ToolSession(ABC):
     def _has_ended(self) -> bool:
         """Whether the tool ends within the pause between two looks."""
         if self.child is not None:
-            return self.child.wait(LOOK_EVERY_S) is not None
-        time.sleep(LOOK_EVERY_S)  # it runs the workload, and is not ours to wait for
+            return self.child.wait(self.look_every_s) is not None
+        time.sleep(self.look_every_s)  # it runs the workload, and is not ours to wait for
         return is_gone(self.pid)
 
     def ask_to_stop(self) -> None:

@@ -1,0 +1,78 @@
+"""Instructions that a start or a stop takes, inside an emulated machine: what its CPUs execute, and not what they wait.
+
+The clock counts instructions while a CPU executes and goes on while all of them are idle, so it cannot say. The kernel
+can: it adds up how long tasks ran on each CPU, which there is in instructions (`rq_cpu_time` of /proc/schedstat, by
+`sched_info_depart` in kernel/sched/stats.h). Interrupts that find a CPU idle are nobody's, and are left out.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.host import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+RUN_TIME = 7
+"""The place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later."""
+
+SWITCHED_AFTER_S = 0.002
+"""A task's run is added when it leaves its CPU, so we leave ours before we read."""
+
+
+class Reading(NamedTuple):
+    """Since the machine started: what all tasks executed, and what this program did; in instructions."""
+
+    everybody: int
+    ourselves: int
+
+
+class Taken(NamedTuple):
+    """What was executed between two moments: by all others, and by ourselves until we began to wait for them."""
+
+    others: int
+    ourselves: int
+
+
+class Meter:
+    """Begun before something that is asked for, and ended when it is done; `settle` returns when nobody works on it."""
+
+    def __init__(self, root: Path, settle: Callable[[], None]) -> None:
+        self._root, self._settle = root, settle
+        self._first: Reading | None = None
+
+    def begin(self) -> None:
+        """From now on."""
+        self._settle()
+        self._first = self._switched()
+
+    def end(self) -> Taken | None:
+        """Until now, with what is left to do in the background; None where it was not begun, or the kernel is silent.
+
+        What we execute while that settles is left out.
+        """
+        if self._first is None:
+            return None
+        first, done = self._first, time.process_time_ns()
+        self._settle()
+        last, self._first = self._switched(), None
+        if last is None:
+            return None
+        return Taken(
+            others=last.everybody - first.everybody - (last.ourselves - first.ourselves),
+            ourselves=done - first.ourselves,
+        )
+
+    def _switched(self) -> Reading | None:
+        time.sleep(SWITCHED_AFTER_S)
+        return _reading(self._root)
+
+
+def _reading(root: Path) -> Reading | None:
+    """None where the kernel does not say (it is built without CONFIG_SCHEDSTATS)."""
+    lines = [line.split() for line in (read_text(root, "proc/schedstat") or "").splitlines()]
+    cpus = [int(words[RUN_TIME]) for words in lines if words and words[0].startswith("cpu")]
+    return Reading(sum(cpus), time.process_time_ns()) if cpus else None
