@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -168,6 +169,16 @@ def test_a_tracer_that_falls_over_at_the_end_has_failed(start: Starter) -> None:
     session = start("fake: dies-at-stop")
     session.ready(LONG_S)
     with pytest.raises(TracerFailed, match="exit status 1: ERROR: the fake fell over"):
+        session.stop(LONG_S)
+
+
+def test_a_tracer_that_ended_before_it_was_asked_to_has_failed_however_well_it_ended(start: Starter) -> None:
+    session = start()
+    session.ready(LONG_S)
+    assert session.child is not None
+    session.child.send(signal.SIGTERM)
+    assert session.child.wait(LONG_S) is not None
+    with pytest.raises(TracerFailed, match="ended before it was asked to stop; have a probe in its script"):
         session.stop(LONG_S)
 
 

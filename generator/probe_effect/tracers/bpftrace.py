@@ -161,8 +161,14 @@ class BpftraceSession(ToolSession):
 
         A script that prints is let finish first: bpftrace 0.23 drops the lines that it has not yet read when it is
         asked to stop, and counts none of them as lost (src/bpftrace.cpp, poll_output).
+
+        Raises: TracerFailed when it has ended by itself, as bpftrace does since 0.24 where a script has nothing but
+        `BEGIN` and `END` (https://github.com/bpftrace/bpftrace/pull/4358): its end falls into the run.
         """
         if self.child is not None:
+            ended = self.child.wait(0)
+            if ended is not None and ended.exit_status in self.good_exits:
+                self.fail("failed", "ended before it was asked to stop; have a probe in its script that keeps it there")
             if self.counting == "lines":
                 self._wait_for_quiet(self.child)
             self._held = _descriptors(self.child.pid)
