@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.emulated import meter as module
 from probe_effect.emulated.meter import Meter, Taken
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Kernel:
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
     made = Kernel(tmp_path)
-    monkeypatch.setattr(module.time, "process_time_ns", lambda: made.ours)
-    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    monkeypatch.setattr(time, "process_time_ns", lambda: made.ours)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     return made
 
 
