@@ -110,7 +110,7 @@ def test_each_tracer_on_each_machine_has_its_own_sentence() -> None:
     ("first", "last", "words"),
     [
         pytest.param(None, None, "1 probe and 2.00 s with 1 000 probes.", id="it does not say how many"),
-        pytest.param(1, 1, "1 probe and 2.00 s with 1 probe.", id="one for all"),
+        pytest.param(1, 1, "1 probe and 2.00 s with 1 000 probes, attached as 1 probe.", id="one for all"),
     ],
 )
 def test_without_more_probes_there_is_nothing_for_each_more(first: int | None, last: int | None, words: str) -> None:

@@ -104,15 +104,25 @@ def _growing(verb: Verb, fewest: Number, most: Number, first: Estimate | None, l
     assert first is not None
     assert last is not None
     scale, unit = (units.DURATION, "") if fewest.is_time else (units.MANY_INSTRUCTIONS, " instructions")
-    ends = f"{_probes(fewest)} and {units.quantity(last.value, scale)} with {_probes(most)}"
-    said = f"{units.quantity(first.value, scale)}{unit} to {verb} with {ends}"
+    few, many = _probes(fewest), _probes(most)
+    if few == many:  # one for all that are asked for
+        few, many = _asked(fewest), f"{_asked(most)}, attached as {many}"
+    from_, to = (units.quantity(one.value, scale) for one in (first, last))
+    said = f"{from_}{unit} to {verb} with {few} and {to} with {many}"
     each = _for_each(fewest, most, last.value - first.value)
     return said if each is None else f"{said}, {units.quantity(each, scale, 2)} for each more"
 
 
 def _probes(one: Number) -> str:
     """How many it says; else how many were asked for."""
-    number = int(one.level or 0) if one.probes is None else one.probes
+    return _asked(one) if one.probes is None else _named(one.probes)
+
+
+def _asked(one: Number) -> str:
+    return _named(int(one.level or 0))
+
+
+def _named(number: int) -> str:
     return f"{units.count(number)} {'probe' if number == 1 else 'probes'}"
 
 
