@@ -77,8 +77,12 @@ has none) a wildcard becomes a kprobe for each function, which is another probe.
 TOLD_NO_MORE: tuple[Need, ...] = ("fentry",)
 """What newer ones have without a word of it: 0.27 no longer tells of fentry."""
 
-HEARD_AFTER_S = 0.5
-"""By then bpftrace has closed its probes, if it heard: it takes 0.2 s."""
+HEARD_AFTER_S = 0.53
+"""By then bpftrace has closed its probes, if it heard: it takes 0.2 s.
+
+No multiple of the 0.1 s that bpftrace waits for events each time: where nothing else takes time, as in an emulated
+machine, each signal would come at the same moment of that wait, and if one is overlooked all are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
