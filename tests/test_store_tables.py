@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import pytest
@@ -330,8 +331,8 @@ def test_each_row_is_on_disk_before_the_next_run(path: Path) -> None:
 
 def samples_with(path: Path, row: str, **cells: str) -> list[Problem]:
     """Problems of a `samples.csv` whose rows are a sound one and `row` with `cells` replaced."""
-    given_cells = dict(zip([column.name for column in SAMPLE_COLUMNS], f"{row},,".split(","), strict=True)) | cells
     names = [column.name for column in SAMPLE_COLUMNS]
+    given_cells = dict(zip_longest(names, row.split(","), fillvalue="")) | cells
     good = dict.fromkeys(names, "") | {
         "block": "0",
         "position": "0",
