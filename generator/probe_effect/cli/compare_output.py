@@ -10,6 +10,7 @@ from probe_effect.cli.compare_gate import failures, signed_percent, subject
 from probe_effect.cli.compared import tracers_by_case
 from probe_effect.compare.comparison import expected_by_chance, largest, outcomes
 from probe_effect.pages import comparison
+from probe_effect.pages.instructions import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -145,8 +146,7 @@ def _of_times(found: Compared) -> Iterator[str]:
 
 def _of_counts(found: Compared) -> Iterator[str]:
     """What counts come to."""
-    *parts, last = _counted(outcomes(found.comparisons), found.second_words)
-    words = f"{', '.join(parts)} and {last}" if parts else last
+    words = listed(list(_counted(outcomes(found.comparisons), found.second_words)), "and")
     yield f"Of {len(found.comparisons)} case{'' if len(found.comparisons) == 1 else 's'}, {words}."
     if named := largest(found.comparisons, MOST_NAMED):
         changes = ", ".join(f"{subject(one.second.key)} {signed_percent(one.change_ratio)}" for one in named)
