@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evidence_builder import MACHINE
 from probe_effect.answer.evidence import evidence
 from probe_effect.pages import estimates, fragments
 from test_from_counts import known
@@ -16,23 +17,28 @@ if TYPE_CHECKING:
 
 def test_an_estimate_is_marked_and_reaches_as_far_as_its_interval() -> None:
     found = known({"raw-1": 2.0})
-    (line,) = estimates.of_case(found, "kprobe")
+    (line,) = estimates.of_case(found, "kprobe", found.machines)
     assert line.text.startswith("≈ ")
     low, high = line.part.cost.low, line.part.cost.high
     assert low is not None
     assert high is not None
-    assert estimates.cell(found, "kprobe", "skipped").endswith("(estimated)")
-    assert f"≈ {low:.0f}"[:4] == estimates.cell(found, "kprobe", "skipped")[:4]
+    assert estimates.cell(found, "kprobe", found.machines, "skipped").endswith("(estimated)")
+    assert f"≈ {low:.0f}"[:4] == estimates.cell(found, "kprobe", found.machines, "skipped")[:4]
 
 
 def test_what_was_measured_has_no_estimate_beside_it() -> None:
-    assert estimates.of_case(known(), "entry-1") == []
+    assert estimates.of_case(known(), "entry-1", [MACHINE]) == []
+
+
+def test_a_page_has_the_estimates_of_the_machines_that_it_shows() -> None:
+    assert estimates.of_case(known(), "kprobe", ["another"]) == []
+    assert estimates.cell(known(), "kprobe", ["another"], "skipped") == "skipped"
 
 
 def test_what_nobody_counted_keeps_its_words() -> None:
     found = known()
     found.counts.clear()
-    assert estimates.cell(found, "kprobe", "published only †") == "published only †"
+    assert estimates.cell(found, "kprobe", [MACHINE], "published only †") == "published only †"
 
 
 def test_the_page_says_how_many_of_those_left_out_the_interval_held() -> None:

@@ -1,7 +1,7 @@
 """The files of the diagrams: two drawings of each, its title and sentence, and its text form with links.
 
-All costs of a diagram are of one machine, that which has most of those it asks for, or else they could not stand side
-by side.
+All costs of a diagram are of one of the machines that pages show, that which has most of those it asks for, or else
+they could not stand side by side.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
 from probe_effect.numbers import names
 from probe_effect.numbers.home import in_order
+from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.estimates import MARK
 from probe_effect.pages.markdown import render
@@ -40,7 +41,8 @@ ESTIMATED = f"{MARK} stands before what was estimated from counted instructions.
 def diagrams(catalogue: Catalogue) -> Iterator[tuple[Diagram, str]]:
     """Every diagram with the costs of one machine, and whose they are, in a sentence."""
     found = evidence(catalogue)
-    labels = {one.machine: names.machine_label(one) for one in in_order(catalogue.numbers)}
+    shown = shown_machines(catalogue.numbers)
+    labels = {one.machine: names.machine_label(one) for one in in_order(catalogue.numbers) if one.machine in shown}
     for make in MAKERS:
         made = {(known := _Known(found, machine)): make(known) for machine in labels}
         if not made:

@@ -18,7 +18,7 @@ from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_machine
-from probe_effect.numbers.kinds import shown
+from probe_effect.numbers.kinds import shown, shown_machines
 from probe_effect.pages import addresses, citing, comparison, estimates, own_use, source_page, starts, tails, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
@@ -87,7 +87,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         single=single,
         single_sentences=list(tails.sentences(single)),
         tested=tested(found, case.id, machines),
-        estimated=estimates.of_case(found, case.id)[: estimates.MOST_LINES],
+        estimated=estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES],
         system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
         less=less(found, case.id, machines),

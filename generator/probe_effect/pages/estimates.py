@@ -14,6 +14,8 @@ from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.from_counts import Models
     from probe_effect.answer.part import Part
@@ -44,14 +46,15 @@ class Line:
         return f"{MARK} {units.interval(self.part.cost, units.DURATION)}"
 
 
-def of_case(found: Evidence, case_id: str) -> list[Line]:
-    """Every estimate of a case, machine by machine; none where nobody counted it."""
+def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[Line]:
+    """The estimates of a case on some machines, machine by machine; none where nobody counted it."""
     if not found.counts.get(case_id):
         return []
     question = Question(probes=(Asked(case_id, 0.0),))
     return [
         Line(part, tracer)
         for machine in found.machines
+        if machine in machines
         for tracer in found.by_tracer(machine)
         if (machine, tracer, case_id) not in found.costs
         for part in parts(found, question, machine, tracer)
@@ -59,9 +62,9 @@ def of_case(found: Evidence, case_id: str) -> list[Line]:
     ]
 
 
-def cell(found: Evidence, case_id: str, otherwise: str) -> str:
-    """All estimates of a case in one cell: from the lowest low end to the highest high end; without any `otherwise`."""
-    lines = of_case(found, case_id)
+def cell(found: Evidence, case_id: str, machines: Collection[str], otherwise: str) -> str:
+    """The estimates on some machines in one cell: from the lowest low end to the highest high end; else `otherwise`."""
+    lines = of_case(found, case_id, machines)
     ends = [end for one in lines for end in (one.part.cost.low, one.part.cost.high) if end is not None]
     if not ends:
         return otherwise

@@ -11,6 +11,7 @@ from probe_effect.answer.rate_tiers import tiers
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
+from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import estimates, home_page, kernels_page, lists, wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.markdown import render
@@ -44,7 +45,11 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         },
         "user-probes": {"probes": home_page.user_probes(catalogue)},
         "machines-said": {"said": home_page.machines_said(catalogue)},
-        "all-costs": {"suites": suites, "measured": measured_range, "otherwise": partial(_otherwise, found)},
+        "all-costs": {
+            "suites": suites,
+            "measured": measured_range,
+            "otherwise": partial(_otherwise, found, shown_machines(catalogue.numbers)),
+        },
         "bands": {"bands": BANDS},
         "published-costs": {},
         "tiers": {"tiers": tiers(catalogue)},
@@ -62,9 +67,9 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     return {**own, **made, **lists.write_first(catalogue), **kernels_page.write_all(catalogue)}
 
 
-def _otherwise(found: Evidence, case_id: str, words: str, published: Sequence[object]) -> str:
+def _otherwise(found: Evidence, machines: Sequence[str], case_id: str, words: str, published: Sequence[object]) -> str:
     """What stands for a measured cost: an estimate, else that others printed one, else why there is none."""
-    return estimates.cell(found, case_id, ONLY_PUBLISHED if published else words)
+    return estimates.cell(found, case_id, machines, ONLY_PUBLISHED if published else words)
 
 
 def first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:

@@ -10,6 +10,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.standard_tools import best_machine, tool_costs
 from probe_effect.numbers.home import in_order
+from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.thresholds import threshold
 
@@ -27,7 +28,8 @@ SHOWN_PLACES = 3
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: `tools.md`."""
     found = evidence(catalogue)
-    submissions = in_order(catalogue.numbers)
+    shown = shown_machines(catalogue.numbers)
+    submissions = [one for one in in_order(catalogue.numbers) if one.machine in shown]
     machine = best_machine(found, catalogue.tools, list(dict.fromkeys(one.machine for one in submissions)))
     submission = next((one for one in submissions if one.machine == machine), None)
     packages_read_first = sorted(catalogue.tools, key=lambda one: (one.scripts is None, one.package))
