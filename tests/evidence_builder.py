@@ -54,9 +54,5 @@ def evidence(suites: tuple[Suite, ...], *costs: Number) -> Evidence:
     """What guidance may use of these costs."""
     found = Evidence(suites)
     for one in costs:
-        key = (one.submission.machine, one.tracer, one.case)
-        if one.level is None:
-            found.costs[key] = one
-        else:
-            found.by_level.setdefault(key, {})[one.level] = one
+        found.add(one)
     return found

@@ -12,6 +12,7 @@ from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from probe_effect.answer.proof import Pair
@@ -43,7 +44,7 @@ def traced(name: str = "01-script", every_ns: float = 1e5, slowdown: Estimate = 
     return measured(name, Estimate(1200.0), level=level, baseline=Estimate(every_ns), slowdown=slowdown)
 
 
-def foretold(folder: Path, text: str, *numbers: Number) -> list[Pair]:
+def foretold(folder: Path, text: str, *numbers: Number) -> Sequence[Pair]:
     (folder / "01-script.tar.bt").write_text(text)
     (folder / "01-script.git.bt").write_text(text)
     costs = [measured(name, Estimate(ns, ns - 5.0, ns + 5.0)) for name, ns in COSTS_NS.items()]

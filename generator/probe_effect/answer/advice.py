@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.answers import forecast
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.parts import with_calls
-from probe_effect.answer.proof import pairs, spread
+from probe_effect.answer.proof import program_spread
 from probe_effect.answer.question import Question
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import threshold
@@ -169,7 +169,7 @@ def advise(
         budget_ratio: how much slower a thread may get.
     """
     advised = [Advised(group, part_of(found, facts.machine, tracer, group)) for group in groups]
-    apart = spread(pairs(found))
+    apart = program_spread(found)
     taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
     paying = ((thread, _paying(advised, thread, calls_hz.get(thread.tid))) for thread in threads)
     slowed = [

@@ -14,7 +14,7 @@ from probe_effect.answer.from_counts import counted_as
 from probe_effect.answer.levels import line
 from probe_effect.answer.parts import parts
 from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
-from probe_effect.answer.proof import pairs, spread
+from probe_effect.answer.proof import program_spread
 from probe_effect.answer.refusal import refusal
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
@@ -227,7 +227,7 @@ def _usual_tracer(found: Evidence, question: Question) -> str:
 
 def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
     """One for each machine that has every part, and one for the machine of others that the question names."""
-    apart = spread(pairs(found))
+    apart = program_spread(found)
     for machine in found.machines:
         known = parts(found, question, machine, tracer)
         if known:

@@ -10,6 +10,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from probe_effect.answer.once import once
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def composed(probe: Estimate, action: Estimate, plain: Estimate) -> Estimate:
     return mover.total([probe, mover.difference(action, plain)])
 
 
-def checked(found: Evidence, machine: str) -> list[Checked]:
+@once
+def checked(found: Evidence, machine: str) -> Sequence[Checked]:
     """Every combination that was measured on `machine` together with its parts, with the same tracer and intervals."""
     return [one for tracer in found.by_tracer(machine) for one in _checked(found, machine, tracer)]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from probe_effect.answer.from_counts import models
 from probe_effect.answer.published import printed_costs
@@ -30,8 +31,11 @@ NO_COSTS = {
 Key = tuple[str, str, str]
 """Machine, tracer, case."""
 
+GATHERED: WeakKeyDictionary[Catalogue, Evidence] = WeakKeyDictionary()
+"""The evidence of each catalogue that is still there."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """Every usable cost; those measured at levels apart, by level; and why others are not usable.
 
@@ -48,6 +52,22 @@ class Evidence:
     printed: dict[Key, Printed] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    worked_out: dict[object, Any] = field(default_factory=dict, repr=False)
+    """What `answer.once` remembers."""
+
+    def add(self, one: Number, refused: str | None = None) -> None:
+        """Take a number up as a cost, or with why it is none: `refused` where its suite says that, else by itself."""
+        key = (one.submission.machine, one.tracer, one.case)
+        if refused is not None:
+            self.refused[key] = refused
+        elif one.cost is None:
+            self.refused[key] = f"{one.status}: {one.note}"
+        elif one.faults:
+            self.refused[key] = "; ".join(one.faults)
+        elif one.level is None:
+            self.costs[key] = one
+        else:
+            self.by_level.setdefault(key, {})[one.level] = one
 
     @cached_property
     def models(self) -> Models:
@@ -98,6 +118,17 @@ class Evidence:
         """Tracer to case to the cost on a machine."""
         return self._by_machine.get(machine, {})
 
+    def levels_of(self, case: str) -> Mapping[str, Mapping[str, Mapping[str, Number]]]:
+        """Machine to tracer to level to the cost of a case."""
+        return self._levels.get(case, {})
+
+    @cached_property
+    def _levels(self) -> dict[str, dict[str, dict[str, dict[str, Number]]]]:
+        found: dict[str, dict[str, dict[str, dict[str, Number]]]] = {}
+        for (machine, tracer, case), levels in self.by_level.items():
+            found.setdefault(case, {}).setdefault(machine, {})[tracer] = levels
+        return found
+
     @cached_property
     def _by_case(self) -> dict[tuple[str, str], dict[str, Number]]:
         found: dict[tuple[str, str], dict[str, Number]] = defaultdict(dict)
@@ -114,13 +145,19 @@ class Evidence:
 
 
 def evidence(catalogue: Catalogue) -> Evidence:
-    """What the catalogue's numbers offer to guidance."""
+    """What the catalogue's numbers offer to guidance, gathered once of each catalogue."""
+    if catalogue not in GATHERED:
+        GATHERED[catalogue] = _gathered(catalogue)
+    return GATHERED[catalogue]
+
+
+def _gathered(catalogue: Catalogue) -> Evidence:
     suites = tuple(folder.suite for folder in catalogue.suites)
     folders = {one.suite.id: one.folder for one in catalogue.suites}
     found = Evidence(suites, printed=printed_costs(catalogue), folders=folders, titles=catalogue.titles)
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
-            _add(found, number, refused=NO_COSTS.get(suite.measures))
+            found.add(number, NO_COSTS.get(suite.measures))
     timed = {one.submission.architecture for one in found.costs.values()}
     for _, case in found.cases:
         counted = catalogue.numbers.of_case(case.id, "instructions")
@@ -128,17 +165,3 @@ def evidence(catalogue: Catalogue) -> Evidence:
             one for one in counted if one.is_sound and one.level is None and one.submission.architecture in timed
         ]
     return found
-
-
-def _add(found: Evidence, one: Number, *, refused: str | None) -> None:
-    key = (one.submission.machine, one.tracer, one.case)
-    if refused is not None:
-        found.refused[key] = refused
-    elif one.cost is None:
-        found.refused[key] = f"{one.status}: {one.note}"
-    elif one.faults:
-        found.refused[key] = "; ".join(one.faults)
-    elif one.level is None:
-        found.costs[key] = one
-    else:
-        found.by_level.setdefault(key, {})[one.level] = one

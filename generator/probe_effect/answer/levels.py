@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import meet
+from probe_effect.answer.once import once
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND
@@ -95,7 +96,17 @@ def _levels(found: Evidence, key: Key, is_wanted: Callable[[Factor], bool]) -> d
     """Level to what was measured there for the event of a case, in the suites whose factor is wanted."""
     machine, tracer, case_id = key
     levels: dict[str, Number] = {}
-    for suite, case in found.cases:
-        if case.like == case_id and suite.factor is not None and is_wanted(suite.factor):
-            levels |= found.by_level.get((machine, tracer, case.id), {})
+    for factor, like in _at_levels(found).get(case_id, ()):
+        if is_wanted(factor):
+            levels |= found.by_level.get((machine, tracer, like), {})
     return levels
+
+
+@once
+def _at_levels(found: Evidence) -> dict[str, list[tuple[Factor, str]]]:
+    """Case to the cases that have its event at levels of a factor, with that factor."""
+    made: dict[str, list[tuple[Factor, str]]] = {}
+    for suite, case in found.cases:
+        if case.like is not None and suite.factor is not None:
+            made.setdefault(case.like, []).append((suite.factor, case.id))
+    return made

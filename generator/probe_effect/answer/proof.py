@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import point
+from probe_effect.answer.once import once
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Point
@@ -95,17 +96,30 @@ class Spread:
         return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
 
-def pairs(found: Evidence) -> list[Pair]:
+@once
+def pairs(found: Evidence) -> Sequence[Pair]:
     """Every program, probe and tracer that was measured on a machine which has the cost that foretells it."""
-    made = []
-    for suite, case in found.cases:
-        if case.like is None or suite.factor is None or suite.factor.name != PROGRAM:
-            continue
-        for (machine, tracer, case_id), levels in found.by_level.items():
-            cost = found.costs.get((machine, tracer, case.like))
-            if case_id == case.id and cost is not None:
-                made += [pair for one in levels.values() if (pair := _pair(found, suite, case, one, cost))]
-    return made
+    return [
+        pair
+        for suite, case in found.cases
+        if case.like is not None and suite.factor is not None and suite.factor.name == PROGRAM
+        for one in in_programs(found, case)
+        if (cost := found.costs.get((one.submission.machine, one.tracer, case.like))) is not None
+        and (pair := _pair(found, suite, case, one, cost)) is not None
+    ]
+
+
+def in_programs(found: Evidence, case: Case) -> Iterator[Number]:
+    """A case of a suite of programs in each of them, machine by machine and tracer by tracer."""
+    for by_tracer in found.levels_of(case.id).values():
+        for levels in by_tracer.values():
+            yield from levels.values()
+
+
+@once
+def program_spread(found: Evidence) -> Spread | None:
+    """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs."""
+    return spread(pairs(found))
 
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Pair | None:
@@ -126,12 +140,9 @@ def _foretold(found: Evidence, suite: Suite, case: Case, measured: Number, cost:
 
 def calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | None:
     """System calls that a program makes for each of its events; None where nobody counted them."""
-    counted = (
-        levels[measured.level]
-        for (machine, _, case), levels in found.by_level.items()
-        if (machine, case) == (measured.submission.machine, suite.workload.system_calls) and measured.level in levels
-    )
-    one = next(counted, None)
+    calls = suite.workload.system_calls
+    by_tracer = found.levels_of(calls).get(measured.submission.machine, {}) if isinstance(calls, str) else {}
+    one = next((levels[level] for levels in by_tracer.values() if (level := measured.level or "") in levels), None)
     if one is None or one.baseline is None or measured.baseline is None or not one.baseline.value:
         return None
     return measured.baseline.value / one.baseline.value  # both are the untraced time of a round, over its events

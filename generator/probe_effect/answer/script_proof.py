@@ -13,9 +13,10 @@ import numpy as np
 from probe_effect.answer.advice import Group, part_of
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.levels import point
+from probe_effect.answer.once import once
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, Pair, calls_per_event, pairs, spread
+from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, Pair, calls_per_event, in_programs, program_spread
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import mover
@@ -37,25 +38,20 @@ if TYPE_CHECKING:
 LANGUAGE = "bpftrace"
 
 
-def script_pairs(found: Evidence) -> list[Pair]:
+@once
+def script_pairs(found: Evidence) -> Sequence[Pair]:
     """Every script over a program, in suites whose cases name no other case that they are like.
 
     What is foretold has how far real programs lie from loops in its interval, as every answer has.
     """
-    made = []
-    apart = spread(pairs(found))
-    for suite, case in found.cases:
-        if (
-            case.like is not None
-            or suite.factor is None
-            or suite.factor.name != PROGRAM
-            or suite.id not in found.folders
-        ):
-            continue
-        for (_, tracer, case_id), levels in found.by_level.items():
-            if case_id == case.id and tracer.startswith(LANGUAGE):
-                made += [pair for one in levels.values() if (pair := _pair(found, suite, case, one, apart))]
-    return made
+    return [
+        pair
+        for suite, case in found.cases
+        if case.like is None and suite.factor is not None and suite.factor.name == PROGRAM and suite.id in found.folders
+        for one in in_programs(found, case)
+        if one.tracer.startswith(LANGUAGE)
+        and (pair := _pair(found, suite, case, one, program_spread(found))) is not None
+    ]
 
 
 def order(some: Sequence[Pair]) -> Correlation | None:

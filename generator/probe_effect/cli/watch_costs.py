@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.cost_of import bases_of, cost_of, firing
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.proof import pairs, spread
+from probe_effect.answer.proof import program_spread
 from probe_effect.host import ROOT
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
@@ -77,7 +77,7 @@ class Costs:
 
     def __init__(self, found: Evidence, here: Facts, named: str | None) -> None:
         self._found, self._here = found, here
-        self._apart = spread(pairs(found))
+        self._apart = program_spread(found)
         self.machines = [named] if named else [one.machine for one in _comparable(found, here)]
         self._known: dict[tuple[Sort, str, str | None], Part | None] = {}
 

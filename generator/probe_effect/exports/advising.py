@@ -17,7 +17,7 @@ from probe_effect.answer.cost_of import cost_of, firing
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
-from probe_effect.answer.proof import pairs, spread
+from probe_effect.answer.proof import program_spread
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import ends, script_json
 from probe_effect.numbers import names
@@ -89,7 +89,7 @@ Values = dict[str, Any]
 def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
     found = evidence(catalogue)
-    apart = spread(pairs(found))
+    apart = program_spread(found)
     machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
     whole = {
         "tables": tables(),

@@ -15,7 +15,7 @@ from probe_effect.answer import asking, sentences
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
-from probe_effect.answer.proof import pairs, spread
+from probe_effect.answer.proof import program_spread
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.first_answer import first_answer
 from probe_effect.exports.guidance_costs import costs_of, printed_cost
@@ -53,7 +53,7 @@ Values = dict[str, Any]
 def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what the page begins with, then every machine."""
     found = evidence(catalogue)
-    apart = spread(pairs(found))
+    apart = program_spread(found)
     notes = list(dict.fromkeys(other.but for _, case in found.cases for other in case.instead))
     newest: dict[str, Submission] = {}
     for one in in_order(catalogue.numbers):

@@ -16,6 +16,7 @@ from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
+from probe_effect.answer.once import once
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
 from probe_effect.exports.script_values import ends, short
@@ -94,11 +95,13 @@ def _composed(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator
 
 def _first(found: Evidence, case: Case, one: Number) -> str:
     """What the kernel does with the first instruction of a user probe; where that was not recorded, as elsewhere."""
-    if case.probe not in USER_PROBES:
-        return ""
-    others = (number for (_, _, other), number in found.costs.items() if other == case.id)
-    known = (how for number in (one, *others) if (how := mechanism_of(case, number)))
-    return next(known, UNKNOWN_FIRST)
+    return (mechanism_of(case, one) or _first_elsewhere(found, case)) if case.probe in USER_PROBES else ""
+
+
+@once
+def _first_elsewhere(found: Evidence, case: Case) -> str:
+    numbers = (number for (_, _, other), number in found.costs.items() if other == case.id)
+    return next((how for number in numbers if (how := mechanism_of(case, number))), UNKNOWN_FIRST)
 
 
 def _path(path: EntryPath | None) -> list[Any] | None:

@@ -80,9 +80,9 @@ class SuiteFolder:
         return sorted(path for path in self.folder.iterdir() if path.name.endswith(endings) and path.is_file())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Catalogue:
-    """All data, each list in a stable order."""
+    """All data, each list in a stable order. Two are the same only if they are one object."""
 
     suites: tuple[SuiteFolder, ...] = ()
     active: tuple[Submission, ...] = ()
