@@ -14,7 +14,8 @@ from number_builder import number, submission
 from probe_effect import units
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.from_counts import calibrations, counted, counted_as
+from probe_effect.answer.counts import counted
+from probe_effect.answer.from_counts import calibrations, counted_as
 from probe_effect.answer.question import Asked, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
@@ -22,6 +23,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.answer.evidence import Evidence
     from probe_effect.reduce.submission import Number
 
@@ -66,12 +69,23 @@ def time_of(name: str, times: float = 1.0) -> Number:
     return measured(name, Estimate(ns, ns * 0.99, ns * 1.01), document=DOCUMENT)
 
 
-def known(times: dict[str, float] | None = None) -> Evidence:
-    """Every case but those of kprobes timed, each so many `times` what the model would have; all of them counted."""
+def known(times: dict[str, float] | None = None, kprobe: Sequence[Number] = ()) -> Evidence:
+    """Every case but those of kprobes timed, each so many `times` what the model would have; all of them counted.
+
+    Args:
+        kprobe: other counts of the plain kprobe.
+    """
     timed = [name for name, _ in (*USER, *KERNEL)]
     found = evidence((SUITE,), *(time_of(name, (times or {}).get(name, 1.0)) for name in timed))
     found.counts.update({name: [count_of(name)] for name in (*timed, "kprobe", "kprobe-count")})
+    found.counts["kprobe"] = list(kprobe) or found.counts["kprobe"]
     return found
+
+
+def count_for(*kprobe: Number, tracer: str = TRACER) -> Number | None:
+    """Which of some counts stands for the plain kprobe on the machine."""
+    found = known(kprobe=kprobe)
+    return counted(found, MACHINE, tracer, found.case_of["kprobe"])
 
 
 def test_what_instructions_and_exceptions_cost_is_found_again() -> None:
@@ -109,10 +123,9 @@ def test_a_probe_that_could_not_be_timed_costs_what_its_instructions_do() -> Non
 
 
 def test_a_kprobe_made_by_a_breakpoint_has_that_on_top_and_says_how_it_was_counted() -> None:
-    found = known()
     own = submission("emulated", metric="instructions", document=DOCUMENT)
     own.document = machine_document(**DOCUMENT, run__mechanisms={f"kprobe {TRACER}": "ftrace"})
-    found.counts["kprobe"] = [number(own, Estimate(300.0), "kprobe", TRACER, mechanism="ftrace")]
+    found = known(kprobe=[number(own, Estimate(300.0), "kprobe", TRACER, mechanism="ftrace")])
     part = cost_of(found, MACHINE, TRACER, kind="kprobe", mechanism="trap")
     assert part is not None
     assert part.cost.value == pytest.approx(300 * INSTRUCTION_NS + BREAKPOINT_NS)
@@ -120,30 +133,22 @@ def test_a_kprobe_made_by_a_breakpoint_has_that_on_top_and_says_how_it_was_count
 
 
 def test_the_nearest_kernel_counts_and_another_version_of_the_tool_only_where_there_is_no_other() -> None:
-    found = known()
-    kprobe = found.case_of["kprobe"]
-    found.counts["kprobe"] = [count_of("kprobe", "5.10.1"), count_of("kprobe", "6.17.2"), count_of("kprobe", "7.3.1")]
-    nearest = counted(found, MACHINE, TRACER, kprobe)
-    assert nearest is not None
-    assert nearest.submission.document.system.kernel_release == "6.17.2"
-    found.counts["kprobe"] = [count_of("kprobe", tracer="bpftrace-0-23-2"), count_of("kprobe", tracer="libbpf")]
-    other = counted(found, MACHINE, TRACER, kprobe)
-    assert other is not None
-    assert other.tracer == "bpftrace-0-23-2"
-    assert counted(found, MACHINE, "strace", kprobe) is None
+    kernels = [count_of("kprobe", kernel) for kernel in ("5.10.1", "6.17.2", "7.3.1")]
+    assert count_for(*kernels) is kernels[1]
+    tools = [count_of("kprobe", tracer=tracer) for tracer in ("bpftrace-0-23-2", "libbpf")]
+    assert count_for(*tools) is tools[0]
+    assert count_for(*tools, tracer="strace") is None
 
 
 def test_what_another_architecture_counts_says_nothing_of_a_machine() -> None:
-    found = known()
-    kprobe = found.case_of["kprobe"]
     elsewhere = submission(
         "emulated-arm64", metric="instructions", document=DOCUMENT | {"machine__architecture": "aarch64"}
     )
-    found.counts["kprobe"] = [number(elsewhere, Estimate(300.0), "kprobe", TRACER)]
-    assert counted(found, MACHINE, TRACER, kprobe) is None
+    on_arm64 = number(elsewhere, Estimate(300.0), "kprobe", TRACER)
+    assert count_for(on_arm64) is None
     on_bsd = submission("emulated-bsd", metric="instructions", document=DOCUMENT | {"machine__architecture": "amd64"})
-    found.counts["kprobe"].append(number(on_bsd, Estimate(300.0), "kprobe", TRACER))
-    assert counted(found, MACHINE, TRACER, kprobe) is found.counts["kprobe"][1]
+    of_bsd = number(on_bsd, Estimate(300.0), "kprobe", TRACER)
+    assert count_for(on_arm64, of_bsd) is of_bsd
 
 
 def test_a_count_on_the_first_cpu_says_nothing_of_what_bpftrace_does_at_a_tracepoint_on_another() -> None:

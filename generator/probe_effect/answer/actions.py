@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
-from itertools import permutations
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.answer.part import PLAIN_ACTION
@@ -82,39 +83,50 @@ class Sum(NamedTuple):
         return self.terms, self.width_ns
 
 
-Differences = dict[tuple[str, str], Sum]
-"""Two actions to what the first costs more than the second, on one probe."""
+class Differences:
+    """What each action costs more than each other on one probe, with one tracer on one machine."""
+
+    def __init__(self, fired: Sequence[Fired]) -> None:
+        places: dict[tuple[object, ...], list[Fired]] = defaultdict(list)
+        for one in fired:
+            places[one.place].append(one)
+        self._measured: dict[str, dict[str, Sum]] = defaultdict(dict)
+        for one in fired:
+            for other in places[one.place]:
+                if one.action != other.action:
+                    made, known = _difference(one, other), self._measured[one.action]
+                    known[other.action] = min(known.get(other.action, made), made, key=lambda one: one.order)
+        self._known: dict[tuple[str, str], Sum | None] = {}
+
+    def of(self, action: str, other: str) -> Sum | None:
+        """The narrowest measured difference of two actions, ns an event; None where nothing tells it.
+
+        Over a third action where no place has both.
+        """
+        key = action, other
+        if key not in self._known:
+            self._known[key] = Sum() if action == other else self._worked_out(action, other)
+        return self._known[key]
+
+    def _worked_out(self, action: str, other: str) -> Sum | None:
+        known = self._measured.get(action, {})
+        if other in known:
+            return known[other]
+        rest = {third: self._measured[third].get(other) for third in known}
+        over = (known[third].plus(more) for third, more in rest.items() if more is not None)
+        return min(over, key=lambda one: one.order, default=None)
+
+    @cached_property
+    def highest(self) -> tuple[str, Sum] | None:
+        """The action that adds most to a probe, or else to another action, and how much; None where none is known."""
+        plain = [(action, more) for action in self._measured if (more := self.of(action, PLAIN_ACTION))]
+        every = [(action, more) for action, known in self._measured.items() for more in known.values()]
+        return max(plain or every, key=lambda one: one[1].cost.value, default=None)
 
 
-def differences(fired: Sequence[Fired]) -> Differences:
-    """The narrowest difference of each two actions that were measured on one place."""
-    found: Differences = {}
-    for one, other in permutations(fired, 2):
-        if one.place == other.place and one.action != other.action:
-            key = one.action, other.action
-            cost = mover.difference(one.number.known_cost, other.number.known_cost)
-            made = Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
-            found[key] = min(found.get(key, made), made, key=lambda one: one.order)
-    return found
-
-
-def difference(action: str, other: str, known: Differences) -> Sum | None:
-    """What `action` costs more than `other`, over a third action where no place has both; None where none tells."""
-    if action == other:
-        return Sum()
-    if (action, other) in known:
-        return known[action, other]
-    between = {third for first, third in known if first == action}
-    over = (known[action, third].plus(known[third, other]) for third in between if (third, other) in known)
-    return min(over, key=lambda one: one.order, default=None)
-
-
-def dearest_action(known: Differences) -> tuple[str, Sum] | None:
-    """The action that adds most to a probe, or else to another action, and how much."""
-    plain = [(action, more) for (action, other), more in known.items() if other == PLAIN_ACTION]
-    every = [(action, more) for (action, _), more in known.items()]
-    over = [(action, more) for action, _ in known if (more := difference(action, PLAIN_ACTION, known))]
-    return max(plain + over or every, key=lambda one: one[1].cost.value, default=None)
+def _difference(one: Fired, other: Fired) -> Sum:
+    cost = mover.difference(one.number.known_cost, other.number.known_cost)
+    return Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
 
 
 def sorted_out(
@@ -130,6 +142,6 @@ def sorted_out(
     for asked in actions:
         action = SAME_ACTION.get(asked, asked)
         for part in (action,) if action in own else MADE_OF.get(action, (action,)):
-            is_told = any(difference(part, other, known) for other in (PLAIN_ACTION, *own))
+            is_told = any(known.of(part, other) for other in (PLAIN_ACTION, *own))
             (told if is_told else untold).append(part)
     return tuple(one for one in told if one != PLAIN_ACTION), tuple(untold)

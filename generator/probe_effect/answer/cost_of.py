@@ -1,9 +1,14 @@
 """What a probe costs with what it does, put together of what was measured on one machine with one tracer.
 
-The probe is a measured case of its kind, with its own action exchanged where another is asked for; an action is the
-difference of two cases of one suite, on one and the same probe. So a user probe on an instruction that is stepped can
-be asked for with an action that was measured on a system call. A kind that the machine could not time is estimated
-from its instructions, and its actions are measured ones all the same, where that says more.
+The probe is a measured case of its kind, the base, whose own action is exchanged where another is asked for. An action
+is the difference of two cases of one suite, on one and the same probe. So a user probe on an instruction that is
+stepped can be asked for with an action that was measured on a system call. A kind that the machine could not time is
+estimated from its instructions, and its actions are measured ones all the same, where that says more.
+
+An example: `uprobe` with `count-by-user-stack`, where a uprobe was measured with `count` (800 ns), and a tracepoint
+with `count` (260 ns) and with `count-by-user-stack` (1000 ns). The base is the uprobe, its correction 1000 - 260 ns,
+the cost 1540 ns. Every measured case of the kind is such a base, and each gives a candidate; of those of one mechanism
+the median one of the fewest terms is typical, and of several mechanisms the highest stands for the kind.
 """
 
 from __future__ import annotations
@@ -11,29 +16,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from probe_effect.answer.actions import Fired, Sum, dearest_action, difference, differences, sorted_out
+from probe_effect.answer.actions import Sum, sorted_out
 from probe_effect.answer.entry_path import entry_path
-from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.from_counts import counted, counted_as
+from probe_effect.answer.from_counts import counted_as
 from probe_effect.answer.part import PLAIN_ACTION, Part
+from probe_effect.answer.setup import AWAY_FROM_CALLS, setup
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.answer.actions import Differences
+    from probe_effect.answer.actions import Differences, Fired
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.store.suite_file import Case, Suite
-
-AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
-"""Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""
+    from probe_effect.answer.setup import Setup
 
 SAMPLED = ("profile", "hardware")
 """Kinds that an interrupt fires."""
-
-STANDS_FOR = {kind: (kind, "tracepoint", "tracepoint-entry") for kind in AWAY_FROM_CALLS} | {"usdt": ("usdt", "uprobe")}
-"""A kind to those whose cases stand for it, the first that was measured; any other kind stands for itself."""
 
 INTERRUPT = "The interrupt that takes a sample is not in the cost: nobody measured it apart."
 UNKNOWN_ACTION = (
@@ -49,8 +48,8 @@ OWN_ACTION = "The cost of {case} holds its action too, {action}, which nobody me
 OTHER_WAY = "{case} was counted with probes made by {counted}, and not by {wanted}."
 
 
-class Wanted(NamedTuple):
-    """What is asked for, as `cost_of` takes it."""
+class Request(NamedTuple):
+    """A probe with what it does, as `cost_of` takes it."""
 
     kind: str
     mechanism: str | None
@@ -63,12 +62,17 @@ class Wanted(NamedTuple):
         return f"{probe} with {' and '.join(self.actions or [PLAIN_ACTION])}"
 
 
-class Way(NamedTuple):
+class Candidate(NamedTuple):
     """A case of the kind with the actions that were asked for, and what was assumed, in sentences."""
 
     base: Fired
     sum: Sum
     notes: tuple[str, ...]
+
+    @property
+    def cost_ns(self) -> float:
+        """Of one event."""
+        return self.sum.cost.value
 
 
 def cost_of(
@@ -92,16 +96,13 @@ def cost_of(
         actions: as suites' `action` has them; none for a probe that does nothing.
         rate_hz: how many such events each thread makes per second.
     """
-    wanted = Wanted(kind, mechanism, tuple(actions))
-    fired = list(firing(found, machine, tracer))
-    known = differences(fired)
-    ways = _ways(found, machine, wanted, bases_of(fired, kind, mechanism), known)
-    if not ways and tracer in found.by_tracer(machine):
-        by_count = list(_counted(found, machine, tracer, mechanism))
-        ways = _ways(found, machine, wanted, bases_of(by_count, kind, mechanism), known)
-    if not ways:
+    on, wanted = setup(found, machine, tracer), Request(kind, mechanism, tuple(actions))
+    candidates = _candidates(on, wanted, on.bases(kind, mechanism)) or _candidates(
+        on, wanted, on.counted_bases(kind, mechanism)
+    )
+    if not candidates:
         return None
-    part = _part(found, (machine, tracer), wanted, _dearest_mechanism(ways), rate_hz)
+    part = _part(on, wanted, _highest_mechanism(candidates), rate_hz)
     if part.basis != "composed" or set(actions) <= {PLAIN_ACTION}:
         return part
     plain = cost_of(found, machine, tracer, kind=kind, mechanism=mechanism)
@@ -119,94 +120,62 @@ def _at_least(cost: Estimate, plain: Estimate) -> Estimate:
 
 def combinations(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator[tuple[str | None, str]]:
     """Every mechanism that a kind of probe was measured with, None where they are several, with every known action."""
-    fired = list(firing(found, machine, tracer))
-    bases = [one for one in fired if one.case.probe == kind]
+    on = setup(found, machine, tracer)
+    bases = [one for one in on.fired if one.case.probe == kind]
     mechanisms = sorted({one.mechanism for one in bases if one.mechanism})
     asked: list[str | None] = [*mechanisms, *([None] if len(mechanisms) > 1 else [])]
-    known = differences(fired)
-    for action in dict.fromkeys(one.action for one in fired):
-        told, _ = sorted_out([action], {one.action for one in bases}, known)
+    for action in dict.fromkeys(one.action for one in on.fired):
+        told, _ = sorted_out([action], {one.action for one in bases}, on.differences)
         if told or action == PLAIN_ACTION:
             yield from ((mechanism, action) for mechanism in asked)
 
 
-def firing(found: Evidence, machine: str, tracer: str) -> Iterator[Fired]:
-    """The cases with a cost on the machine that are one probe each and fire, in the order of their suites."""
-    costs = found.by_tracer(machine).get(tracer, {})
-    for suite, case in _single(found):
-        if case.id in costs:
-            yield Fired(suite.id, case, costs[case.id], mechanism_of(case, costs[case.id]))
-
-
-def _counted(found: Evidence, machine: str, tracer: str, mechanism: str | None) -> Iterator[Fired]:
-    """The cases with a count that can be made a time of there."""
-    for suite, case in _single(found):
-        one = counted(found, machine, tracer, case)
-        if one is not None:
-            made = mechanism_of(case, one)
-            yield Fired(suite.id, case, one, mechanism if made and mechanism and "kprobe" in case.needs else made)
-
-
-def _single(found: Evidence) -> Iterator[tuple[Suite, Case]]:
-    return (
-        (suite, case)
-        for suite, case in found.cases
-        if suite.factor is None and not case.like and not case.parts and case.counted_by != "nothing"
-    )
-
-
-def bases_of(fired: Sequence[Fired], kind: str, mechanism: str | None) -> list[Fired]:
-    """The cases that stand for a kind of probe; where the mechanism is asked for, of that mechanism alone.
-
-    A user probe of which nobody recorded how it fires stands for none: one way costs many times what another does.
-    """
-    for probe in STANDS_FOR.get(kind, (kind,)):
-        of_kind = [one for one in fired if one.case.probe == probe]
-        fitting = [
-            one
-            for one in of_kind
-            if mechanism in (None, one.mechanism) or (one.mechanism is None and "uprobe" not in one.case.needs)
-        ]
-        if fitting:
-            return fitting
-    return []
-
-
-def _ways(found: Evidence, machine: str, wanted: Wanted, bases: Sequence[Fired], known: Differences) -> list[Way]:
+def _candidates(on: Setup, wanted: Request, bases: Sequence[Fired]) -> list[Candidate]:
     """Every base with the actions, and with what stands for those that nobody measured."""
-    told, untold = sorted_out(wanted.actions, {one.action for one in bases}, known)
-    bound = dearest_action(known)
+    if not bases:
+        return []
+    told, untold = sorted_out(wanted.actions, {one.action for one in bases}, on.differences)
+    bound = on.differences.highest
     if untold and bound is None:
         return []
-    alone = [way for base in bases if (way := _alone(found, machine, base, wanted))]
-    ways = [way for one in alone if (way := _way(one, told, known))]
-    if not ways and not told:
-        ways = [_with_its_own(one) for one in alone]
+    alone = [one for base in bases if (one := _alone(on, base, wanted))]
+    candidates = [one for base in alone if (one := _with_actions(base, told, on.differences))]
+    if not candidates and not told:
+        candidates = [_with_its_own(one) for one in alone]
     for action in untold:
-        ways = [_bounded(way, action, bound) for way in ways]
-    return ways
+        candidates = [_bounded(one, action, bound) for one in candidates]
+    return candidates
 
 
-def _alone(found: Evidence, machine: str, base: Fired, wanted: Wanted) -> Way | None:
+def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
     """A case as it was measured, or estimated from its count; on no system call where the kind is on none."""
-    number, suites = base.number, frozenset({base.suite})
+    number = base.number
     if not number.is_time:
-        cost = found.models.cost(machine, counted_as(base.case, number, wanted.mechanism))
-        other = number.mechanism is not None and wanted.mechanism not in (None, number.mechanism)
-        note = OTHER_WAY.format(case=quoted(base.number.title), counted=number.mechanism, wanted=wanted.mechanism)
-        return None if cost is None else Way(base, Sum(cost=cost, suites=suites), (note,) if other else ())
-    cost = number.bounded_cost
+        return _from_count(on, base, wanted.mechanism)
+    cost, suites = number.bounded_cost, frozenset({base.suite})
     notes = (INTERRUPT,) if wanted.kind in SAMPLED and base.case.probe not in SAMPLED else ()
     if wanted.kind not in AWAY_FROM_CALLS or base.case.silent is None:
-        return Way(base, Sum((number,), (), cost, suites), notes)
-    path = entry_path(found, (machine, number.tracer, number.case))
+        return Candidate(base, Sum((number,), (), cost, suites), notes)
+    # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
+    path = entry_path(on.found, (on.machine, number.tracer, number.case))
     if path is None:
         note = AT_MOST.format(case=quoted(number.title))
-        return Way(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
-    return Way(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), notes)
+        return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
+    return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), notes)
 
 
-def _way(alone: Way, actions: Sequence[str], known: Differences) -> Way | None:
+def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | None:
+    """A case whose instructions were counted, as `mechanism` would make its probe; None without a model there."""
+    number = base.number
+    cost = on.found.models.cost(on.machine, counted_as(base.case, number, mechanism))
+    if cost is None:
+        return None
+    other = number.mechanism is not None and mechanism not in (None, number.mechanism)
+    note = OTHER_WAY.format(case=quoted(number.title), counted=number.mechanism, wanted=mechanism)
+    return Candidate(base, Sum(cost=cost, suites=frozenset({base.suite})), (note,) if other else ())
+
+
+def _with_actions(alone: Candidate, actions: Sequence[str], known: Differences) -> Candidate | None:
     """The case with the actions wanted for its own; None where nothing tells what one of them adds."""
     base, whole, notes = alone
     others = list(actions)
@@ -214,60 +183,56 @@ def _way(alone: Way, actions: Sequence[str], known: Differences) -> Way | None:
         others.remove(base.action)
         more: list[Sum | None] = [Sum()]
     else:
-        more = [difference(others.pop(0) if others else PLAIN_ACTION, base.action, known)]
-    more += [difference(action, PLAIN_ACTION, known) or difference(action, base.action, known) for action in others]
+        more = [known.of(others.pop(0) if others else PLAIN_ACTION, base.action)]
+    # An action beside another one adds what it adds to a plain probe, or else what it costs more than the base's own.
+    more += [known.of(action, PLAIN_ACTION) or known.of(action, base.action) for action in others]
     for one in more:
         if one is None:
             return None
         whole = whole.plus(one)
-    return Way(base, whole, notes)
+    return Candidate(base, whole, notes)
 
 
-def _with_its_own(alone: Way) -> Way:
+def _with_its_own(alone: Candidate) -> Candidate:
     """The case with its own action, where nobody can tell the probe without one."""
     base = alone.base
     return alone._replace(notes=(*alone.notes, OWN_ACTION.format(case=quoted(base.number.title), action=base.action)))
 
 
-def _bounded(way: Way, action: str, bound: tuple[str, Sum] | None) -> Way:
-    """With an action that nobody measured: as dear as the dearest, and at the low end for nothing."""
+def _bounded(one: Candidate, action: str, bound: tuple[str, Sum] | None) -> Candidate:
+    """With an action that nobody measured: as expensive as the highest measured one, and at the low end for nothing."""
     assert bound is not None
     highest, more = bound
     note = UNKNOWN_ACTION.format(action=action, tracer=more.added[0].tracer, highest=highest)
-    return Way(way.base, way.sum.plus(more).from_low(way.sum.cost.low), (*way.notes, note))
+    return Candidate(one.base, one.sum.plus(more).from_low(one.sum.cost.low), (*one.notes, note))
 
 
-def _dearest_mechanism(ways: Sequence[Way]) -> Way:
-    """The typical way of the dearest mechanism; where there are several, its cost begins where the cheapest one's does.
+def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
+    """The typical one of the most expensive mechanism; of several, its low end is that of the least expensive one.
 
-    A kind whose mechanism is not known must not be taken for a cheap one.
+    A kind whose mechanism is not known must not be taken for one that costs little.
     """
-    groups: dict[str | None, list[Way]] = {}
-    for way in ways:
-        groups.setdefault(way.base.mechanism, []).append(way)
-    *others, dearest = sorted(map(_typical, groups.values()), key=_value)
+    groups: dict[str | None, list[Candidate]] = {}
+    for one in candidates:
+        groups.setdefault(one.base.mechanism, []).append(one)
+    *others, highest = sorted(map(_typical, groups.values()), key=lambda one: one.cost_ns)
     if not others:
-        return dearest
-    note = UNKNOWN_FIRST.format(dearest=dearest.base.mechanism, cheapest=others[0].base.mechanism)
-    return Way(dearest.base, dearest.sum.from_low(others[0].sum.cost.low), (*dearest.notes, note))
+        return highest
+    note = UNKNOWN_FIRST.format(dearest=highest.base.mechanism, cheapest=others[0].base.mechanism)
+    return Candidate(highest.base, highest.sum.from_low(others[0].sum.cost.low), (*highest.notes, note))
 
 
-def _typical(ways: Sequence[Way]) -> Way:
-    """Of several ways to the same cost the middle one of those with the fewest terms; of estimates the narrowest."""
-    if not ways[0].base.number.is_time:
-        return min(ways, key=lambda one: one.sum.width_ns)
-    fewest = min(one.sum.terms for one in ways)
-    direct = sorted((one for one in ways if one.sum.terms == fewest), key=_value)
+def _typical(candidates: Sequence[Candidate]) -> Candidate:
+    """Of several candidates for one cost the median of those with the fewest terms; of estimates the narrowest."""
+    if not candidates[0].base.number.is_time:
+        return min(candidates, key=lambda one: one.sum.width_ns)
+    fewest = min(one.sum.terms for one in candidates)
+    direct = sorted((one for one in candidates if one.sum.terms == fewest), key=lambda one: one.cost_ns)
     return direct[(len(direct) - 1) // 2]
 
 
-def _value(way: Way) -> float:
-    return way.sum.cost.value
-
-
-def _part(found: Evidence, place: tuple[str, str], wanted: Wanted, way: Way, rate_hz: float) -> Part:
-    machine, tracer = place
-    base, whole, notes = way
+def _part(on: Setup, wanted: Request, chosen: Candidate, rate_hz: float) -> Part:
+    base, whole, notes = chosen
     is_estimated = not base.number.is_time
     is_measured = not is_estimated and len(whole.added) == 1 and not whole.less
     is_apart = whole.cost.value > 0 and (whole.cost.low is None or whole.cost.low > 0)
@@ -279,9 +244,9 @@ def _part(found: Evidence, place: tuple[str, str], wanted: Wanted, way: Way, rat
         added=whole.added,
         less=whole.less,
         counted=base.number if is_estimated else None,
-        calibrated=found.models.calibrated(machine, tracer) if is_estimated else (),
+        calibrated=on.calibrated if is_estimated else (),
         cost=whole.cost,
         is_clear=base.number.is_clear if is_measured else is_apart,
-        path=None if wanted.kind in AWAY_FROM_CALLS else entry_path(found, (machine, tracer, base.case.id)),
+        path=None if wanted.kind in AWAY_FROM_CALLS else entry_path(on.found, (on.machine, on.tracer, base.case.id)),
         note=" ".join(notes) or None,
     )

@@ -11,14 +11,15 @@ of its cases is estimated from all others. The ratios of measured over estimated
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probe_effect.answer.counts import counted
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.likeness import release_distance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,16 +42,18 @@ STEPS = 50
 LONGEST_STEP = 1.0
 LEAST_TERM_NS = 1e-6
 
-OF_FIRST_CPU, SAMPLED_PROBES = "bpftrace", {"tracepoint-entry", "tracepoint-return"}
-"""Of these the kernel takes a sample on CPU 0, which nobody reads, and on no other CPU: there a count of one is not of
-what a time of the other is (METHOD.md, "On one CPU, bpftrace's tracepoints cost twice as much")."""
+SAMPLING_TOOL = "bpftrace"
+SAMPLED_PROBES = frozenset({"tracepoint-entry", "tracepoint-return"})
+"""Where that tool attaches such a probe, the kernel takes a sample on CPU 0, which nobody reads, and on no other CPU.
+So a count on CPU 0 and a time on another are not of the same work (METHOD.md, "On one CPU, bpftrace's tracepoints cost
+twice as much")."""
 
 EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (0, 0), "ftrace": (0, 0), "jump": (0, 0)}
 """What the kernel does at a probe, to the breakpoints and the single steps of an event; no probe but these has any."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class EventCount:
     """What one event adds: instructions, counted by `number`, and exceptions."""
 
     number: Number
@@ -73,7 +76,7 @@ class Calibration:
     """A case that has a count and a time; `ratio`: its time over what the model without its kind of probe estimates."""
 
     kind: str
-    counted: Counted
+    counted: EventCount
     timed: Number
     ratio: float | None = None
 
@@ -87,7 +90,7 @@ class Model:
     step_ns: float
     calibrations: tuple[Calibration, ...]
 
-    def cost_ns(self, counted: Counted) -> float:
+    def cost_ns(self, counted: EventCount) -> float:
         """The time of one event."""
         return float(np.dot(counted.terms, (self.instruction_ns, self.breakpoint_ns, self.step_ns)))
 
@@ -99,30 +102,32 @@ class Account:
     `ratio`: their measured over their estimated time, with the ends that an estimate takes; of so many `cases`.
     """
 
-    counted: Counted
+    counted: EventCount
     model: Model
     ratio: Estimate
     cases: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Models:
-    """The model of each machine that has one, and how far those left out lie from it over all machines.
-
-    `ratios`: measured over estimated time of cases left out, by whether they have exceptions.
-    """
+    """The model of each machine that has one, and how far those left out lie from it over all machines."""
 
     by_machine: dict[str, Model]
-    ratios: dict[bool, Estimate]
 
-    def account(self, machine: str, counted: Counted) -> Account | None:
+    @cached_property
+    def ratios(self) -> dict[bool, Estimate]:
+        """Measured over estimated time of cases left out, by whether they have exceptions; without those of too few."""
+        found = {has_exceptions: _held(ratios) for has_exceptions, ratios in self._left_out.items()}
+        return {has_exceptions: one for has_exceptions, one in found.items() if one is not None}
+
+    def account(self, machine: str, counted: EventCount) -> Account | None:
         """How a count becomes a time on a machine; None where it has no model."""
         model, ratio = self.by_machine.get(machine), self.ratios.get(counted.has_exceptions)
         if model is None or ratio is None:
             return None
         return Account(counted, model, ratio, len(self.left_out(has_exceptions=counted.has_exceptions)))
 
-    def cost(self, machine: str, counted: Counted) -> Estimate | None:
+    def cost(self, machine: str, counted: EventCount) -> Estimate | None:
         """What an event costs on a machine, ns, with the interval that held those left out; None without a model."""
         found = self.account(machine, counted)
         if found is None:
@@ -132,7 +137,15 @@ class Models:
 
     def left_out(self, *, has_exceptions: bool) -> list[float]:
         """Measured over estimated time of every case that was left out, over all machines."""
-        return _left_out(self.by_machine, has_exceptions=has_exceptions)
+        return self._left_out[has_exceptions]
+
+    @cached_property
+    def _left_out(self) -> dict[bool, list[float]]:
+        found: dict[bool, list[float]] = {False: [], True: []}
+        for one in (one for model in self.by_machine.values() for one in model.calibrations):
+            if one.ratio is not None:
+                found[one.counted.has_exceptions].append(one.ratio)
+        return found
 
     def calibrated(self, machine: str, tracer: str) -> tuple[Number, ...]:
         """The times that say how long instructions take on a machine: those of a tracer, or else all."""
@@ -144,43 +157,13 @@ class Models:
 def models(found: Evidence) -> Models:
     """What the evidence says: of each machine with enough cases that have a count and a time."""
     every = {machine: list(calibrations(found, machine)) for machine in found.machines}
-    made = {machine: _model(points) for machine, points in every.items() if len(points) >= FEWEST_POINTS}
-    ratios = {kind: _held(_left_out(made, has_exceptions=kind)) for kind in (False, True)}
-    return Models(made, {kind: one for kind, one in ratios.items() if one is not None})
+    return Models({machine: _model(points) for machine, points in every.items() if len(points) >= FEWEST_POINTS})
 
 
-def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
-    """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's.
-
-    Only one of the machine's architecture, for an instruction of another is not the same work; None for a machine
-    without a cost, on which no count can become a time.
-    """
-    here = _newest(found, machine)
-    if here is None:
-        return None
-    known = [
-        one
-        for one in found.counts.get(case.id, ())
-        if names.tool_of(one.tracer) == names.tool_of(tracer)
-        and one.submission.architecture == here.submission.architecture
-    ]
-    release = _release(here)
-    return min(
-        known,
-        key=lambda one: (one.tracer != tracer, release_distance(release, _release(one)), *_cpus_first(one)),
-        default=None,
-    )
-
-
-def _cpus_first(one: Number) -> tuple[int, str]:
-    """Counts with several CPUs first: where there is one the workload has CPU 0, where the kernel may do more."""
-    return -one.submission.document.machine.threads, one.id
-
-
-def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Counted:
+def counted_as(case: Case, number: Number, mechanism: str | None = None) -> EventCount:
     """A count with the exceptions of its probe, or of one that is made by another mechanism."""
     made = mechanism_of(case, number)
-    return Counted(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
+    return EventCount(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
 
 
 def calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
@@ -198,7 +181,7 @@ def calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
     """Whether a count and a time are of probes that were made the same way, and did the same."""
     on_first_cpu = {number.submission.document.run.workload_cpu == 0 for number in (one, timed)}
-    differs_by_cpu = names.tool_of(timed.tracer) == OF_FIRST_CPU and case.probe in SAMPLED_PROBES
+    differs_by_cpu = names.tool_of(timed.tracer) == SAMPLING_TOOL and case.probe in SAMPLED_PROBES
     return mechanism_of(case, one) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
 
 
@@ -209,11 +192,6 @@ def _model(points: Sequence[Calibration]) -> Model:
     judged = (replace(one, ratio=_ratio(one, without[one.kind])) for one in points)
     instruction_ns, breakpoint_ns, step_ns = map(float, _fitted(points))
     return Model(instruction_ns, breakpoint_ns, step_ns, tuple(judged))
-
-
-def _left_out(made: dict[str, Model], *, has_exceptions: bool) -> list[float]:
-    every = (one for model in made.values() for one in model.calibrations if one.ratio is not None)
-    return [one.ratio or 0.0 for one in every if one.counted.has_exceptions is has_exceptions]
 
 
 def _ratio(left_out: Calibration, times: Array) -> float | None:
@@ -246,12 +224,3 @@ def _held(ratios: Sequence[float]) -> Estimate | None:
     tail = (1 - HELD_RATIO) / 2
     low, high = np.quantile(ratios, tail, method="lower"), np.quantile(ratios, 1 - tail, method="higher")
     return Estimate(float(np.median(ratios)), float(low), float(high))
-
-
-def _newest(found: Evidence, machine: str) -> Number | None:
-    """One of a machine's newest costs."""
-    return next((one for costs in found.by_tracer(machine).values() for one in costs.values()), None)
-
-
-def _release(one: Number) -> str:
-    return one.submission.document.system.kernel_release

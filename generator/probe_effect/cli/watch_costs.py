@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.cost_of import bases_of, cost_of, firing
+from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
+from probe_effect.answer.setup import setup
 from probe_effect.host import ROOT
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
@@ -123,7 +124,7 @@ class Costs:
         """
         for machine in self.machines:
             for tracer in self._plain(sort, machine):
-                bases = bases_of(list(firing(self._found, machine, tracer)), kind, how)
+                bases = setup(self._found, machine, tracer).bases(kind, how)
                 if how is None or any(base.mechanism == how for base in bases):
                     part = cost_of(self._found, machine, tracer, kind=kind, mechanism=how)
                     if part is not None:

@@ -10,14 +10,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.actions import MADE_OF, Sum, dearest_action, difference, differences
+from probe_effect.answer.actions import MADE_OF, Sum
 from probe_effect.answer.advice import FILTERED, OWN_ACTIONS
 from probe_effect.answer.bands import BANDS
-from probe_effect.answer.cost_of import cost_of, firing
+from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
+from probe_effect.answer.setup import setup
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import ends, script_json
 from probe_effect.numbers import names
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.actions import Differences
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.part import Part
+    from probe_effect.answer.setup import Setup
     from probe_effect.numbers.catalogue import Catalogue
 
 ADVISING = "advise.json"
@@ -111,33 +113,31 @@ def _machine(found: Evidence, machine: str) -> Values:
         "id": machine,
         "where": sentences.place(facts_of_submission(newest), newest.document),
         "href": addresses.machine(machine),
-        "tracers": {one: _tracer(found, machine, one) for one in tracers if one.startswith(SCRIPTED)},
+        "tracers": {one: _tracer(setup(found, machine, one)) for one in tracers if one.startswith(SCRIPTED)},
     }
 
 
-def _tracer(found: Evidence, machine: str, tracer: str) -> Values:
+def _tracer(on: Setup) -> Values:
     """Costs of kinds of probes with one action each, and what an action adds; in ns, with a basis and a note."""
-    fired = list(firing(found, machine, tracer))
-    known = differences(fired)
-    actions = list(dict.fromkeys((PLAIN_ACTION, *(one.action for one in fired), *MADE_OF)))
-    dearest = dearest_action(known)
+    actions = list(dict.fromkeys((PLAIN_ACTION, *(one.action for one in on.fired), *MADE_OF)))
+    highest = on.differences.highest
     return {
-        "tool": names.tool_with_version(next(iter(found.by_tracer(machine)[tracer].values()))),
-        "own": sorted(OWN_ACTIONS.get(tracer.split("-", maxsplit=1)[0], ())),
-        "dearest": ends(dearest[1].cost) if dearest else None,
-        "adds": {action: cost for action in actions if (cost := _added(action, known))},
+        "tool": names.tool_with_version(next(iter(on.costs.values()))),
+        "own": sorted(OWN_ACTIONS.get(on.tracer.split("-", maxsplit=1)[0], ())),
+        "dearest": ends(highest[1].cost) if highest else None,
+        "adds": {action: cost for action in actions if (cost := _added(action, on.differences))},
         "costs": {
             f"{kind} {mechanism}" if mechanism else kind: costs
             for kind in PROBE_KINDS
             for mechanism in (MECHANISMS if kind in USER_PROBES else (None,))
-            if (costs := _costs(found, (machine, tracer), kind, mechanism, actions))
+            if (costs := _costs(on, kind, mechanism, actions))
         },
     }
 
 
 def _added(action: str, known: Differences) -> list[float | None] | None:
     """What an action adds to a probe that does something else already; None where nothing tells."""
-    parts = [difference(one, PLAIN_ACTION, known) for one in MADE_OF.get(action, (action,))]
+    parts = [known.of(one, PLAIN_ACTION) for one in MADE_OF.get(action, (action,))]
     whole = Sum()
     for part in parts:
         if part is None:
@@ -146,14 +146,16 @@ def _added(action: str, known: Differences) -> list[float | None] | None:
     return ends(whole.cost)
 
 
-def _costs(
-    found: Evidence, place: tuple[str, str], kind: str, mechanism: str | None, actions: Sequence[str]
-) -> dict[str, list[Any]]:
+def _costs(on: Setup, kind: str, mechanism: str | None, actions: Sequence[str]) -> dict[str, list[Any]]:
     """Action to the cost of the probe with it alone: value, ends, basis and note; those that anything tells."""
-    machine, tracer = place
     parts = {
         action: cost_of(
-            found, machine, tracer, kind=kind, mechanism=mechanism, actions=[action] * (action != PLAIN_ACTION)
+            on.found,
+            on.machine,
+            on.tracer,
+            kind=kind,
+            mechanism=mechanism,
+            actions=[action] * (action != PLAIN_ACTION),
         )
         for action in actions
     }
