@@ -35,12 +35,12 @@ from benchmarks.hyperfine_contest import DATA, Contest
 from benchmarks.hyperfine_figures import case_document, chance_ratio, table
 
 from probe_effect import units
-from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.errors import HostNotReady, ProbeEffectError, unknown
 from probe_effect.machine.busy import load_average
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.interrupt import Interrupted, interruptible
-from probe_effect.measure.request import choose_suites, choose_tracers, resolve, unknown
+from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.processes import Child
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.tracers.tool import WORK_PREFIX, absent, version_line

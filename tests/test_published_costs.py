@@ -16,7 +16,7 @@ from probe_effect.answer.question import Asked, Question
 from probe_effect.answer.sentences import assumptions, grade, headline
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
-from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.likeness import facts_of
 from probe_effect.store.source_file import Figure, SourceFile
 
@@ -37,12 +37,12 @@ def source(*figures: Figure) -> PublishedSource:
     texts = dict.fromkeys(SourceFile.model_fields, "-")
     document = {**texts, "schema_version": 1, "read": "full", "grade": "S", "date": "2023-05-19", "author": "A. Author"}
     lists = {"remarks": (), "findings": (), "repeated": ()}
-    return PublishedSource(Path("someone-2023"), SourceFile.model_validate(document | lists), figures, {})
+    return PublishedSource(Path("someone-2023"), SourceFile.model_validate(document | lists), figures)
 
 
 def known(*figures: Figure) -> Any:  # noqa: ANN401
     found = evidence((SUITE,), measured("06-uprobe", Estimate(1000.0, 900.0, 1100.0)))
-    found.printed.update(printed_costs(Catalogue(sources=(source(*figures),))))
+    found.printed.update(printed_costs([source(*figures)]))
     return found
 
 
@@ -81,15 +81,13 @@ def test_without_a_measurement_the_machines_of_others_are_named() -> None:
 
 
 def test_of_several_figures_for_one_case_none_is_taken() -> None:
-    assert printed_costs(Catalogue(sources=(source(figure("nop"), figure("push", "300")),))) == {}
+    assert printed_costs([source(figure("nop"), figure("push", "300"))]) == {}
 
 
 @pytest.mark.parametrize("values", [{"cost_ns": None}, {"case": None}, {"tracer": None}, {"cost_ns": Decimal(0)}])
 def test_only_costs_of_a_case_with_a_tracer_can_be_asked_for(values: dict[str, Any]) -> None:
-    assert printed_costs(Catalogue(sources=(source(figure("one", **values)),))) == {}
+    assert printed_costs([source(figure("one", **values))]) == {}
 
 
 def test_a_source_with_one_platform_is_one_machine() -> None:
-    assert [key[0] for key in printed_costs(Catalogue(sources=(source(figure("one", platform=None)),)))] == [
-        "someone-2023"
-    ]
+    assert [key[0] for key in printed_costs([source(figure("one", platform=None))])] == ["someone-2023"]

@@ -5,10 +5,11 @@ A message says, in this order: where, what was found, what was expected, what to
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probe_effect.model import Problem
 
@@ -42,3 +43,14 @@ class BadData(ProbeEffectError):
 
 class TooFewBlocks(ProbeEffectError):
     """An interval was asked of fewer blocks than can carry one (see `stats.signed_rank`)."""
+
+
+def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
+    """Raise UsageError, with the nearest of the `known` names, for the first name that is none of them."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
+            msg = f"{name}: no such {kind}; {advice}"
+            raise UsageError(msg)

@@ -215,14 +215,23 @@ def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[t
 
 def _usual_tracer(found: Evidence, question: Question) -> str:
     """Of the tracers that have guidance for the question, the one with most cases; without any, simply that one."""
-    tracers = list(dict.fromkeys((*found.tracers, *(tracer for _, tracer, _ in found.printed))))
     if not found.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
     machines = found.machines if question.machine is None else [question.machine]
-    made = [(one, known) for one in tracers for machine in machines if (known := parts(found, question, machine, one))]
-    has_times = (one for one, known in made if all(part.is_measured for part in known))
-    return next(has_times, None) or next((one for one, _ in made), tracers[0])
+    usable = []
+    for one in _tracers(found):
+        for known in filter(None, (parts(found, question, machine, one) for machine in machines)):
+            if all(part.is_measured for part in known):
+                return one
+            usable.append(one)
+    return (usable or found.tracers)[0]
+
+
+def _tracers(found: Evidence) -> Iterator[str]:
+    """Ours, and then those of others, which are read only when it comes to them."""
+    yield from found.tracers
+    yield from (tracer for _, tracer, _ in found.printed)
 
 
 def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
@@ -232,7 +241,7 @@ def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[For
         known = parts(found, question, machine, tracer)
         if known:
             yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question, apart)
-    if question.machine in found.others:
+    if question.machine is not None and question.machine in found.others:
         known = parts(found, question, question.machine, tracer)
         if known and known[0].printed is not None:
             yield forecast(known, known[0].printed.facts, tracer, question)

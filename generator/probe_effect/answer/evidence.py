@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -12,12 +12,12 @@ from probe_effect.answer.from_counts import models
 from probe_effect.answer.published import printed_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from probe_effect.answer.from_counts import Models
     from probe_effect.answer.published import Printed
-    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
@@ -40,8 +40,8 @@ class Evidence:
     """Every usable cost; those measured at levels apart, by level; and why others are not usable.
 
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
-    that have costs: no time comes of others. `printed`: what others printed, on machines of theirs. `folders`: suite to
-    where its scripts lie. `titles`: case to its name.
+    that have costs: no time comes of others. `folders`: suite to where its scripts lie. `titles`: case to its name.
+    `sources`: what others published, read only where it is asked for.
     """
 
     suites: tuple[Suite, ...]
@@ -49,9 +49,9 @@ class Evidence:
     by_level: dict[Key, dict[str, Number]] = field(default_factory=dict)
     refused: dict[Key, str] = field(default_factory=dict)
     counts: dict[str, list[Number]] = field(default_factory=dict)
-    printed: dict[Key, Printed] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    sources: Callable[[], Iterable[PublishedSource]] = tuple
     worked_out: dict[object, Any] = field(default_factory=dict, repr=False)
     """What `answer.once` remembers."""
 
@@ -68,6 +68,11 @@ class Evidence:
             self.costs[key] = one
         else:
             self.by_level.setdefault(key, {})[one.level] = one
+
+    @cached_property
+    def printed(self) -> dict[Key, Printed]:
+        """What others printed, on machines of theirs."""
+        return printed_costs(self.sources())
 
     @cached_property
     def models(self) -> Models:
@@ -144,17 +149,22 @@ class Evidence:
         return found
 
 
-def evidence(catalogue: Catalogue) -> Evidence:
-    """What the catalogue's numbers offer to guidance, gathered once of each catalogue."""
+def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]] | None = None) -> Evidence:
+    """What the catalogue's numbers offer to guidance, gathered once of each catalogue.
+
+    Args:
+        sources: what reads the published ones, where the catalogue was read without them.
+    """
     if catalogue not in GATHERED:
-        GATHERED[catalogue] = _gathered(catalogue)
+        # Nothing here may hold the catalogue itself, or it would never be let go of.
+        GATHERED[catalogue] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
     return GATHERED[catalogue]
 
 
-def _gathered(catalogue: Catalogue) -> Evidence:
+def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:
     suites = tuple(folder.suite for folder in catalogue.suites)
     folders = {one.suite.id: one.folder for one in catalogue.suites}
-    found = Evidence(suites, printed=printed_costs(catalogue), folders=folders, titles=catalogue.titles)
+    found = Evidence(suites, folders=folders, titles=catalogue.titles, sources=sources)
     for suite, case in found.cases:
         for number in catalogue.numbers.of_case(case.id):
             found.add(number, NO_COSTS.get(suite.measures))

@@ -12,10 +12,10 @@ from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from probe_effect.answer.evidence import Key
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.numbers.catalogue import PublishedSource
     from probe_effect.store.source_file import Figure
 
 TIER = "published"
@@ -78,19 +78,19 @@ class Printed:
         )
 
 
-def printed_costs(catalogue: Catalogue) -> dict[Key, Printed]:
+def printed_costs(sources: Iterable[PublishedSource]) -> dict[Key, Printed]:
     """Machine, tracer and case to the cost that was printed; left out where a source has several for the three.
 
     Several are of variants that the case does not tell apart, such as the first instruction of a function.
     """
     found: dict[Key, list[Printed]] = {}
-    for one in _printed(catalogue):
+    for one in _printed(sources):
         found.setdefault((one.machine, one.figure.tracer or "", one.figure.case or ""), []).append(one)
     return {key: some[0] for key, some in found.items() if len(some) == 1}
 
 
-def _printed(catalogue: Catalogue) -> Iterator[Printed]:
-    for source in catalogue.sources:
+def _printed(sources: Iterable[PublishedSource]) -> Iterator[Printed]:
+    for source in sources:
         for figure in source.figures:
             if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0:
                 yield Printed(source, figure)

@@ -29,9 +29,8 @@ from probe_effect.cli.advise_probes import (
     wanted,
 )
 from probe_effect.cli.this_machine import this_machine
-from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
+from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
 from probe_effect.live.count import count
-from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.scripts.changed import cheaper

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Side, between, between_tracers
-from probe_effect.errors import BadData, ProbeEffectError, UsageError
-from probe_effect.measure.request import unknown
+from probe_effect.errors import BadData, ProbeEffectError, UsageError, unknown
 from probe_effect.pages.comparison import differing_traits
 from probe_effect.reduce.reading import read_submissions
 

@@ -15,12 +15,12 @@ from probe_effect.cli.measure_settings import command_words, default_blocks, len
 from probe_effect.cli.measure_target import emulable, target
 from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
 from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.errors import UsageError
+from probe_effect.errors import UsageError, unknown
 from probe_effect.host import typed
 from probe_effect.machine import kernel
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
-from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve, unknown
+from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from probe_effect import units
@@ -13,8 +14,8 @@ from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
 from probe_effect.cli.predict_json import answer_json
 from probe_effect.cli.this_machine import this_machine
-from probe_effect.measure.request import unknown
-from probe_effect.numbers.catalogue import read_guidance
+from probe_effect.errors import unknown
+from probe_effect.numbers.catalogue import read_numbers, read_sources
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Answer, Forecast, Neighbour
@@ -34,7 +35,7 @@ ORIGIN = {
 
 def run(question: Question, data: DataFolder, output_format: str) -> bool:
     """Print the answer; whether there is guidance. Raises: UsageError for a name that the data does not have."""
-    found = evidence(read_guidance(data))
+    found = evidence(read_numbers(data), partial(read_sources, data))
     _check_names(found, question)
     here = this_machine()
     said = answer(found, question, here)
@@ -48,10 +49,11 @@ def run(question: Question, data: DataFolder, output_format: str) -> bool:
 def _check_names(found: Evidence, question: Question) -> None:
     """Raise UsageError, with the nearest names, for the first that the data does not have."""
     cases = [case for _, case in found.cases]
-    keys = [*found.costs, *found.by_level, *found.refused, *found.printed]
+    keys = [*found.costs, *found.by_level, *found.refused]
     unknown([one.case for one in question.probes], [case.id for case in cases], "case")
-    unknown(filter(None, [question.tracer]), dict.fromkeys(tracer for _, tracer, _ in keys), "tracer")
-    unknown(filter(None, [question.machine]), dict.fromkeys(machine for machine, _, _ in keys), "machine")
+    for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
+        if name is not None and not any(key[place] == name for key in keys):
+            unknown([name], dict.fromkeys(key[place] for key in [*keys, *found.printed]), kind)
     if question.combination is not None:
         unknown([question.combination.probe], dict.fromkeys(case.probe for case in cases), "probe")
         unknown([question.combination.action], dict.fromkeys(case.action for case in cases), "action")

@@ -17,8 +17,8 @@ from probe_effect.cli.tables import console, table_of
 from probe_effect.cli.this_machine import this_machine
 from probe_effect.cli.watch_costs import Costs, total
 from probe_effect.cli.watch_json import watch_json
+from probe_effect.errors import unknown
 from probe_effect.live.loaded import Watch
-from probe_effect.measure.request import unknown
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.tracers.mounts import mount_for_our_time
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from probe_effect.errors import BadData, HostNotReady, UsageError
+from probe_effect.errors import BadData, HostNotReady, unknown
 from probe_effect.host import typed, usable_cpus
 from probe_effect.machine import kernel
 from probe_effect.model import Key
@@ -18,7 +17,7 @@ from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.workloads.loop import NOT_PINNED, SYSTEM_PATH, Load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from probe_effect.measure.tree import Tree
@@ -242,14 +241,3 @@ def first_look(work: Work) -> Work:
     measured = tuple(subject for subject in work.measured if subject.tracer in tracers)
     skipped = {subject: why for subject, why in work.skipped.items() if subject.tracer in tracers}
     return replace(work, tracers=tracers, measured=measured, skipped=skipped)
-
-
-def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
-    """Nothing, when every name is known. Raises: UsageError with the nearest names for the first that is not."""
-    known = list(known)
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-            advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
-            msg = f"{name}: no such {kind}; {advice}"
-            raise UsageError(msg)

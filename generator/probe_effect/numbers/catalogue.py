@@ -43,14 +43,19 @@ if TYPE_CHECKING:
     from probe_effect.store.transcripts import Shown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PublishedSource:
-    """A source, its figures in the order given, and each recomputation by figure id."""
+    """A source, and its figures in the order given."""
 
     folder: Path
     document: SourceFile
     figures: tuple[Figure, ...]
-    recomputed: dict[str, Recomputed]
+
+    @cached_property
+    def recomputed(self) -> dict[str, Recomputed]:
+        """Figure id to what its formula gives, where it has one."""
+        values = figure_values(self.figures)
+        return {figure.figure: found for figure in self.figures if (found := recompute(figure, values))}
 
     @property
     def id(self) -> str:
@@ -172,7 +177,8 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         site: where this data is published, for citations; `/` where that is not known.
     """
     problems: list[Problem] = []
-    found = _read_guidance(data, problems)
+    found = _read_numbers(data, problems)
+    sources = [read_published(folder, data, problems) for folder in data.sources()]
     releases, more = read_releases(data)
     problems += more
     transcripts, faults = read_transcripts(data)
@@ -184,6 +190,7 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         raise BadData(problems)
     return replace(
         found,
+        sources=tuple(filter(None, sources)),
         tools=tuple(filter(None, packages)),
         transcripts=tuple(transcripts),
         references=references,
@@ -193,13 +200,13 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     )
 
 
-def read_guidance(data: DataFolder) -> Catalogue:
-    """Suites, submissions and published sources: all that guidance rests on. Raises: BadData."""
+def read_sources(data: DataFolder) -> tuple[PublishedSource, ...]:
+    """The published sources alone. Raises: BadData."""
     problems: list[Problem] = []
-    found = _read_guidance(data, problems)
+    found = [read_published(folder, data, problems) for folder in data.sources()]
     if problems:
         raise BadData(problems)
-    return found
+    return tuple(filter(None, found))
 
 
 def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
@@ -213,12 +220,6 @@ def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = 
     if problems:
         raise BadData(problems)
     return found
-
-
-def _read_guidance(data: DataFolder, problems: list[Problem]) -> Catalogue:
-    found = _read_numbers(data, problems)
-    sources = [read_published(folder, data, problems) for folder in data.sources()]
-    return replace(found, sources=tuple(filter(None, sources)))
 
 
 def _read_numbers(
@@ -261,6 +262,4 @@ def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> P
     problems += [*faults, *more]
     if document is None or more:
         return None
-    values = figure_values(figures)
-    recomputed = {figure.figure: found for figure in figures if (found := recompute(figure, values))}
-    return PublishedSource(folder, document, tuple(figures), recomputed)
+    return PublishedSource(folder, document, tuple(figures))

@@ -30,13 +30,18 @@ def packed(submission: Submission) -> dict[str, Any]:
     """A submission without its blocks, for JSON."""
     numbers = [[getattr(one, name) for name in NUMBER_FIELDS] for one in submission.numbers]
     made = {name: getattr(submission, name) for name in SUBMISSION_FIELDS}
-    return made | {"numbers": numbers, "tails": list(submission.tails.items())}
+    return made | {
+        "architecture": submission.architecture,
+        "numbers": numbers,
+        "tails": list(submission.tails.items()),
+    }
 
 
 def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
     """A submission from what `packed` made of it, read from JSON."""
     values = {name: _value(name, kept[name]) for name in SUBMISSION_FIELDS}
     submission = Submission(files=files, **values)
+    submission.architecture = kept["architecture"]
     submission.numbers = tuple(_number(submission, one) for one in kept["numbers"])
     submission.tails = {Key(*key): _tail(*tail) for key, tail in kept["tails"]}
     return submission

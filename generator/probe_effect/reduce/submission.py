@@ -67,7 +67,7 @@ class Submission:
             raise BadData(problems)
         return document
 
-    @property
+    @cached_property
     def architecture(self) -> str:
         """The instruction set that it ran on, by its one name: `x86_64`, `aarch64`. Raises: as `document`."""
         return canonical_architecture(self.document.machine.architecture)
