@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -175,6 +176,14 @@ def test_the_published_one_is_told_too_because_nobody_knows_which_was_measured(d
     }
     assert MADE_OF in told
     assert len(told) == 2
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_one_checked_alone_is_compared_with_those_that_began_before_and_after_it(data: Path, days: int) -> None:
+    given = forged("times jittered by 0.5 %, row by row")
+    run = given.document.run.model_copy(update={"started": f"{date(2026, 11, 22 + days)}T00:00:00Z", "ended": None})
+    folder = write(data, type(given)(given.document.model_copy(update={"run": run}), given.rows))
+    assert "same-noise" in rules(check([folder], DataFolder(data)), "warning")
 
 
 def test_a_maintainer_accepts_it_with_a_reason(data: Path) -> None:

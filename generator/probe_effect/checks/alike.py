@@ -23,7 +23,7 @@ from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from probe_effect.model import Sample
@@ -118,12 +118,17 @@ class Known:
 
 
 def in_common(
-    submissions: Iterable[SubmissionFolder], suites: Mapping[str, Suite], kept: Kept
+    submissions: Iterable[SubmissionFolder],
+    checked: Iterable[SubmissionFolder],
+    suites: Mapping[str, Suite],
+    kept: Kept,
 ) -> Mapping[Path, list[tuple[str, str]]]:
     """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
 
-    Each is compared with those that began before it, once, and what was found is kept.
+    Each is compared with those that began before it, once, and what was found is kept. Two of which neither is
+    `checked` are not compared where that is not known already: so the check of one grows with the others' number alone.
     """
+    asked = {one.folder.resolve() for one in checked}
     by_suite: dict[str, list[Known]] = defaultdict(list)
     for files in dict.fromkeys(replace(one, folder=one.folder.resolve()) for one in submissions):
         document, faults = read_machine_file(files.machine_file, files.id)
@@ -132,33 +137,35 @@ def in_common(
             by_suite[document.run.suite].append(Known(files, document, digest))
     found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
     for name, some in by_suite.items():
-        for one, other, sign, words in _of_suite(some, suites.get(name), kept):
+        for one, other, sign, words in _of_suite(some, asked, suites.get(name), kept):
             for own, beside in ((one, other), (other, one)):
                 found[own.folder].append((sign, words.replace("{other}", printable(beside.id))))
     return found
 
 
 def _of_suite(
-    some: Sequence[Known], suite: Suite | None, kept: Kept
+    some: Sequence[Known], asked: Collection[Path], suite: Suite | None, kept: Kept
 ) -> Iterator[tuple[SubmissionFolder, SubmissionFolder, str, str]]:
     """(a submission, one that began before it, rule, what both have in common)."""
     in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
+    is_asked = [one.files.folder in asked for one in in_time]
     traces = cache(lambda place: in_time[place].traces(suite))
     before = hashlib.sha256(f"{code()} {code_version('checks')}".encode())
     for place, own in enumerate(in_time):
         name = f"{own.files.id} {own.digest}"
-        made = kept.made(
-            partial(_beside_earlier, place, traces), "alike", before.hexdigest(), name, str(has_fixed_operations(suite))
-        )
-        for earlier, sign, words in json.loads(made):
+        made_from = ("alike", before.hexdigest(), name, str(has_fixed_operations(suite)))
+        if is_asked[place]:
+            found = kept.made(partial(_beside, place, range(place), traces), *made_from)
+        else:
+            found = kept.get(*made_from) or _beside(place, [one for one in range(place) if is_asked[one]], traces)
+        for earlier, sign, words in json.loads(found):
             yield own.files, in_time[earlier].files, sign, words
         before.update(name.encode())
 
 
-def _beside_earlier(place: int, traces: Callable[[int], Traces]) -> bytes:
-    """The signs of a submission beside each that stands before it, as JSON."""
-    own = traces(place) if place else None
-    found = [(earlier, *sign) for earlier in range(place) for sign in signs(own, traces(earlier), place)] if own else []
+def _beside(place: int, others: Iterable[int], traces: Callable[[int], Traces]) -> bytes:
+    """The signs of a submission beside some that began before it, as JSON; it is one of `place` pairs."""
+    found = [(earlier, *sign) for earlier in others for sign in signs(traces(place), traces(earlier), place)]
     return json.dumps(found).encode()
 
 

@@ -181,7 +181,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> Known:
         suites_here,
         folders,
         duplicates.row_index(beside),
-        alike.in_common(beside, suites_here, data.kept),
+        alike.in_common(beside, checked, suites_here, data.kept),
         accepted_ids(log.changes if log else ()),
         folders_digest(folders.values()),
     )
