@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,18 @@ if TYPE_CHECKING:
 FIRST_SUITE = "per-event"
 """The suite that the home page shows: one event, probe by probe."""
 
+REFERENCES: WeakKeyDictionary[Numbers, Submission | None] = WeakKeyDictionary()
+"""What was found once for each: nearly every page asks, and looking takes longer the more submissions there are."""
+
 
 def reference_submission(numbers: Numbers) -> Submission | None:
     """The submission of times that stands for the whole on the home page; None without any."""
+    if numbers not in REFERENCES:
+        REFERENCES[numbers] = _reference_submission(numbers)
+    return REFERENCES[numbers]
+
+
+def _reference_submission(numbers: Numbers) -> Submission | None:
     every = [one for found in numbers.machines().values() for one in found]
     measured = [one for one in every if any(number.cost for number in one.numbers)]
     return representative(measured) if measured else None
