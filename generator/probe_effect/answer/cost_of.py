@@ -97,10 +97,9 @@ def cost_of(
         rate_hz: how many such events each thread makes per second.
     """
     on, wanted = setup(found, machine, tracer), Request(kind, mechanism, tuple(actions))
-    candidates = _candidates(on, wanted, on.bases(kind, mechanism)) or _candidates(
-        on, wanted, on.counted_bases(kind, mechanism)
-    )
-    if not candidates:
+    each = (_candidates(on, wanted, bases(kind, mechanism)) for bases in (on.bases, on.counted_bases))
+    candidates = next(filter(None, each), None)
+    if candidates is None:
         return None
     part = _part(on, wanted, _highest_mechanism(candidates), rate_hz)
     if part.basis != "composed" or set(actions) <= {PLAIN_ACTION}:
@@ -177,8 +176,7 @@ def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | No
 
 def _with_actions(alone: Candidate, actions: Sequence[str], known: Differences) -> Candidate | None:
     """The case with the actions wanted for its own; None where nothing tells what one of them adds."""
-    base, whole, notes = alone
-    others = list(actions)
+    (base, whole, notes), others = alone, list(actions)
     if base.action in others:
         others.remove(base.action)
         more: list[Sum | None] = [Sum()]
@@ -201,7 +199,7 @@ def _with_its_own(alone: Candidate) -> Candidate:
 
 def _bounded(one: Candidate, action: str, bound: tuple[str, Sum] | None) -> Candidate:
     """With an action that nobody measured: as expensive as the highest measured one, and at the low end for nothing."""
-    assert bound is not None
+    assert bound
     highest, more = bound
     note = UNKNOWN_ACTION.format(action=action, tracer=more.added[0].tracer, highest=highest)
     return Candidate(one.base, one.sum.plus(more).from_low(one.sum.cost.low), (*one.notes, note))
