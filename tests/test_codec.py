@@ -59,6 +59,7 @@ def submissions(draw: st.DrawFn) -> Submission:
         baseline=draw(maybe),
         tails=draw(st.dictionaries(keys, tails, max_size=2)),
     )
+    made.architecture = draw(st.text())
     made.numbers = tuple(draw(st.lists(numbers(made), max_size=3)))
     return made
 
@@ -120,6 +121,7 @@ def is_same(one: Submission, other: Submission) -> bool:
         and one.id == other.id
         and all(said(first, OF_NUMBER) == said(second, OF_NUMBER) for first, second in pairs)
         and all(number.submission is other for number in other.numbers)
+        and one.architecture == other.architecture
     )
 
 
