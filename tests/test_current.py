@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import MACHINE, changed, machine_document, machine_values, many_blocks, write_submission
+from identities import become
 from probe_effect.cli.predict import predict
 from probe_effect.exports.assemble import script_data
 from probe_effect.exports.compare_shards import shard_name
@@ -16,7 +17,6 @@ from probe_effect.exports.guidance import CALCULATOR
 from probe_effect.exports.number_rows import number_rows
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.numbers.likeness import facts_of
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ GUIDE = (of_calculator, of_predict)
 @pytest.fixture(autouse=True)
 def _this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine like the one that was measured, and not the one that runs the tests."""
-    here = machine_document(machine__id="here").machine
-    monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-amd64"))
+    become(monkeypatch, machine_document(machine__id="here"))
 
 
 def everywhere(data: Path) -> dict[str, list[str]]:

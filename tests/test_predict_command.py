@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from builders import MACHINE, changed, machine_document, machine_values, write_submission
 from evidence_builder import rows_of
+from identities import become
 from probe_effect.cli.predict import predict as command
 from probe_effect.errors import ProbeEffectError, UsageError
-from probe_effect.numbers.likeness import facts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +32,9 @@ KEYS = (
 @pytest.fixture(autouse=True)
 def _this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine like the one that was measured, and not the one that runs the tests."""
-    here = machine_document(machine__id="here").machine
-    monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-amd64"))
+    become(
+        monkeypatch, machine_document(machine__id="here", system__kernel_release="6.12.9", system__vulnerabilities={})
+    )
 
 
 def run(data: Path, *arguments: str) -> Result:
@@ -88,8 +89,7 @@ def test_a_cost_within_the_noise_has_a_high_end_and_no_value(data: Path) -> None
 def test_without_a_comparable_machine_those_that_exist_are_shown_and_the_status_is_1(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = machine_document(machine__id="here", machine__architecture="aarch64").machine
-    monkeypatch.setattr("probe_effect.cli.predict_run.this_machine", lambda: facts_of(here, "6.12.9-arm64"))
+    become(monkeypatch, machine_document(machine__id="here", machine__architecture="aarch64"))
     outcome = run(data, "--rate", "50k", "--case", "02-kprobe")
     assert outcome.return_value == 1
     assert outcome.stdout.startswith("No machine like this one (physical, arm64) was measured")

@@ -28,11 +28,10 @@ from probe_effect.cli.advise_probes import (
     mechanisms,
     wanted,
 )
-from probe_effect.cli.this_machine import this_machine
-from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
+from probe_effect.cli.this_machine import machine_for, measured_machines, this_machine
+from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.live.count import count
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
 from probe_effect.tracers.mounts import mount_for_our_time
@@ -100,7 +99,7 @@ def run(wish: Wish, data: DataFolder, output_format: str) -> bool | None:
     """Print the answer; whether the script stays within the budget, None where that cannot be told.
 
     Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have;
-        HostNotReady where counting is not possible here, and nothing else is known.
+        HostNotReady where no measured machine may be compared with this one.
     """
     mount_for_our_time()
     said = answered(wish, data)
@@ -118,14 +117,13 @@ def answered(wish: Wish, data: DataFolder) -> Answered:
     found = evidence(catalogue)
     here = this_machine()
     tracer = _tracer(found, script, wish.tracer)
-    chosen = _machine(found, tracer, here, wish.machine)
     probes = wanted(script, wish.target.pid)
     _compiled(script, probes)
+    chosen = machine_for(found, tracer, here, groups(probes, None, {}, here), wish.machine)
     counted, refused = (None, None) if wish.rates_hz else _counted(found, chosen.machine, wish, probes, here)
-    facts = _facts(found, chosen.machine, tracer)
     advice = advise(
         found,
-        facts,
+        measured_machines(found)[chosen.machine],
         tracer,
         groups(probes, counted, wish.rates_hz, here),
         _threads(counted, wish.rates_hz),
@@ -151,7 +149,7 @@ def answered(wish: Wish, data: DataFolder) -> Answered:
 
 
 def _tracer(found: Evidence, script: Script, named: str | None) -> str:
-    """The tracer that runs the script, of those that were measured. Raises: UsageError, ProbeEffectError."""
+    """The tracer that runs the script, of those that were measured. Raises: UsageError, HostNotReady."""
     if named is not None:
         unknown([named], found.tracers, "tracer")
         return named
@@ -159,30 +157,14 @@ def _tracer(found: Evidence, script: Script, named: str | None) -> str:
     usual = "strace-seccomp" if usual == "strace" and "--seccomp-bpf" in script.options else usual
     fitting = [one for one in found.tracers if one == usual or one.startswith(f"{usual}-")]
     if not fitting:
-        msg = f"nobody measured {usual}, which the script is for; measured: {', '.join(found.tracers)}"
-        raise ProbeEffectError(msg)
+        measured = ", ".join(found.tracers) or "nothing yet; measure this machine with `probe-effect measure`"
+        msg = f"nobody measured {usual}, which the script is for; measured: {measured}"
+        raise HostNotReady(msg)
     return usual if usual in fitting else fitting[0]
 
 
 def _of_perf(text: str) -> str:
     return next((tracer for word, tracer in PERF.items() if word in text.split()), "perf-record")
-
-
-def _machine(found: Evidence, tracer: str, here: Facts, named: str | None) -> Likeness:
-    """The machine whose costs are taken. Raises: UsageError for one without any; ProbeEffectError: none is alike."""
-    measured = [machine for machine in found.machines if tracer in found.by_tracer(machine)]
-    unknown(filter(None, [named]), measured, f"machine with {tracer}")
-    ordered = by_likeness(here, [_facts(found, machine, tracer) for machine in measured])
-    if named is not None:
-        return next(one for one in ordered if one.machine == named)
-    if not ordered or not ordered[0].comparable:
-        msg = f"no machine like this one ({here.kind}) was measured with {tracer}; name one with --machine: {measured}"
-        raise ProbeEffectError(msg)
-    return ordered[0]
-
-
-def _facts(found: Evidence, machine: str, tracer: str) -> Facts:
-    return facts_of_submission(next(iter(found.by_tracer(machine)[tracer].values())).submission)
 
 
 def _compiled(script: Script, probes: Sequence[Wanted]) -> None:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
 from probe_effect.errors import BadData, UsageError
-from probe_effect.host import ROOT
 from probe_effect.live.transcript import faults, run, unmet, version
-from probe_effect.machine.collect import collect_machine
-from probe_effect.machine.kernel import kernel_release
+from probe_effect.machine import collect
 from probe_effect.store.documents import write_document
 from probe_effect.store.transcripts import NO_COMMANDS, Recorded, read_transcripts, recorded_file
 from probe_effect.submit.private import FORMS, marks_of_host
@@ -72,8 +70,8 @@ def recorded(one: Transcript, printed: Printed) -> Recorded:
         beside=one.beside,
         output=printed.output,
         exit_status=printed.exit_status or 0,
-        machine=collect_machine().id,
-        kernel=kernel_release(ROOT),
+        machine=collect.collect_machine().id,
+        kernel=collect.collect_system(None).kernel_release,
         versions={need: found for need in one.needs if need not in NO_COMMANDS and (found := version(need))},
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
     )

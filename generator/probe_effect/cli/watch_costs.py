@@ -11,9 +11,10 @@ from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
+from probe_effect.cli.this_machine import measured_machines
 from probe_effect.host import ROOT
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+from probe_effect.numbers.likeness import by_likeness
 from probe_effect.stats import mover
 from probe_effect.tracers.kernel import mechanism as mechanism_of_kprobes
 from probe_effect.units import NS_PER_SECOND
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.part import Part
     from probe_effect.live.loaded import Active, Sort
     from probe_effect.live.places import Place
-    from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.numbers.likeness import Facts
 
 PLAIN_TRACERS: dict[Sort, tuple[str, ...]] = {"bpf": ("libbpf", "bpftrace"), "ftrace": ("ftrace", "trace-cmd")}
 """How a thing traces to the tools whose plain probe stands for it, the one that adds least to the probe first."""
@@ -79,7 +80,8 @@ class Costs:
     def __init__(self, found: Evidence, here: Facts, named: str | None) -> None:
         self._found, self._here = found, here
         self._apart = program_spread(found)
-        self.machines = [named] if named else [one.machine for one in _comparable(found, here)]
+        alike = by_likeness(here, measured_machines(found).values())
+        self.machines = [named] if named else [one.machine for one in alike if one.comparable]
         self._known: dict[tuple[Sort, str, str | None], Part | None] = {}
 
     def taken(self, active: Active) -> Taken:
@@ -163,8 +165,3 @@ def _notes(known: Iterable[Part | None]) -> list[str]:
 
 def _exact(value: float | None) -> Estimate | None:
     return None if value is None else Estimate(value, value, value)
-
-
-def _comparable(found: Evidence, here: Facts) -> list[Likeness]:
-    newest = {one.submission.machine: facts_of_submission(one.submission) for one in reversed(found.costs.values())}
-    return [one for one in by_likeness(here, newest.values()) if one.comparable]

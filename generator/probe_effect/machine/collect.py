@@ -1,6 +1,7 @@
 """All facts, as `machine.json` holds them, and the id that they make.
 
-The same hardware and kernel give the same id, and it says nothing of who owns them.
+The same hardware and kernel give the same id, and it says nothing of who owns them. Every command asks this module what
+its machine is, by the module's name, so that a test makes it another machine in one place.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
+from probe_effect.machine import collect
 from probe_effect.machine.busy import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio
-from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
 from probe_effect.machine.warnings import warnings
@@ -109,7 +109,7 @@ def diagnose(
         root: root of the file system.
     """
     load = load_average()  # before anything of ours runs
-    workload_cpu, tracer_cpu = choose_cpus(root)
+    workload_cpu, tracer_cpu = collect.choose_cpus(root)
     before = _sibling_times(root, workload_cpu)
     tracers = tuple(_tracer(tracer) for tracer in known.values())
     ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
@@ -120,8 +120,8 @@ def diagnose(
     clock_ns = clock_read_ns(built.path, workload_cpu) if built else None
     steal = steal_ratio(SINCE_BOOT, cpu_times(root, workload_cpu))
     return Diagnosis(
-        machine=collect_machine(root),
-        system=collect_system(clock_ns, root),
+        machine=collect.collect_machine(root),
+        system=collect.collect_system(clock_ns, root),
         is_root=os.geteuid() == 0,
         compiler=Answer(built.compiler, None) if built else Answer(None, fault),
         tracefs=_tracefs(root),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import stay_on, usable_cpus
-from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
+from probe_effect.machine import collect
 from probe_effect.measure.one_run import probed_functions, run_once
 from probe_effect.workloads.build import build, cache_folder
 from probe_effect.workloads.loop import clock_read_ns
@@ -80,7 +80,7 @@ class ThisMachine:
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
         """The last CPU for the workload; all of them where it occupies them."""
-        return (min(usable_cpus()), None) if work.occupies_cpus else choose_cpus()
+        return (min(usable_cpus()), None) if work.occupies_cpus else collect.choose_cpus()
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
@@ -102,11 +102,11 @@ class ThisMachine:
 
     def machine(self) -> Machine:
         """The hardware, real or virtual."""
-        return collect_machine()
+        return collect.collect_machine()
 
     def system(self, program: Path | None, cpu: int) -> System:
         """The operating system."""
-        return collect_system(clock_read_ns(program, cpu) if program else None)
+        return collect.collect_system(clock_read_ns(program, cpu) if program else None)
 
     def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
         """First bytes of the user functions that are probed."""

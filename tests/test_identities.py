@@ -1,0 +1,204 @@
+"""Whatever machine it is that asks, the commands answer: by the data, and not by where the tests run."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, machine_values, write_submission
+from evidence_builder import rows_of
+from fakes.clone import Clone
+from identities import STRANGERS, become
+from probe_effect.answer.advice import part_of
+from probe_effect.answer.evidence import evidence
+from probe_effect.cli.advise_probes import groups, wanted
+from probe_effect.cli.advise_run import TRACERS
+from probe_effect.cli.group import commands
+from probe_effect.cli.this_machine import machine_for, this_machine
+from probe_effect.cli.watch_costs import Costs
+from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.scripts.script import read_script
+from probe_effect.store.places import DataFolder
+from probe_effect.store.transcripts import read_transcripts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from probe_effect.model import Sample
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.store.machine_file import MachineFile
+
+ENTRY, EXIT, KERNEL = "tracepoint:syscalls:sys_enter_read", "tracepoint:syscalls:sys_exit_read", "kprobe:vfs_read"
+ENTRIES, EXITS, KERNELS = (rows_of(case, 100) for case in ("04-tracepoint-entry", "05-tracepoint-return", "02-kprobe"))
+UNSOUND = rows_of("05-tracepoint-return", 100, seen=10)
+OTHER_CPU = "Other CPU 1"
+
+strangers = pytest.mark.parametrize("here", STRANGERS.values(), ids=STRANGERS)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Data without a machine, which is asked where no bpftrace is that would compile scripts."""
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    become(monkeypatch, machine_document(machine__id="here"))
+    copy_suite(tmp_path / "data")
+    return tmp_path / "data"
+
+
+def measured(data: Path, machine: str, *runs: Sequence[Sample], cpu: str = OTHER_CPU) -> None:
+    """A machine with a submission for each of `runs`."""
+    for place, rows in enumerate(runs, start=2):
+        values = changed(changed(machine_values(), "machine.id", machine), "machine.cpu_model", cpu)
+        write_submission(data, rows, values, folder=f"{FOLDER}-{place}")
+
+
+def ask(data: Path, command: str, *words: str) -> Result:
+    arguments = [command, "--data", str(data), "--format", "json", *words]
+    return CliRunner().invoke(commands, arguments, standalone_mode=False)
+
+
+def advise(data: Path, *probes: str) -> Result:
+    rates = [word for probe in probes for word in ("--rate", f"{probe}=1k")]
+    return ask(data, "advise", "-e", " ".join(f"{probe} {{ }}" for probe in probes), *rates)
+
+
+def predict(data: Path) -> Result:
+    return ask(data, "predict", "--rate", "1k", "--case", "05-tracepoint-return")
+
+
+def said(result: Result) -> dict[str, Any]:
+    assert result.exception is None
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+# A machine that the data know, and of which they tell little
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        pytest.param([UNSOUND], id="its only submission is of grade D"),
+        pytest.param([KERNELS, UNSOUND], id="the events of this case do not add up"),
+        pytest.param([ENTRIES], id="of another case"),
+    ],
+)
+def test_a_machine_without_a_sound_cost_is_passed_over_for_the_nearest_that_has_one(
+    data: Path, runs: Sequence[Sequence[Sample]]
+) -> None:
+    measured(data, "here", *runs, cpu="Example CPU 9000")
+    measured(data, "there", ENTRIES, EXITS)
+    answered = said(advise(data, EXIT, ENTRY))
+    assert answered["machine"] == "there"
+    assert [one["cost_ns"] for one in answered["probes"]] == pytest.approx([100, 100])
+    assert said(predict(data))["machine"] == "there"
+
+
+def test_the_answer_says_whose_costs_it_has_and_why_not_those_of_a_nearer_machine(data: Path) -> None:
+    measured(data, "here", ENTRIES, cpu="Example CPU 9000")
+    measured(data, "there", ENTRIES, EXITS)
+    rates = ("--rate", f"{ENTRY}=1k", "--rate", f"{EXIT}=1k")
+    words = ("advise", "--data", str(data), "-e", f"{ENTRY} {{ }} {EXIT} {{ }}", *rates)
+    text = " ".join(CliRunner().invoke(commands, words).stdout.split())
+    assert f"there: another CPU, {OTHER_CPU};" in text
+    assert "the nearest, here, was measured with fewer of these probes" in text
+
+
+def test_the_nearest_machine_answers_where_it_has_every_probe(data: Path) -> None:
+    measured(data, "here", ENTRIES, cpu="Example CPU 9000")
+    measured(data, "there", ENTRIES, EXITS)
+    assert said(advise(data, ENTRY))["machine"] == "here"
+
+
+def test_where_no_machine_has_every_probe_the_one_with_most_answers_and_the_rest_is_told(data: Path) -> None:
+    measured(data, "here", ENTRIES, cpu="Example CPU 9000")
+    measured(data, "there", ENTRIES, KERNELS)
+    answered = advise(data, ENTRY, EXIT, KERNEL)
+    assert said(answered)["machine"] == "there"
+    assert {one["probe"] for one in said(answered)["probes"] if one["cost_ns"] is None} == {EXIT}
+    assert answered.return_value == 3
+
+
+# A machine that no data know
+
+
+@strangers
+def test_an_unknown_machine_is_answered_by_those_that_it_may_be_compared_with(
+    data: Path, monkeypatch: pytest.MonkeyPatch, here: MachineFile
+) -> None:
+    measured(data, "there", ENTRIES, EXITS)
+    become(monkeypatch, here)
+    is_alike = here.machine.architecture == "x86_64"
+    predicted, advised = said(predict(data)), advise(data, EXIT)
+    assert predicted["machine"] == ("there" if is_alike else None)
+    assert [one["machine"] for one in predicted["comparable" if is_alike else "others"]] == ["there"]
+    assert Costs(evidence(read_numbers(DataFolder(data))), this_machine(), None).machines == ["there"] * is_alike
+    if is_alike:
+        assert said(advised)["machine"] == "there"
+    else:
+        assert isinstance(advised.exception, HostNotReady)
+        assert "no machine like this one (physical, arm64) was measured" in str(advised.exception)
+        assert "there: x86-64, not arm64" in str(advised.exception)
+
+
+@strangers
+def test_an_unknown_machine_submits_beside_those_that_are_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: MachineFile
+) -> None:
+    clone = Clone(tmp_path, monkeypatch)
+    own = machine_values() | {"machine": here.machine.model_dump(), "system": here.system.model_dump()}
+    folder = write_submission(clone.data, [replace(row, wall_ns=(row.wall_ns or 0) + 1) for row in KERNELS], own)
+    become(monkeypatch, here)
+    words = ["submit", "--data", str(clone.data), "--dry-run", "--no-name", str(folder)]
+    shown = " ".join(CliRunner().invoke(commands, words, catch_exceptions=False).stderr.split())
+    against = shown.partition("Against the nearest machine")[2]
+    assert "test-machine" in against
+    assert ("never compared" in against) == (here.machine.architecture != "x86_64")
+
+
+@strangers
+def test_data_without_a_machine_answer_nobody_and_say_what_to_do(
+    data: Path, monkeypatch: pytest.MonkeyPatch, here: MachineFile
+) -> None:
+    become(monkeypatch, here)
+    refused = [advise(data, EXIT).exception, predict(data).exception]
+    assert all(isinstance(one, ProbeEffectError) for one in refused)
+    assert all("measure this machine with `probe-effect measure`" in str(one) for one in refused)
+    assert Costs(evidence(read_numbers(DataFolder(data))), this_machine(), None).machines == []
+
+
+# The machines of the real data, and those that are like them in nothing but their kind
+
+
+def test_what_the_guide_asks_is_answered_on_every_machine(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = evidence(catalogue)
+    shown, _ = read_transcripts(DataFolder(REAL_DATA))
+    scripts = [text for one in shown for text in re.findall(r"advise -e '([^']+)'", one.transcript.run)]
+    assert scripts
+    known = {one.machine: one.document for one in catalogue.timed}
+    kinds = {(one.machine.virtualization, one.machine.nested, one.machine.architecture) for one in known.values()}
+    for virtualization, nested, architecture in kinds:
+        own = {"virtualization": virtualization, "nested": nested, "architecture": architecture}
+        for name, one in STRANGERS.items():
+            known[name] = one.model_copy(update={"machine": one.machine.model_copy(update=own)})
+    unanswered = []
+    probes = [(TRACERS[script.language], wanted(script, None)) for script in map(read_script, scripts)]
+    for name, document in known.items():
+        become(monkeypatch, document)
+        here = this_machine()
+        for tracer, its in probes:
+            asked = groups(its, None, {}, here)
+            chosen = machine_for(found, tracer, here, asked, None)
+            unanswered += [(name, one.attach) for one in asked if not part_of(found, chosen.machine, tracer, one)]
+    assert unanswered == []
