@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from builders import REAL_DATA
 from live_programs import needs_bpf
-from probe_effect.cli import advise_run
 from probe_effect.cli.advise_probes import CALLS
 from probe_effect.cli.group import commands
 from probe_effect.errors import HostNotReady
@@ -20,12 +19,12 @@ from probe_effect.live.count import Counted, Rate, ThreadUse
 from probe_effect.live.places import NotHere, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from click.testing import Result
 
-    from probe_effect.live.count import Countable
+    from probe_effect.live.count import Countable, Target
 
 MACHINE = "amd-epyc-2t-kvm-4247"
 READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
@@ -46,24 +45,29 @@ def answer(*words: str) -> dict[str, Any]:
     return answered
 
 
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Countable]]:
+@dataclass
+class Here:
     """A system that has each probe once, and counts a thousand events of each in a second; what it was asked."""
-    asked: list[Sequence[Countable]] = []
 
-    def places(attach: str, kind: str, *_: object) -> list[Place]:
+    asked: list[Sequence[Countable]] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list)
+    refusal: str | None = None
+    note: str | None = None
+
+    def places(self, attach: str, kind: str, *_: object) -> list[Place]:
         if "nowhere" in attach:
             msg = f"{attach}: nothing here matches it"
             raise NotHere(msg)
         return [Place(kind=kind, name=attach.partition(":")[2], first_bytes=b"\x55\x48" if "libc" in attach else None)]
 
-    def count(countables: Sequence[Countable], *_: object, **__: object) -> Counted:
-        asked.append(countables)
+    def count(self, countables: Sequence[Countable], target: Target, **_: object) -> Counted:
+        if self.refusal is not None:
+            raise HostNotReady(self.refusal)
+        self.asked.append(countables)
+        self.targets.append(target)
+        rate = Rate(probe="", events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0}, note=self.note)
         return Counted(
-            rates=tuple(
-                Rate(probe=one.probe, events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0})
-                for one in countables
-            ),
+            rates=tuple(replace(rate, probe=one.probe) for one in countables),
             threads=(ThreadUse(tid=TID, pid=TID, comm="reader", cpu_s=0.5, waited_s=0.0),),
             threads_s=1.0,
             elapsed_s=1.0,
@@ -74,10 +78,14 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Countable]]:
             stopped_early=False,
         )
 
-    monkeypatch.setattr("probe_effect.cli.advise_probes.places", places)
-    monkeypatch.setattr(advise_run, "count", count)
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Here:
+    made = Here()
+    monkeypatch.setattr("probe_effect.cli.advise_probes.places", made.places)
+    monkeypatch.setattr("probe_effect.cli.advise_run.count", made.count)
     monkeypatch.setattr("shutil.which", lambda _: None)
-    return asked
+    return made
 
 
 KEYS = (
@@ -88,30 +96,30 @@ PROBE_KEYS = (
 ).split()
 
 
-def test_the_json_has_the_keys_that_programs_rely_on(here: list[Sequence[Countable]]) -> None:
+def test_the_json_has_the_keys_that_programs_rely_on(here: Here) -> None:
     said = answer("-e", READS)
     assert set(KEYS) <= said.keys()
     assert {"slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio"} <= said["busiest_thread"].keys()
     (probe,) = said["probes"]
     assert set(PROBE_KEYS) <= probe.keys()
     assert probe["basis"] in {"measured", "composed"}
-    assert len(here) == 1
+    assert len(here.asked) == 1
 
 
-def test_what_was_counted_becomes_the_slowdown_of_the_thread(here: list[Sequence[Countable]]) -> None:
+def test_what_was_counted_becomes_the_slowdown_of_the_thread(here: Here) -> None:
     said = answer("-e", READS)
     (probe,) = said["probes"]
     assert said["busiest_thread"]["slowdown_ratio"] == pytest.approx(1000 * probe["cost_ns"] * 1e-9 / 0.5, rel=0.3)
     assert (said["busiest_thread"]["tid"], said["busiest_thread"]["name"]) == (TID, "reader")
     assert said["counting_cost_ratio"] == 0.001 / 2
-    assert [one.probe for one in here[0]][-1] == CALLS, "a probe on system calls makes all of them slower"
+    assert [one.probe for one in here.asked[0]][-1] == CALLS, "a probe on system calls makes all of them slower"
 
 
 def test_a_user_probe_counts_no_system_calls_and_says_how_its_first_instruction_fires(
-    here: list[Sequence[Countable]],
+    here: Here,
 ) -> None:
     (probe,) = answer("-e", MALLOC)["probes"]
-    assert len(here[0]) == 1
+    assert len(here.asked[0]) == 1
     assert (probe["first_bytes"], probe["mechanism"]) == ("55 48", "emulated")
 
 
@@ -129,21 +137,14 @@ def test_a_probe_that_is_not_here_is_named_and_the_rest_is_answered() -> None:
     assert "reader (thread 4711" in found.stdout
 
 
-def test_rates_that_are_given_need_no_counting(here: list[Sequence[Countable]]) -> None:
+def test_rates_that_are_given_need_no_counting(here: Here) -> None:
     found = run("-e", READS, "--rate", "tracepoint:syscalls:sys_enter_read=1M", status=1)
-    assert here == []
+    assert here.asked == []
     assert "a busy thread is slowed by" in found.stdout
 
 
-@pytest.mark.usefixtures("here")
-def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refused(*_: object, **__: object) -> Counted:
-        msg = "counting needs root"
-        raise HostNotReady(msg)
-
-    monkeypatch.setattr(advise_run, "count", refused)
+def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reason(here: Here) -> None:
+    here.refusal = "counting needs root"
     found = run("-e", READS, status=3)
     assert "counting needs root" in found.stdout
     assert "k/s" in found.stdout.partition("begins to matter")[2]
@@ -174,19 +175,10 @@ def test_beginning_end_and_intervals_are_no_events() -> None:
     assert [one["probe"] for one in said["probes"]] == ["tracepoint:syscalls:sys_enter_read"]
 
 
-@pytest.mark.usefixtures("here")
-def test_a_profile_fires_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
-    fake: Callable[..., Counted] = vars(advise_run)["count"]
-
-    def count(countables: Sequence[Countable], *words: object, **more: object) -> Counted:
-        seen.extend(one.hz for one in countables)
-        return fake(countables, *words, **more)
-
-    monkeypatch.setattr(advise_run, "count", count)
+def test_a_profile_fires_as_often_as_it_says(here: Here) -> None:
     for script in ("profile:hz:99 { @ = count() }", "profile:ms:10 { @ = count() }", "perf record -F 49 -a -g"):
         run("-e", script)
-    assert seen == [99.0, 100.0, 49.0]
+    assert [one.hz for (one,) in here.asked] == [99.0, 100.0, 49.0]
 
 
 @pytest.mark.parametrize(
@@ -207,36 +199,16 @@ def test_wrong_usage_is_told_with_what_to_do(words: list[str], message: str) -> 
     assert getattr(found.exception, "exit_status", None) == 2
 
 
-def test_a_script_file_is_read_and_what_follows_it_is_the_command(
-    here: list[Sequence[Countable]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_script_file_is_read_and_what_follows_it_is_the_command(here: Here, tmp_path: Path) -> None:
     script = tmp_path / "reads.bt"
     script.write_text(READS)
-    targets = []
-    fake: Callable[..., Counted] = vars(advise_run)["count"]
-
-    def count(countables: Sequence[Countable], target: Any, **more: Any) -> Counted:  # noqa: ANN401
-        targets.append(target)
-        return fake(countables, target, **more)
-
-    monkeypatch.setattr(advise_run, "count", count)
     run(str(script), "--", "make", "-j2")
-    assert [one.command for one in targets] == [("make", "-j2")]
-    assert len(here) == 1
+    assert [one.command for one in here.targets] == [("make", "-j2")]
 
 
-def test_the_first_milliseconds_of_a_hot_probe_are_told_as_such(
-    here: list[Sequence[Countable]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake: Callable[..., Counted] = vars(advise_run)["count"]
-
-    def count(countables: Sequence[Countable], *words: object, **more: object) -> Counted:
-        found = fake(countables, *words, **more)
-        return replace(found, rates=tuple(replace(one, note="counted for 3 ms only") for one in found.rates))
-
-    monkeypatch.setattr(advise_run, "count", count)
+def test_the_first_milliseconds_of_a_hot_probe_are_told_as_such(here: Here) -> None:
+    here.note = "counted for 3 ms only"
     assert "counted for 3 ms only" in run("-e", READS).stdout
-    assert len(here) == 1
 
 
 @pytest.mark.tracer

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import REAL_DATA
+from number_builder import number, submission
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import companion
-from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +25,9 @@ def written(catalogue: Catalogue) -> Mapping[str, str]:
     return companion.write_all(catalogue)
 
 
-def test_a_rate_is_the_events_of_a_round_over_its_untraced_time(catalogue: Catalogue) -> None:
-    for kind in companion.event_rates(catalogue):
-        for one in kind.numbers:
-            assert one.baseline is not None
-            assert companion.rate_hz(one) * one.baseline.value == pytest.approx(NS_PER_SECOND)
+def test_an_event_in_every_two_microseconds_of_the_untraced_program_is_half_a_million_a_second() -> None:
+    one = number(submission(), Estimate(1.0), baseline=Estimate(2000.0))
+    assert companion.rate_hz(one) == 500_000
 
 
 def test_rates_are_of_one_machine_and_one_tool_the_most_frequent_first(catalogue: Catalogue) -> None:

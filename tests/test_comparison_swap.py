@@ -1,28 +1,30 @@
-"""On the committed data: swapping the two sides of any comparison swaps its words and nothing else."""
+"""On the committed data: swapping the two sides of a comparison swaps its words and nothing else."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import REAL_DATA
 from probe_effect import units
 from probe_effect.compare.comparison import Side, between, between_tracers, compare
 from probe_effect.model import Estimate
-from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import comparison
-from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from probe_effect.compare.comparison import Comparison, Outcome
+    from probe_effect.numbers.catalogue import Catalogue
 
-SIDES = [Side(one.id, (one,)) for one in read_catalogue(DataFolder(REAL_DATA)).timed]
-PAIRS = [pytest.param(a, b, id=f"{a.name}, {b.name}") for a, b in combinations(SIDES, 2) if between(a, b)]
 MIRROR: dict[Outcome, Outcome] = {"higher": "lower", "lower": "higher"}
+
+
+@pytest.fixture(scope="module")
+def sides(catalogue: Catalogue) -> list[Side]:
+    """Every submission of times, those of a suite behind each other."""
+    return [Side(one.id, (one,)) for one in sorted(catalogue.timed, key=lambda one: (one.suite, one.id))]
 
 
 def mirrored(found: Estimate) -> Estimate:
@@ -46,23 +48,23 @@ def swaps(there: Comparison, sentence: Callable[[Comparison], str]) -> None:
         assert (f" {said} " in words) == (outcome == there.outcome)
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_swapping_two_submissions_swaps_the_words(first: Side, second: Side) -> None:
-    for found in between(first, second):
-        swaps(found, comparison.between_submissions)
-        swaps(found, comparison.between_machines)
-
-
-@pytest.mark.parametrize("side", [pytest.param(side, id=side.name) for side in SIDES])
-def test_swapping_two_tracers_of_a_submission_swaps_the_words(side: Side) -> None:
-    tracers = sorted({key.tracer for key in side.numbers})
-    for first, second in combinations(tracers, 2):
-        for found in between_tracers(side, first, second):
-            assert found.is_paired or found.first.baseline != found.second.baseline  # each has events of its own
-            swaps(found, comparison.between_tracers)
-
-
-def test_the_data_has_comparisons_with_and_without_a_difference() -> None:
-    outcomes = {one.outcome for pair in combinations(SIDES, 2) for one in between(*pair)}
+def test_swapping_two_submissions_swaps_the_words(sides: list[Side]) -> None:
+    outcomes = set()
+    for first, second in pairwise(sides):
+        for found in between(first, second):
+            swaps(found, comparison.between_submissions)
+            swaps(found, comparison.between_machines)
+            outcomes.add(found.outcome)
     assert "no difference" in outcomes
+    assert not outcomes.isdisjoint(MIRROR)
+
+
+def test_swapping_two_tracers_of_a_submission_swaps_the_words(sides: list[Side]) -> None:
+    outcomes = set()
+    for side in sides:
+        for first, second in combinations(sorted({key.tracer for key in side.numbers}), 2):
+            for found in between_tracers(side, first, second):
+                assert found.is_paired or found.first.baseline != found.second.baseline  # each has events of its own
+                swaps(found, comparison.between_tracers)
+                outcomes.add(found.outcome)
     assert not outcomes.isdisjoint(MIRROR)
