@@ -14,7 +14,7 @@ STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown g
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site serve test workflows setup measure bench scale lighthouse lint format clean
+.PHONY: help site serve test strangers workflows setup measure bench scale lighthouse lint format clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,10 @@ test: $(SETUP) $(NODE) ## everything that CI checks
 	$(UV) lock --check
 	$(MAKE) --no-print-directory lint
 	$(BIN)/pytest -n 2 --dist loadgroup
+	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers
+
+strangers: $(SETUP) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
+	PYTHONPATH=tests $(BIN)/python -m strangers
 
 lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/ruff format --check generator tests benchmarks site .ci
