@@ -28,8 +28,7 @@ serve: $(SETUP) ## show the site on http://localhost:1313/, with live reload
 test: $(SETUP) $(NODE) ## everything that CI checks
 	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev cpio gcc-aarch64-linux-gnu
 	$(UV) lock --check
-	$(MAKE) --no-print-directory lint
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers
 
 strangers: $(SETUP) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)

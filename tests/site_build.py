@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import http.server
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from probe_effect.checks import run
-from probe_effect.exports.build import Places, build_site
+from probe_effect.exports.build import Places, assemble_work, build_site
 from probe_effect.exports.hugo import SiteOptions
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROJECT = Path(__file__).resolve().parent.parent
+QUOTED = Path("published", "gregg-2011-pid-provider")
+"""The source that hand-written pages quote: without it no site is whole."""
 
 
 def absent(what: str) -> NoReturn:
@@ -77,8 +81,28 @@ def served(folder: Path) -> Iterator[str]:
     server.server_close()
 
 
-def build(data: Path, out: Path, kept: Kept = OWN_KEPT) -> Path:
+def with_quoted_source(data: Path) -> Path:
+    """`data`, with the source that hand-written pages quote."""
+    shutil.copytree(PROJECT / "data" / QUOTED, data / QUOTED)
+    return data
+
+
+def build(data: Path, out: Path, kept: Kept = OWN_KEPT, base_url: str = "/") -> Path:
     """The site of `data`, built into `out`."""
-    for _ in build_site(Places(PROJECT, DataFolder(data, kept), out), SiteOptions()):
+    for _ in build_site(Places(PROJECT, DataFolder(data, kept), out), SiteOptions(base_url)):
         pass
     return out
+
+
+def assembled(data: Path, out: Path) -> Path:
+    """What Hugo would get for a site of `data` in `out`; the folder with it."""
+    places = Places(PROJECT, DataFolder(data, OWN_KEPT), out)
+    for _ in assemble_work(places, SiteOptions()):
+        pass
+    return places.work
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Every file in a folder, to what is in it; the index of the search is Pagefind's own, and has its own order."""
+    files = (path for path in folder.rglob("*") if path.is_file() and "pagefind" not in path.parts)
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

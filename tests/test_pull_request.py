@@ -18,14 +18,12 @@ import yaml
 from builders import EVENTS, PROJECT, block_rows, changed, machine_values, write_submission
 from fakes.clone import git
 from fakes.project import FAKES, FakeProject
+from workflow_runs.hub import copy_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PROGRAM = PROJECT / ".venv" / "bin" / "probe-effect"
-REPOSITORY = ("Makefile", "pyproject.toml", "uv.lock", ".gitignore", ".ci", ".github", "content", "data", "site")
-"""What the site is made from, with what `make` looks at."""
-
 NEIGHBOUR = "neighbour-of-it"
 
 
@@ -103,16 +101,11 @@ def measure(checkout: Path, kernel: Path, operation_ns: int = 1000) -> Path:
 
 
 def published_repository(world: World) -> Path:
-    """The project's own data, and a suite for fakes that a machine like this one was measured with; its kernel."""
+    """The project, and a suite for fakes that a machine like this one was measured with; its kernel."""
     seed = world.folder / "seed"
-    seed.mkdir()
+    copy_project(seed)
     project = FakeProject(world.folder / "fake")
     project.case("01-plain")
-    for name in REPOSITORY:
-        if (PROJECT / name).is_dir():
-            shutil.copytree(PROJECT / name, seed / name)
-        else:
-            shutil.copy(PROJECT / name, seed / name)
     shutil.copytree(project.suite, seed / "data" / "suites" / "tiny")
     folder = measure(seed, project.root / "kernel", operation_ns=1001)  # no two real runs have the same times
     values = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
@@ -138,8 +131,8 @@ def run_steps(checkout: Path) -> str:
     (checkout / "build" / "uv" / "bin").mkdir(parents=True)
     for made in ("uv/bin/uv", "setup.stamp"):
         (checkout / "build" / made).touch()
-    if (PROJECT / "build" / "kept").is_dir():
-        shutil.copytree(PROJECT / "build" / "kept", checkout / "build" / "kept")
+    (PROJECT / "build" / "kept").mkdir(exist_ok=True)
+    (checkout / "build" / "kept").symlink_to(PROJECT / "build" / "kept")
     summary = checkout.with_name("summary.md")
     environment = os.environ | {"BASE": "HEAD^1", "GITHUB_STEP_SUMMARY": str(summary)}
     for step in steps():

@@ -12,7 +12,7 @@ import pytest
 from builders import FIGURES, FOLDER, changed, machine_values, many_blocks, skipped_row, write_source, write_submission
 from html_page import DATA_BLOCK, Page
 from probe_effect.errors import BadData
-from site_build import PROJECT, any_names, build
+from site_build import PROJECT, QUOTED, any_names, build, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,11 +38,8 @@ HOSTILE = (
 
 def suites_and_quoted_source(folder: Path) -> Path:
     """A data folder with the suites, and the one source that hand-written pages quote."""
-    data = folder / "data"
-    shutil.copytree(PROJECT / "data/suites", data / "suites")
-    quoted = "published/gregg-2011-pid-provider"
-    shutil.copytree(PROJECT / "data" / quoted, data / quoted)
-    return data
+    shutil.copytree(PROJECT / "data/suites", folder / "data" / "suites")
+    return with_quoted_source(folder / "data")
 
 
 @pytest.fixture
@@ -151,7 +148,7 @@ def test_bad_data_is_named_with_its_place_and_leaves_the_previous_site_whole(
 def test_a_number_that_a_page_quotes_and_others_data_lack_is_said_to_be_missing(
     small_data: Path, tmp_path: Path
 ) -> None:
-    shutil.rmtree(small_data / "published/gregg-2011-pid-provider")
+    shutil.rmtree(small_data / QUOTED)
     write_source(small_data)
     out = tmp_path / "site"
     build(small_data, out)

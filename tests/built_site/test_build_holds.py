@@ -12,26 +12,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import write_data
+from builders import write_counted_submission, write_data
 from probe_effect.errors import HostNotReady
 from probe_effect.exports import build as build_module
 from probe_effect.store.kept import Kept
-from site_build import PROJECT, build, started_build
+from site_build import build, digests, started_build, with_quoted_source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("holds")]
 
-QUOTED = "published/gregg-2011-pid-provider"
-"""The source that hand-written pages quote."""
-
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A machine that was measured, and one whose instructions were counted."""
     made = write_data(tmp_path_factory.mktemp("whole"))
-    shutil.copytree(PROJECT / "data" / QUOTED, made / QUOTED)
-    return made
+    write_counted_submission(made)
+    return with_quoted_source(made)
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +41,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory, data: Path, kept: Path) -> dict[str, str]:
     """What a build makes that nothing disturbs."""
     return digests(build(data, tmp_path_factory.mktemp("undisturbed") / "site", Kept(kept)))
-
-
-def digests(site: Path) -> dict[str, str]:
-    """Every file of a site, to what is in it; the index of the search is Pagefind's own, and has its own order."""
-    files = (path for path in site.rglob("*") if path.is_file() and "pagefind" not in path.parts)
-    return {path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_a_build_that_is_killed_leaves_the_old_site_whole_and_the_next_one_works(

@@ -16,7 +16,7 @@ from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 from probe_effect.store.references_file import read_references
-from site_build import OWN_KEPT, PROJECT, build
+from site_build import OWN_KEPT, PROJECT, build, with_quoted_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,6 +189,4 @@ def test_a_chapter_that_names_an_unknown_source_stops_the_build(small: Places) -
 def test_other_data_make_a_site_without_the_guide(tmp_path: Path) -> None:
     data = tmp_path / "data"
     shutil.copytree(PROJECT / "data/suites", data / "suites")
-    quoted = "published/gregg-2011-pid-provider"
-    shutil.copytree(PROJECT / "data" / quoted, data / quoted)
-    assert not (build(data, tmp_path / "site") / "guide").exists()
+    assert not (build(with_quoted_source(data), tmp_path / "site") / "guide").exists()

@@ -30,7 +30,7 @@ from builders import (
 from html_page import DATA_BLOCK, Page
 from probe_effect.checks.run import check_all
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, any_names, build
+from site_build import PROJECT, any_names, build, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,8 +79,6 @@ def own(rows: list[Sample], place: int, name: str) -> list[Sample]:
 def hostile_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("hostile") / "data"
     shutil.copytree(PROJECT / "data/suites", data / "suites")
-    quoted = "published/gregg-2011-pid-provider"
-    shutil.copytree(PROJECT / "data" / quoted, data / quoted)
     for place, (name, text) in enumerate(HOSTILE.items()):
         for values, kind in ((machine_values(), "measured"), (counted_values(), "counted")):
             values["machine"] |= {"cpu_model": text, "id": f"{kind}-{name}"}
@@ -90,7 +88,7 @@ def hostile_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 write_submission(data, own(many_blocks(), place, name), values)
             else:
                 write_counted_submission(data, own(counted_rows(), place, name), values)
-    return data
+    return with_quoted_source(data)
 
 
 @pytest.fixture(scope="module")

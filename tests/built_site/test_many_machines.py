@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from builders import (
-    REAL_DATA,
     changed,
     counted_rows,
     counted_values,
@@ -24,7 +22,7 @@ from builders import (
 from evidence_builder import rows_of
 from probe_effect.exports import guidance
 from probe_effect.numbers.kinds import MOST_MACHINES
-from site_build import build, served
+from site_build import build, served, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +34,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("many")]
 
-QUOTED = "published/gregg-2011-pid-provider"
-"""The source that the home page quotes."""
-
 MACHINES = 3 * MOST_MACHINES
 LONE = "another-00"
 """The machine that ran first, with a case of its own: no form offers it."""
@@ -47,8 +42,7 @@ LONE = "another-00"
 @pytest.fixture(scope="module")
 def many_site(tmp_path_factory: pytest.TempPathFactory, kept: Kept) -> Path:
     folder = tmp_path_factory.mktemp("many")
-    data = write_data(folder)
-    shutil.copytree(REAL_DATA / QUOTED, data / QUOTED)
+    data = with_quoted_source(write_data(folder))
     for number in range(MACHINES):
         values = changed(machine_values(), "machine.id", f"another-{number:02}")
         changed(values, "run.started", f"2026-11-20T09:{number:02}:00Z")

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from builders import write_data
 from html_page import Page as Html
-from probe_effect.exports.build import Places, build_site
-from probe_effect.exports.hugo import SiteOptions, root_addresses
-from probe_effect.store.places import DataFolder
-from site_build import OWN_KEPT, PROJECT
+from probe_effect.exports.hugo import root_addresses
+from site_build import build, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,10 +103,8 @@ def test_the_page_that_was_not_found_begins_its_links_at_the_base_path(site: Pat
 
 
 def test_a_site_that_knows_its_address_has_a_map_of_every_page(tmp_path: Path) -> None:
-    out = tmp_path / "site"
-    options = SiteOptions(base_url="https://example.org/probe/")
-    for _ in build_site(Places(PROJECT, DataFolder(PROJECT / "data", OWN_KEPT), out), options):
-        pass
+    data = with_quoted_source(write_data(tmp_path))
+    out = build(data, tmp_path / "site", base_url="https://example.org/probe/")
     names = {"map": "http://www.sitemaps.org/schemas/sitemap/0.9"}
     places = [one.text or "" for one in ET.parse(out / "sitemap.xml").findall(".//map:loc", names)]  # noqa: S314 (ours)
     pages = {str(path.parent.relative_to(out)) for path in out.rglob("index.html")}

@@ -33,10 +33,17 @@ def printed(page: Path) -> set[str]:
     return {one for one in set(text) if one.isascii() or not unicodedata.category(one).startswith("L")}
 
 
+@pytest.fixture(scope="module")
+def used(site: Path) -> set[str]:
+    """The characters of all pages."""
+    return set().union(*map(printed, site.rglob("*.html")))
+
+
 @pytest.mark.parametrize("name", ["text", "display", "italic"])
-def test_every_character_of_every_page_that_the_whole_typeface_has_is_in_what_is_served(site: Path, name: str) -> None:
+def test_every_character_of_every_page_that_the_whole_typeface_has_is_in_what_is_served(
+    site: Path, used: set[str], name: str
+) -> None:
     served, whole = characters(site / f"fonts/source-serif-4-{name}.woff2"), characters(WHOLE)
-    used = set().union(*map(printed, site.rglob("*.html")))
     assert sorted((used & whole) - served - {"\n"}) == [], "add them to SIGNS in site/typeface/cut.py, and run it"
 
 

@@ -62,7 +62,7 @@ class Hub:
         project = FakeProject(folder / "fake")
         project.case("01-plain")
         self.kernel = project.root / "kernel"
-        _copy_project(self.seed)
+        copy_project(self.seed)
         shutil.copytree(project.suite, self.seed / "data" / "suites" / "tiny")
         _write(self.seed / ".github" / "fleet.json", {"machines": FLEET})
         self.measured = self._measure(1000)
@@ -183,7 +183,7 @@ def new_hub(folder: Path) -> Iterator[Hub]:
         yield Hub(folder)
 
 
-def _copy_project(to: Path) -> None:
+def copy_project(to: Path) -> None:
     """Everything that git has or would take, as it stands in the folder, without results and what quotes them."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607

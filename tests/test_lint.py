@@ -1,0 +1,16 @@
+"""Style, types and the syntax of workflows, beside the other tests."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from builders import PROJECT
+
+
+@pytest.mark.xdist_group("lint")
+def test_the_code_is_in_the_projects_style_with_sound_types_and_workflows() -> None:
+    command = ["make", "--no-print-directory", "lint"]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
