@@ -86,6 +86,18 @@ def test_what_was_fetched_is_not_fetched_again(apt: Callable[[], list[str]], tmp
     assert sum(line.endswith(" update") for line in apt()) == 1
 
 
+def test_what_apt_says_of_its_lists_is_asked_once_until_they_are_fetched_again(
+    apt: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    release = Release("bookworm", tmp_path / "cache")
+    assert release.fetch(["bpftrace"]) == release.fetch(["bpftrace"])
+    assert release.needs("linux-image-amd64", "linux.*") == release.needs("linux-image-amd64", "linux.*")
+    assert sum("--simulate" in line for line in apt()) == 1
+    os.utime(tmp_path / "cache/apt/amd64/bookworm/updated", (0, 0))
+    release.fetch(["bpftrace"])
+    assert sum("--simulate" in line for line in apt()) == 2
+
+
 def test_lists_of_yesterday_are_fetched_again(apt: Callable[[], list[str]], tmp_path: Path) -> None:
     release = Release("bookworm", tmp_path / "cache")
     release.fetch(["bpftrace"])

@@ -88,7 +88,7 @@ class Release:
         """
         self._update()
         command = ["apt-get", *self._options(), "install", "--no-install-recommends", "--yes", *packages]
-        said = self._run([*command, "--simulate"])
+        said = self._answer([*command, "--simulate"])
         files = [self._archives / _file_name(match) for match in INSTALLED.finditer(said)]
         if not all(file.is_file() for file in files):
             self._run([*command, "--download-only"])
@@ -134,13 +134,13 @@ class Release:
     def needs(self, package: str, pattern: str) -> list[str]:
         """Names of the packages that `package` depends on itself, of those that match the regular expression."""
         self._update()
-        said = self._run(["apt-cache", *self._options(), "depends", package])
+        said = self._answer(["apt-cache", *self._options(), "depends", package])
         return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
 
     def _located(self, package: str) -> str:
         """How the file of a package is called."""
         self._update()
-        said = self._run(["apt-get", *self._options(), "download", "--print-uris", package])
+        said = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
         match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
         if match is None:
             msg = f"{package}: apt does not say where it is: {said.strip()}"
@@ -169,6 +169,7 @@ class Release:
         (self._state / "status").touch()
         line = f"{self.kind} [signed-by={KEYRING}] {mirror()} {self.name} main\n"
         (self._state / "sources.list").write_text(line, encoding="utf-8")
+        shutil.rmtree(self._state / "answers", ignore_errors=True)
         self._run(["apt-get", *self._options(), "update"])
         stamp.touch()
 
@@ -191,6 +192,18 @@ class Release:
             "APT::Update::Error-Mode": "any",
         }
         return [word for name, value in places.items() for word in ("-o", f"{name}={value}")]
+
+    def _answer(self, command: Sequence[str]) -> str:
+        """What apt says of its lists, kept until they are fetched again: each time it would read them for seconds.
+
+        Raises: HostNotReady.
+        """
+        kept = self._state / "answers" / hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
+        if not kept.is_file():
+            said = self._run(command)
+            with made_whole(kept) as fresh:
+                fresh.write_text(said, encoding="utf-8")
+        return kept.read_text(encoding="utf-8")
 
     def _run(self, command: Sequence[str], folder: Path | None = None) -> str:
         try:
