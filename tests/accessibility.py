@@ -1,8 +1,8 @@
 """Accessibility faults of a page in the browser, as axe-core finds them.
 
 Contrast takes axe most of its time, and tables have hundreds of rows: of rows and entries that consist of the same
-elements with the same classes, and so have the same colours, the contrast of a few is looked at. Everything else is
-looked at in all of them.
+elements with the same classes, within the same ones, and so have the same colours, the contrast of a few is looked at.
+Everything else is looked at in all of them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ OF_COLOURS = ["color-contrast", "link-in-text-block"]
 """All rules whose outcome another theme can change: it changes colours and nothing else."""
 
 MARK_ALIKE = """() => {
-    const shape = one => [one, ...one.querySelectorAll("*")]
-        .map(part => `${part.tagName} ${part.getAttribute("class")} ${part.getAttribute("style")}`).join();
+    const named = one => `${one.tagName} ${one.getAttribute("class")} ${one.getAttribute("style")}`;
+    const shape = one => [one, ...one.querySelectorAll("*")].map(named).join();
+    const around = one => one ? `${named(one)} in ${around(one.parentElement)}` : "";
+    const seen = new Map();
     for (const parent of document.querySelectorAll("tbody, ul, ol")) {
-        const seen = new Map();
+        const place = around(parent);
         for (const child of parent.children) {
-            const key = shape(child);
+            const key = `${shape(child)} ${child === parent.lastElementChild} ${place}`;
             seen.set(key, (seen.get(key) ?? 0) + 1);
             child.toggleAttribute("data-alike", seen.get(key) > 4);  // the first, the last and every other may differ
         }
-        parent.lastElementChild?.removeAttribute("data-alike");
     }
 }"""
 
