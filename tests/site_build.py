@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from probe_effect.checks import run
-from probe_effect.exports.build import Places, assemble_work, build_site
+from probe_effect.exports.assemble import FOLDERS, assemble
+from probe_effect.exports.build import Places, build_site
 from probe_effect.exports.hugo import SiteOptions
+from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 
@@ -94,12 +96,12 @@ def build(data: Path, out: Path, kept: Kept = OWN_KEPT, base_url: str = "/") -> 
     return out
 
 
-def assembled(data: Path, out: Path) -> Path:
-    """What Hugo would get for a site of `data` in `out`; the folder with it."""
-    places = Places(PROJECT, DataFolder(data, OWN_KEPT), out)
-    for _ in assemble_work(places, SiteOptions()):
+def assembled(places: Places) -> None:
+    """Put what Hugo gets into the work folder, which must not be there; nothing is checked."""
+    for folder in FOLDERS:
+        (places.work / folder).mkdir(parents=True)
+    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project / "content"):
         pass
-    return places.work
 
 
 def digests(folder: Path) -> dict[str, str]:

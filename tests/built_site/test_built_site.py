@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tomllib
 from html import unescape
-from pathlib import Path
 from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -26,6 +25,8 @@ from probe_effect.store.places import DataFolder
 from site_build import PROJECT, absent, digests
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from probe_effect.numbers.catalogue import Catalogue
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("files")]
@@ -230,8 +231,10 @@ def test_raw_rows_are_files_of_the_site(site: Path) -> None:
 ASSEMBLED = """
 import sys
 from pathlib import Path
-from site_build import assembled
-assembled(Path(sys.argv[1]), Path(sys.argv[2]))
+from probe_effect.exports.build import Places
+from probe_effect.store.places import DataFolder
+from site_build import OWN_KEPT, PROJECT, assembled
+assembled(Places(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys.argv[2])))
 """
 
 
@@ -239,7 +242,10 @@ assembled(Path(sys.argv[1]), Path(sys.argv[2]))
 def one_of_each_suite(tmp_path: Path) -> Path:
     """The real data, with one submission of times and one of counts of each suite."""
     data = PROJECT / "data"
-    shutil.copytree(data, tmp_path / "data", ignore=lambda folder, _: ["results"] if Path(folder) == data else [])
+    for name in ("published", "suites", "tools", "transcripts"):
+        shutil.copytree(data / name, tmp_path / "data" / name)
+    for path in data.glob("*.*"):
+        shutil.copy(path, tmp_path / "data")
     found = {}
     for place in DataFolder(data).submissions():
         run = json.loads(place.machine_file.read_text(encoding="utf-8"))["run"]

@@ -10,13 +10,11 @@ import pytest
 from builders import write_data
 from html_page import Page
 from probe_effect.errors import ProbeEffectError
-from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.build import Places
 from probe_effect.exports.hugo import SiteOptions, run_hugo
-from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 from probe_effect.store.references_file import read_references
-from site_build import OWN_KEPT, PROJECT, build, with_quoted_source
+from site_build import OWN_KEPT, PROJECT, assembled, build, with_quoted_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,10 +119,7 @@ def built(places: Places, text: str) -> str:
     """The page with `text` as Hugo renders it, beside all that the data make."""
     written = f'+++\ntitle = "A page"\n+++\n\n{text}\n'
     (places.project / "content" / "_index.md").write_text(written, encoding="utf-8")
-    for folder in FOLDERS:
-        (places.work / folder).mkdir(parents=True)
-    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project / "content"):
-        pass
+    assembled(places)
     run_hugo(places.project, places.work, places.out, SiteOptions())
     return (places.out / "index.html").read_text(encoding="utf-8")
 
