@@ -1,4 +1,4 @@
-"""Two thousand spoilt submissions: whatever their files hold, `check` answers with problems, never with an error."""
+"""Eight hundred spoilt submissions: whatever their files hold, `check` answers with problems, never with an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Problem
 
-EXAMPLES = 500
+EXAMPLES = 200
 """For each of the four ways to spoil a submission."""
 
 ROWS = (SUBMISSIONS / "good" / "samples.csv").read_bytes()

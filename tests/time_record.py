@@ -72,8 +72,8 @@ class Record:
 
     def write(self, what: str, when: str, *, marks: Sequence[str] = (), **seconds: float) -> None:
         """One line, whole even where two workers write."""
-        line = {"what": what, "when": when, "worker": self._worker, "marks": marks}
-        line |= {name: round(value, 4) for name, value in seconds.items()}
+        line: dict[str, object] = {"what": what, "when": when, "worker": self._worker, "marks": marks}
+        line.update((name, round(value, 4)) for name, value in seconds.items())
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps(line)}\n")
 
