@@ -6,6 +6,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.nodeid import NodeId
 from hypothesis import HealthCheck, settings
 
 from builders import REAL_DATA, write_data
@@ -54,16 +55,20 @@ FIRST = (
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long groups first. What is in no group goes file by file: to hand out each test alone takes a third CPU."""
-    places = {name: place for place, name in enumerate(FIRST)}
-    groups = {}
-    for item in items:
-        if (mark := item.get_closest_marker("xdist_group")) is None:
-            mark = pytest.mark.xdist_group(item.path.stem).mark
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-        groups[item] = places.get(str(mark.args[0]), len(places))
-    items.sort(key=groups.__getitem__)
+    groups = {item: _group(item) for item in items}
+    items.sort(key=lambda item: FIRST.index(groups[item]) if groups[item] in FIRST else len(FIRST))
+    if hasattr(config, "workerinput"):
+        # xdist reads the group from the end of an id, and 3.8 puts it where pytest 9.2 has no id any more: every group
+        # was in both workers, and each made its fixtures.
+        for item in items:
+            item._id = NodeId.parse(f"{item.nodeid}@{groups[item]}")
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0]) if mark else item.path.stem
 
 
 @pytest.fixture
