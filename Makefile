@@ -61,8 +61,8 @@ bench: $(SETUP) ## our own speed, the truth of our intervals, and ours against h
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.against_hyperfine
 
-scale: $(SETUP) ## what a site of up to 1 000 submissions takes, into benchmarks/RESULTS.md (hours)
-	$(BIN)/python -m benchmarks.scale
+scale: $(SETUP) ## what a site of 1 000 more submissions takes, into benchmarks/RESULTS.md (hours; SCALE=--resume goes on)
+	$(BIN)/python -m benchmarks.scale $(SCALE)
 
 lighthouse: $(SETUP) ## what Lighthouse says of the built site (after make site; 5 minutes)
 	@sh .ci/packages chromium

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.honest import NOISY, TIMES, Given, committed, elsewhere, in_order, key, resampled, stepped
+from benchmarks.made_machines import machines
 
 from probe_effect.store.machine_file import MOMENT_FORM
 
@@ -43,7 +44,7 @@ def _disguised(given: Given, random: np.random.Generator) -> Given:
         for row in given.rows
     )
     began = datetime(2027, 3, 1, tzinfo=UTC) + timedelta(seconds=int(random.integers(10**7)))
-    document = elsewhere(given.document, 0, began, rows)
+    document = elsewhere(given.document, next(machines(0)), began, rows)
     machine = document.machine.model_copy(update={"cpu_model": NOT_REAL})
     return in_order(Given(document.model_copy(update={"machine": machine}), rows), int(random.integers(2**32)))
 
@@ -153,7 +154,7 @@ def _moved(given: Given) -> Given:
 
 
 def _invented(given: Given, random: np.random.Generator) -> Given:
-    return replace(given, rows=resampled(given.rows, 1.2, random))
+    return replace(given, rows=resampled(given, 1.2, random))
 
 
 FORGERIES: dict[str, Callable[[Given, Given, np.random.Generator], Given]] = {

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 from benchmarks.forged import FORGERIES, other_of_suite
-from benchmarks.honest import DATA, Given, committed, honest
+from benchmarks.honest import DATA, SEED, Given, committed, honest
 
 from probe_effect.checks import alike, machine_facts, signs
 from probe_effect.checks.rule import CheckedSubmission
@@ -24,7 +24,6 @@ from probe_effect.store.places import SubmissionFolder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SEED = 20261122
 METHOD = Path(__file__).resolve().parent.parent / "METHOD.md"
 BEGIN, END = "<!-- benchmarks/forgery.py -->", "<!-- end -->"
 
@@ -64,8 +63,8 @@ def of_committed() -> tuple[int, Counter[str], list[float]]:
 def of_honest(number: int) -> Iterator[set[str]]:
     """The signs against each of so many honest submissions, beside all committed and all made before it."""
     known = [traces(one) for one in committed()]
-    for place in range(number):
-        made = honest(place, SEED)
+    for visit in islice(honest(), number):
+        made = visit.given()
         yield signs_of(made, known)
         known.append(traces(made))
 

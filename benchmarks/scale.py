@@ -1,10 +1,12 @@
 """What a site of many submissions takes: time, memory and size, beside Hugo alone on the same pages.
 
-Usage: .venv/bin/python -m benchmarks.scale [--sizes 10,100] [--out FILE] [--keep DIR] (`make scale` runs all sizes).
+Usage: .venv/bin/python -m benchmarks.scale [--sizes 0,10,100] [--resume] [--alone] [--out FILE] [--keep DIR]
+(`make scale` runs all sizes).
 
-Each size is made by `benchmarks.synthetic` and built three times: cold, again with nothing changed, and with one
-submission more. It is built in a private copy of the project, so the checkout's own `build/` stays as it is. The page
-of results is written anew after every step, so that nothing is lost when a later one fails.
+So many submissions as a size says are made by `benchmarks.honest`, beside all of the checkout's own data, and built
+three times: cold, again with nothing changed, and with one submission more. That is done in a private copy of the
+project, so the checkout's own `build/` stays as it is. The page of results is written after every step, and all that
+is known is kept as `build/scale.json`, from which `--resume` takes the sizes that were measured to their end.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,101 +25,34 @@ from platform import python_version
 from typing import TYPE_CHECKING
 
 import click
-from benchmarks.scale_measured import ADDED, AGAIN, COLD, Build, Measured, seconds
+from benchmarks.honest import PROJECT, committed, write_honest
+from benchmarks.scale_ground import Ground, signs_s
+from benchmarks.scale_measured import ADDED, AGAIN, ALL, COLD, ONE, Measured, seconds
 from benchmarks.scale_report import Conditions, Report, markdown
-from benchmarks.scale_run import copy_project, git, revision, run, steps, timing
+from benchmarks.scale_run import revision, timing
 from benchmarks.scale_site import site_size
-from benchmarks.scale_watch import Watch
-from benchmarks.synthetic import PROJECT, TEMPLATES, numbers, write_data
 
 from probe_effect import __version__
 from probe_effect.errors import ProbeEffectError
-from probe_effect.exports.build import Places, fitted
-from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.host import ROOT
 from probe_effect.machine.busy import load_average
 from probe_effect.machine.collect import collect_machine
 from probe_effect.machine.kernel import kernel_release
-from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.kept import Kept
+from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchmarks.scale_watch import Used
-
 RESULTS = PROJECT / "benchmarks" / "RESULTS.md"
-SIZES = "10,100,300,1000"
-FEWEST = 3
-"""Submissions, so that there are two to compare, and one of each template."""
+KNOWN = PROJECT / "build" / "scale.json"
+SIZES = "0,10,100,300,1000"
 
-KEPT = ("build/kept", "site/resources")
-"""Folders of a project in which builds keep things for the next one: without them a build is cold."""
-
-PREDICT = ("predict", "--rate", "50k", "--case", "06-uprobe", "--tracer", "bpftrace")
-NUMBER = "06-uprobe/bpftrace"
-"""One that the first submission has: its case and tracer."""
+SINCE = datetime(2024, 12, 1, tzinfo=UTC)
+"""When the first of the made submissions begins: a thousand of them end before the committed ones begin."""
 
 PACKAGES = ("numpy", "hugo", "pagefind", "vl-convert-python")
 """What a build's time depends on, beside ourselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Where one size is built: a copy of the project, and a repository that holds the data."""
-
-    project: Path
-    repository: Path
-
-    @property
-    def data(self) -> Path:
-        """The synthetic data."""
-        return self.repository / "data"
-
-    @property
-    def places(self) -> Places:
-        """Where a build reads and writes."""
-        return Places(self.project, DataFolder(self.data), self.repository / "build" / "site")
-
-    def build(self, name: str) -> Build:
-        """One build, then Hugo alone on the work folder that it left. Raises: ProbeEffectError."""
-        if name == COLD:
-            for kept in (*(self.project / folder for folder in KEPT), self.places.out, self.places.work):
-                shutil.rmtree(kept, ignore_errors=True)
-        words = ("build", "--data", str(self.data), "--out", str(self.places.out))
-        whole, said = run(f"build, {name}", words, self.project)
-        return Build(whole=whole, steps=steps(said, whole.seconds), hugo=hugo_alone(self.places))
-
-    def published_commands(self, made: Sequence[Path]) -> dict[str, list[str]]:
-        """What readers of published data call, each by its name on the page."""
-        first, second = made[:2]
-        data = ["--data", str(self.data)]
-        return {
-            "--help": ["--help"],
-            " ".join(PREDICT): [*PREDICT, *data],
-            "cite NUMBER": ["cite", f"{SubmissionFolder(first).id}/{NUMBER}", *data],
-            "compare A B": ["compare", str(first), str(second), *data],
-        }
-
-    def added_commands(self, added: Path) -> dict[str, list[str]]:
-        """What is called for a submission that is not published yet."""
-        data = ["--data", str(self.data)]
-        return {"check SUBMISSION": ["check", str(added), *data], "review HEAD": ["review", "HEAD", *data]}
-
-    def publish(self) -> None:
-        """Commit the data as it is now. Raises: ProbeEffectError."""
-        git(self.repository, "init", "--quiet")
-        git(self.repository, "add", "data")
-        git(self.repository, "commit", "--quiet", "--message", "Data")
-
-
-def hugo_alone(places: Places) -> Used:
-    """What Hugo uses, called as the build calls it. Raises: ProbeEffectError."""
-    options = fitted(SiteOptions(), places)
-    destination = places.out.with_name("hugo-alone")
-    with Watch() as watch:
-        run_hugo(places.project, places.work, destination, options)
-    shutil.rmtree(destination)
-    return watch.used()
 
 
 @dataclass
@@ -126,24 +62,32 @@ class Benchmark:
     report: Report
     out: Path
     folder: Path
+    is_alone: bool
     step: str = ""
     """What is being done."""
 
     def measure(self, number: int) -> None:
         """Everything about one size. Raises: ProbeEffectError or OSError when a build or the data cannot be made."""
-        ground = Ground(self.folder / "project", self.folder / f"size-{number}")
+        ground = Ground(self.folder / f"size-{number}", self.is_alone)
         self.begin(f"{number} submissions: data")
-        made = write_data(ground.data, number)
-        one = Measured(submissions=number, machines=len({one.parent for one in made}), numbers=numbers(number))
-        self.report.sizes.append(one)
+        ground.prepare()
+        write_honest(ground.data, number, SINCE)
+        machines = {files.machine for files in ground.data.submissions()}
+        one = Measured(submissions=number, machines=len(machines))
+        self.report.add(one)
         self.build(ground, one, COLD)
         one.site = site_size(ground.places.out)
         self.build(ground, one, AGAIN)
         ground.publish()
-        self.commands(ground, one, ground.published_commands(made))
-        added = write_data(ground.data, number + 1)[-1]
+        self.commands(ground, one, ground.published_commands())
+        kept = Kept(self.folder / f"signs-{number}")
+        self.signs(ground, one, ALL, kept)
+        added = write_honest(ground.data, number + 1, SINCE)[-1]
+        self.signs(ground, one, ONE, kept)
         self.commands(ground, one, ground.added_commands(added))
         self.build(ground, one, ADDED)
+        one.is_whole = True
+        self.save()
 
     def build(self, ground: Ground, one: Measured, name: str) -> None:
         """One of the builds. Raises: ProbeEffectError."""
@@ -152,12 +96,19 @@ class Benchmark:
         say(f"  {seconds(found.whole.seconds)}, Hugo alone {seconds(found.hugo.seconds)}")
         self.save()
 
+    def signs(self, ground: Ground, one: Measured, name: str, kept: Kept) -> None:
+        """What the signs of forged data take."""
+        self.begin(f"{one.submissions} submissions: signs of forged data, {name}")
+        one.signs_s[name] = signs_s(ground.data, kept)
+        say(f"  {seconds(one.signs_s[name])}")
+        self.save()
+
     def commands(self, ground: Ground, one: Measured, commands: dict[str, list[str]]) -> None:
         """Each command, by its name on the page. One that fails is told, and does not cost the others."""
         for name, words in commands.items():
             self.begin(f"{one.submissions} submissions: {name}")
             try:
-                found = one.commands[name] = timing(name, words, ground.repository)
+                found = one.commands[name] = timing(name, words, ground.data.root.parent)
             except ProbeEffectError as error:
                 self.fail(error)
                 continue
@@ -176,8 +127,16 @@ class Benchmark:
         self.save()
 
     def save(self) -> None:
-        """Write the page as far as it is known."""
+        """Write the page as far as it is known, and all that it is made of."""
         self.out.write_text(markdown(self.report), encoding="utf-8")
+        known = known_beside(self.out)
+        known.parent.mkdir(exist_ok=True)
+        known.write_text(self.report.model_dump_json(indent=1), encoding="utf-8")
+
+
+def known_beside(out: Path) -> Path:
+    """Where all is kept that the page `out` is made of: of the checkout's own page in its `build`."""
+    return KNOWN if out == RESULTS else out.with_suffix(".json")
 
 
 def conditions(folder: Path) -> Conditions:
@@ -196,6 +155,26 @@ def conditions(folder: Path) -> Conditions:
     )
 
 
+def empty_report(folder: Path, *, is_alone: bool) -> Report:
+    """Nothing measured yet."""
+    suites = Counter(one.document.run.suite for one in committed())
+    beside = 0 if is_alone else len(DataFolder(PROJECT / "data").submissions())
+    return Report(conditions=conditions(folder), beside=beside, suites=dict(suites.most_common()))
+
+
+def known_report(out: Path, fresh: Report) -> Report:
+    """What an earlier run measured to its end, under the conditions of `fresh`. Raises: click.UsageError."""
+    path = known_beside(out)
+    if not path.exists():
+        return fresh
+    known = Report.model_validate_json(path.read_text(encoding="utf-8"))
+    same = ("kernel_release", "file_system", "versions")
+    if any(getattr(known.conditions, name) != getattr(fresh.conditions, name) for name in same):
+        msg = f"{path}: is of {known.conditions.versions}. Leave out --resume, and all sizes are measured again."
+        raise click.UsageError(msg)
+    return known.model_copy(update={"sizes": [one for one in known.sizes if one.is_whole], "failed": []})
+
+
 def say(text: str) -> None:
     """Progress."""
     print(text, file=sys.stderr, flush=True)
@@ -204,36 +183,39 @@ def say(text: str) -> None:
 def read_sizes(_: click.Context, __: click.Parameter, text: str) -> list[int]:
     """`10,100` as numbers, smallest first. Raises: click.BadParameter."""
     words = text.split(",")
-    if not all(word.strip().isdecimal() and int(word) >= FEWEST for word in words):
-        msg = f"{text}: expected numbers of submissions, each {FEWEST} or more, such as {SIZES}"
+    if not all(word.strip().isdecimal() for word in words):
+        msg = f"{text}: expected numbers of submissions to make, such as {SIZES}"
         raise click.BadParameter(msg)
     return sorted({int(word) for word in words})
 
 
 @click.command()
-@click.option("--sizes", default=SIZES, show_default=True, callback=read_sizes, help="Numbers of submissions.")
+@click.option("--sizes", default=SIZES, show_default=True, callback=read_sizes, help="Numbers of submissions to make.")
+@click.option("--resume", is_flag=True, help="Do not measure again what an earlier run measured to its end.")
+@click.option("--alone", "is_alone", is_flag=True, help="Without the checkout's own data, but its suites, and guide.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=RESULTS, help="The page of results.")
 @click.option("--keep", type=click.Path(path_type=Path), help="An empty folder to work in, which is kept.")
-def main(*, sizes: list[int], out: Path, keep: Path | None) -> None:
+def main(*, sizes: list[int], resume: bool, is_alone: bool, out: Path, keep: Path | None) -> None:
     """Measure what a site of many submissions takes, and write the page of results."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         msg = f"{keep}: is not empty. Expected an empty folder, or none yet."
         raise click.BadParameter(msg)
     with tempfile.TemporaryDirectory(prefix="scale-") if keep is None else nullcontext(str(keep)) as folder:
-        benchmark = Benchmark(
-            Report(conditions=conditions(Path(folder)), templates=TEMPLATES), out, Path(folder).resolve()
-        )
+        fresh = empty_report(Path(folder), is_alone=is_alone)
+        report = known_report(out, fresh) if resume else fresh
+        benchmark = Benchmark(report, out, Path(folder).resolve(), is_alone)
         measure_all(benchmark, sizes, is_kept=keep is not None)
     say(f"{out}: what was measured")
     sys.exit(1 if benchmark.report.failed else 0)
 
 
 def measure_all(benchmark: Benchmark, sizes: Sequence[int], *, is_kept: bool) -> None:
-    """Each size, as far as they can be measured."""
+    """Each size that is not known yet, as far as they can be measured."""
+    known = {one.submissions for one in benchmark.report.sizes}
     try:
-        benchmark.begin("a copy of the project")
-        copy_project(benchmark.folder / "project")
         for number in sizes:
+            if number in known:
+                continue
             benchmark.measure(number)
             if not is_kept:
                 shutil.rmtree(benchmark.folder / f"size-{number}")

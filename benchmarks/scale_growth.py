@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from benchmarks.scale_measured import BUILDS, COLD, seconds, table
+from benchmarks.scale_measured import BUILDS, COLD, SIGNS, seconds, table
 
 from probe_effect import units
 
@@ -22,7 +22,7 @@ FAR = 10_000
 
 def growth(sizes: Sequence[Measured]) -> str:
     """How each quantity grows between the two largest sizes, as an exponent of the number of submissions."""
-    built = [one for one in sizes if COLD in one.builds]
+    built = [one for one in sizes if one.submissions and COLD in one.builds]
     if len(built) < 2:
         return ""
     before, last = built[-2:]
@@ -54,10 +54,14 @@ def quantities(last: Measured) -> dict[str, Quantity]:
     found["Hugo alone, median"] = (_hugo_s, seconds)
     found["generator's memory, cold"] = (_of_build(COLD, lambda build: build.whole.own_peak_bytes), units.size)
     found["largest child's memory, cold"] = (_of_build(COLD, lambda build: build.whole.child_peak_bytes), units.size)
+    found["memory without Hugo's, cold"] = (_of_build(COLD, lambda build: build.whole.beside_hugo_bytes), units.size)
     found["pages"] = (_of_site(lambda site: site.pages), units.count)
     found["size of the site"] = (_of_site(lambda site: site.total_bytes), units.size)
+    found["pages of numbers"] = (_of_site(lambda site: site.numbers_bytes), units.size)
     found["largest page, gzip"] = (_of_site(lambda site: site.largest_page_bytes), units.size)
     found["home page with both, gzip"] = (_of_site(lambda site: site.calculator_bytes), units.size)
+    for name in SIGNS:
+        found[f"signs of forged data, {name}"] = (_of_signs(name), seconds)
     for name in last.commands:
         found[f"`{name}`"] = (_of_command(name), seconds)
     return found
@@ -74,6 +78,10 @@ def _hugo_s(one: Measured) -> float:
 
 def _of_site(value: Callable[[SiteSize], float]) -> Callable[[Measured], float | None]:
     return lambda one: None if one.site is None else value(one.site)
+
+
+def _of_signs(name: str) -> Callable[[Measured], float | None]:
+    return lambda one: one.signs_s.get(name)
 
 
 def _of_command(name: str) -> Callable[[Measured], float | None]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from benchmarks.scale_site import SiteSize
+from benchmarks.scale_watch import Used
+from pydantic import BaseModel
+
 from probe_effect import units
+from probe_effect.store.documents import Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from benchmarks.scale_site import SiteSize
-    from benchmarks.scale_watch import Used
 
 COLD, AGAIN, ADDED = "cold", "again", "one added"
 BUILDS: Mapping[str, str] = {
@@ -22,8 +23,14 @@ BUILDS: Mapping[str, str] = {
 """Name of a build to what was there before it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
+ALL, ONE = "all, nothing kept", "one new"
+SIGNS: Mapping[str, str] = {
+    ALL: "each submission beside all others of its suite",
+    ONE: "the same where only the last one is new",
+}
+
+
+class Build(Document):
     """One build of the site, and Hugo alone on the work folder that it left."""
 
     whole: Used
@@ -31,9 +38,13 @@ class Build:
     """What the build said that it does, to how long that took, s."""
     hugo: Used
 
+    @property
+    def ratio(self) -> float:
+        """The whole over Hugo alone, in time."""
+        return self.whole.seconds / self.hugo.seconds
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+
+class Timing(Document):
     """A command: medians of its runs."""
 
     seconds: float
@@ -41,16 +52,20 @@ class Timing:
     runs: int
 
 
-@dataclass(kw_only=True)
-class Measured:
+class Measured(BaseModel):
     """Everything about one size; what is not measured yet is absent."""
 
     submissions: int
+    """How many were made; those of the checkout are beside them."""
     machines: int
-    numbers: int
-    builds: dict[str, Build] = field(default_factory=dict)
+    """Of all submissions."""
+    builds: dict[str, Build] = {}
     site: SiteSize | None = None
-    commands: dict[str, Timing] = field(default_factory=dict)
+    commands: dict[str, Timing] = {}
+    signs_s: dict[str, float] = {}
+    """What the signs of forged data take of the CPU, by `SIGNS`, s."""
+    is_whole: bool = False
+    """Whether all of it was measured."""
 
 
 def seconds(value_s: float | None) -> str:

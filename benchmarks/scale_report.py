@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchmarks.scale_growth import growth
-from benchmarks.scale_measured import BUILDS, seconds, table
+from benchmarks.scale_measured import BUILDS, SIGNS, Build, Measured, Timing, seconds, table
+from benchmarks.scale_targets import targets
+from pydantic import BaseModel
 
 from probe_effect import units
+from probe_effect.store.documents import Document
+from probe_effect.store.machine_file import Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from benchmarks.scale_measured import Build, Measured, Timing
     from benchmarks.scale_site import SiteSize
 
-    from probe_effect.store.machine_file import Machine
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
+class Conditions(Document):
     """Where and when."""
 
     machine: Machine
@@ -29,17 +28,23 @@ class Conditions:
     file_system: str
     """Of the folder that everything was built in."""
     date: str
-    versions: Mapping[str, str]
+    versions: dict[str, str]
 
 
-@dataclass(kw_only=True)
-class Report:
+class Report(BaseModel):
     """All that is known so far, smallest size first, and the steps that failed."""
 
     conditions: Conditions
-    templates: Sequence[str]
-    sizes: list[Measured] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
+    beside: int
+    """Submissions of the checkout, beside those that were made; 0 where these were alone."""
+    suites: dict[str, int]
+    """Suite to how many committed submissions of it those that are made are like."""
+    sizes: list[Measured] = []
+    failed: list[str] = []
+
+    def add(self, one: Measured) -> None:
+        """Begin a size; the smallest stays first."""
+        self.sizes = sorted([*self.sizes, one], key=lambda size: size.submissions)
 
 
 def markdown(report: Report) -> str:
@@ -47,10 +52,12 @@ def markdown(report: Report) -> str:
     parts = [
         "<!-- Made by `python -m benchmarks.scale`. Do not edit. -->\n\n# A site of many submissions",
         _conditions(report),
+        targets(report.sizes),
         _builds(report.sizes),
         _steps(report.sizes),
         _site(report.sizes),
         _commands(report.sizes),
+        _signs(report.sizes),
         growth(report.sizes),
         _failed(report.failed),
     ]
@@ -71,10 +78,16 @@ def _conditions(report: Report) -> str:
         ("date", found.date),
         ("versions", versions),
     ]
-    templates = ", ".join(f"`{one}`" for one in report.templates)
+    suites = ", ".join(f"`{suite}` {number}" for suite, number in report.suites.items())
+    beside = (
+        f"beside the {units.count(report.beside)} submissions and everything else of the checkout, with its guide"
+        if report.beside
+        else "with the suites of the checkout alone, and without its guide"
+    )
     made = (
-        f"Synthetic submissions (`benchmarks/synthetic.py`), made of {templates} in turn, with the published sources "
-        "of the checkout and without its guide.\n"
+        f"Made submissions (`benchmarks/honest.py`), {beside}.\n"
+        "They pass `check`; a machine has three in the mean. The machines are of several kinds. Each submission is "
+        f"like a committed one, drawn at random from as many of each suite as there are: {suites}.\n"
         "Each build was made once, and Hugo alone once after it; commands are medians.\n"
         "Memory is the peak of one process (`VmHWM`); all at once is the most that all had together, where what they "
         "share counts twice."
@@ -85,14 +98,16 @@ def _conditions(report: Report) -> str:
 def _builds(sizes: Sequence[Measured]) -> str:
     head = ["Submissions", "Machines", "Numbers", "Build", "Whole", "Hugo alone", "Whole / Hugo"]
     head += [f"{whose}, CPU time" for whose in ("Whole", "Hugo alone")]
-    head += [f"{whose}, memory" for whose in ("Generator", "Largest child", "All at once", "Hugo alone")]
-    rows = [
-        [*map(units.count, (one.submissions, one.machines, one.numbers)), name, *_build(build)]
-        for one in sizes
-        for name, build in one.builds.items()
+    head += [
+        f"{whose}, memory" for whose in ("Generator", "Largest child", "All at once", "All but Hugo", "Hugo alone")
     ]
+    rows = [[*_size(one), name, *_build(build)] for one in sizes for name, build in one.builds.items()]
     words = "; ".join(f"*{name}*: {what}" for name, what in BUILDS.items())
     return f"## Builds\n\n{table(head, rows)}\n\n{words}." if rows else ""
+
+
+def _size(one: Measured) -> list[str]:
+    return [*map(units.count, (one.submissions, one.machines)), units.count(one.site.numbers if one.site else None)]
 
 
 def _build(build: Build) -> list[str]:
@@ -101,12 +116,13 @@ def _build(build: Build) -> list[str]:
     return [
         seconds(whole.seconds),
         seconds(hugo.seconds),
-        units.significant(whole.seconds / hugo.seconds),
+        units.significant(build.ratio),
         seconds(whole.cpu_s),
         seconds(hugo.cpu_s),
         units.size(whole.own_peak_bytes),
         child,
         units.size(whole.together_bytes),
+        units.size(whole.beside_hugo_bytes),
         units.size(hugo.own_peak_bytes),
     ]
 
@@ -131,6 +147,8 @@ def _site(sizes: Sequence[Measured]) -> str:
         "pages": lambda one: units.count(one.pages),
         "files": lambda one: units.count(one.files),
         "size": lambda one: units.size(one.total_bytes),
+        "pages of numbers": lambda one: units.size(one.numbers_bytes),
+        "each of them": lambda one: units.size(one.numbers_bytes / one.numbers if one.numbers else None),
         "largest page, gzip": lambda one: f"{units.size(one.largest_page_bytes)} (`{one.largest_page}`)",
         "home page, gzip": lambda one: units.size(one.home_bytes),
         "its scripts, gzip": lambda one: units.size(one.home_scripts_bytes),
@@ -148,6 +166,15 @@ def _commands(sizes: Sequence[Measured]) -> str:
     caption = f"Time, and the peak of memory; medians of {' or '.join(map(str, runs))} runs."
     head = ["", *(units.count(one.submissions) for one in sizes)]
     return f"## Commands\n\n{table(head, rows)}\n\n{caption}" if rows else ""
+
+
+def _signs(sizes: Sequence[Measured]) -> str:
+    """What the rules that look for forged data take, which lay each submission beside others."""
+    known = [one for one in sizes if one.signs_s]
+    rows = [[f"{name}: {what}", *(seconds(one.signs_s.get(name)) for one in known)] for name, what in SIGNS.items()]
+    head = ["", *(units.count(one.submissions) for one in known)]
+    caption = "CPU time that the signs of forged data take within `check`."
+    return f"## Signs of forged data\n\n{table(head, rows)}\n\n{caption}" if known else ""
 
 
 def _timing(found: Timing | None) -> str:

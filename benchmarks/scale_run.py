@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.honest import PROJECT
 from benchmarks.scale_measured import Timing
 from benchmarks.scale_watch import Watch
-from benchmarks.synthetic import PROJECT
 
 from probe_effect.errors import ProbeEffectError
 
@@ -38,8 +38,6 @@ LAST_LINES = 5
 
 SETTINGS = "PROBE_EFFECT"
 """How variables of the environment begin that change what the program does."""
-
-DATA, SUITES = "data/", "data/suites/"
 
 Said = list[tuple[str, float]]
 """Each line of a program's progress, with the time from its start, s."""
@@ -113,11 +111,10 @@ def git(folder: Path, *words: str) -> str:
 
 
 def copy_project(target: Path) -> Path:
-    """A copy of the checkout as it is now, without results, sources and anything built."""
+    """A copy of the checkout as it is now, without anything built."""
     listed = git(PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in filter(None, listed):
-        is_needed = not name.startswith(DATA) or name.startswith(SUITES)  # a checkout is known by its suites
-        if is_needed and (PROJECT / name).is_file():
+        if (PROJECT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, target / name)
     return target

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import heapq
 import os
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from probe_effect.store.documents import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,17 +18,23 @@ HOME = "index.html"
 CALCULATOR_DATA = "calculator-data"
 """Class of the link to the costs that the calculator fetches when it is used."""
 
+NUMBER_DEPTH = 5
+"""Folders above the page of a number, at least: `results/MACHINE/RUN/CASE/TRACER`."""
+
 CANDIDATES = 50
 """The largest page, compressed, is looked for among so many of the largest ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteSize:
+class SiteSize(Document):
     """Sizes of a site; those of pages are compressed by gzip, as hosts send them."""
 
     pages: int
     files: int
     total_bytes: int
+    numbers: int
+    """Pages of numbers."""
+    numbers_bytes: int
+    """All of these together, as they are on disk."""
     largest_page: str
     """Its place in the site."""
     largest_page_bytes: int
@@ -66,6 +73,7 @@ def site_size(site: Path) -> SiteSize:
     """The sizes of the site at the folder `site`."""
     sizes = list(_files(site))
     pages = [(size_bytes, path) for size_bytes, path in sizes if path.endswith(".html")]
+    numbers = [size_bytes for size_bytes, path in pages if _is_of_number(Path(path).relative_to(site))]
     largest = max((_gzipped_bytes(Path(path)), path) for _, path in heapq.nlargest(CANDIDATES, pages))
     home = Linked()
     home.feed((site / HOME).read_text(encoding="utf-8"))
@@ -73,6 +81,8 @@ def site_size(site: Path) -> SiteSize:
         pages=len(pages),
         files=len(sizes),
         total_bytes=sum(size_bytes for size_bytes, _ in sizes),
+        numbers=len(numbers),
+        numbers_bytes=sum(numbers),
         largest_page=Path(largest[1]).relative_to(site).as_posix(),
         largest_page_bytes=largest[0],
         home_bytes=_gzipped_bytes(site / HOME),
@@ -87,6 +97,10 @@ def _files(folder: Path) -> Iterator[tuple[int, str]]:
         for name in names:
             path = f"{parent}/{name}"
             yield Path(path).stat().st_size, path
+
+
+def _is_of_number(page: Path) -> bool:
+    return page.parts[0] == "results" and len(page.parts) > NUMBER_DEPTH
 
 
 def _place(site: Path, address: str) -> Path:

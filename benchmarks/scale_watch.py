@@ -16,10 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from probe_effect.store.documents import Document
+
 if TYPE_CHECKING:
     from typing import Self
 
 PROC = Path("/proc")
+HUGO = "hugo"
 INTERVAL_S = 0.05
 """Between two readings: about 1 ms of work each."""
 
@@ -45,8 +48,7 @@ class Peak:
     peak_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class Used(Document):
     """What was used while a `Watch` was open."""
 
     seconds: float
@@ -59,6 +61,8 @@ class Used:
     child_peak_bytes: int
     together_bytes: int
     """The most that all had at one moment; memory that two share counts twice."""
+    beside_hugo_bytes: int
+    """The same of all but Hugo."""
 
 
 @dataclass
@@ -67,6 +71,7 @@ class Watch:
 
     peaks: dict[Process, Peak] = field(default_factory=dict)
     together_bytes: int = 0
+    beside_hugo_bytes: int = 0
     seconds: float = 0.0
     cpu_s: float = 0.0
     _over: threading.Event = field(default_factory=threading.Event)
@@ -100,6 +105,7 @@ class Watch:
             child=largest.name,
             child_peak_bytes=largest.peak_bytes,
             together_bytes=self.together_bytes,
+            beside_hugo_bytes=self.beside_hugo_bytes,
         )
 
     def _read_until_over(self) -> None:
@@ -108,7 +114,7 @@ class Watch:
 
     def read(self) -> None:
         """Look once at every process below this one."""
-        resident_bytes = 0
+        resident_bytes = beside_bytes = 0
         for process, depth in descendants(os.getpid()).items():
             if process in self._others:
                 continue
@@ -116,8 +122,10 @@ class Watch:
                 found = status(process.pid)
                 peak_bytes = kibibytes(found["VmHWM"])
                 resident_bytes += kibibytes(found["VmRSS"])
+                beside_bytes += 0 if found["Name"] == HUGO else kibibytes(found["VmRSS"])
                 self.peaks[process] = Peak(found["Name"], depth, peak_bytes)
         self.together_bytes = max(self.together_bytes, resident_bytes)
+        self.beside_hugo_bytes = max(self.beside_hugo_bytes, beside_bytes)
 
 
 def ended_cpu_s() -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.honest import Given
+    from benchmarks.honest import Given, Visit
 
     from probe_effect.model import Problem
 
@@ -87,9 +88,9 @@ def test_no_two_committed_submissions_have_anything_in_common() -> None:
     assert not common
 
 
-@pytest.mark.parametrize("number", range(12))
-def test_an_honest_machine_has_no_sign(number: int) -> None:
-    assert found(honest(number, seed=5)) == set()
+@pytest.mark.parametrize("visit", list(islice(honest(seed=5), 12)), ids=lambda visit: visit.id)
+def test_an_honest_submission_has_no_sign(visit: Visit) -> None:
+    assert found(visit.given()) == set()
 
 
 ORDERED = [one for one in committed() if one.document.run.started >= "2026-11-21"]

@@ -1,9 +1,8 @@
-"""The machines of `synthetic`: kinds of hardware that there are, and any number of machines made of them."""
+"""Machines that nobody has: kinds of hardware that there are, and any number of machines made of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -17,26 +16,11 @@ if TYPE_CHECKING:
 
     from probe_effect.store.machine_file import System
 
-LAST_DAY = date(2026, 11, 20)
-"""Of every made run, so that none is of the future."""
-
-SPAN_DAYS = 700
-"""From the first run to the last."""
-
-VISIT_DAYS = 21
-"""Between two runs of one machine."""
-
-MOST_VISITS = 3
-"""Submissions of a machine: one to so many, two in the middle."""
-
 SPEED_SIGMA = 0.35
 """Of the natural logarithm of a machine's factor: two of three lie between 0.7 and 1.4 times the measured one."""
 
 
 MICROCODE = "0x2b000643"
-
-OF_MACHINES = 0
-"""Beside the seed, so that machines and rows have random numbers of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +150,7 @@ NESTED_FLAGS = ("nested_pvm",)
 
 @dataclass(frozen=True, slots=True)
 class MadeMachine:
-    """A machine that nobody has: its facts, how fast it is, and on which days it was measured."""
+    """A machine that nobody has: its facts, and how fast it is."""
 
     hardware: Hardware
     machine: Machine
@@ -174,16 +158,16 @@ class MadeMachine:
     kernel_release: str
     speed: float
     """Factor of every time."""
-    days: tuple[date, ...]
 
     def system(self, like: System) -> System:
-        """The system `like`, with what this machine has otherwise."""
+        """The system `like`, with what this machine has otherwise; what CPUs are vulnerable to is the maker's."""
         is_guest = self.hardware.virtualization is not None
         flags = [flag for flag in like.boot_flags if self.hardware.is_nested or not flag.startswith(NESTED_FLAGS)]
-        changes = {
+        changes: dict[str, object] = {
             "os": self.os,
             "kernel_release": self.kernel_release,
             "boot_flags": tuple(flags) if is_guest else (),
+            "vulnerabilities": {},
             "clocksource": self.hardware.clocksource,
             "clock_read_ns": None if like.clock_read_ns is None else round(like.clock_read_ns * self.speed, 2),
         }
@@ -194,13 +178,12 @@ def machines(seed: int) -> Iterator[MadeMachine]:
     """Machines without end: the same for the same seed, each with an id of its own."""
     taken: set[str] = set()
     for number in count():
-        random = np.random.default_rng([seed, OF_MACHINES, number])
         hardware = HARDWARE[number % len(HARDWARE)]
         system, release = KERNELS[number % len(KERNELS)]
         name = next(one for one in _ids(hardware, release, number) if one not in taken)
         taken.add(name)
-        speed = float(random.lognormal(0, SPEED_SIGMA))
-        yield MadeMachine(hardware, _machine(hardware, name), system, release, speed, _days(random))
+        speed = float(np.random.default_rng([seed, number]).lognormal(0, SPEED_SIGMA))
+        yield MadeMachine(hardware, _machine(hardware, name), system, release, speed)
 
 
 def _ids(hardware: Hardware, release: str, number: int) -> Iterator[str]:
@@ -240,10 +223,3 @@ def _nested(hardware: Hardware) -> bool | None:
     if hardware.virtualization is None:
         return False
     return True if hardware.is_nested else None
-
-
-def _days(random: np.random.Generator) -> tuple[date, ...]:
-    """One day for each submission, in order."""
-    visits = int(random.integers(1, MOST_VISITS, endpoint=True))
-    last = LAST_DAY - timedelta(days=int(random.integers(0, SPAN_DAYS - MOST_VISITS * VISIT_DAYS)))
-    return tuple(last - timedelta(days=VISIT_DAYS * ago) for ago in reversed(range(visits)))
