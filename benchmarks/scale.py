@@ -80,13 +80,13 @@ class Benchmark:
         self.build(ground, one, AGAIN)
         ground.publish()
         self.commands(ground, one, ground.published_commands())
-        kept = Kept(self.folder / f"signs-{number}")
+        kept = Kept(ground.project / "build" / "signs")
         self.signs(ground, one, ALL, kept)
         added = write_honest(ground.data, number + 1, SINCE)[-1]
         self.signs(ground, one, ONE, kept)
         self.commands(ground, one, ground.added_commands(added))
         self.build(ground, one, ADDED)
-        one.is_whole = True
+        one.is_whole = not any(step.startswith(f"{number} ") for step in self.report.failed)
         self.save()
 
     def build(self, ground: Ground, one: Measured, name: str) -> None:
