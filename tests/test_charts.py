@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -290,6 +291,15 @@ def test_a_drawing_holds_nothing_that_is_not_seen(chart: Chart, layout: Layout) 
         assert one.tag != f"{SVG}g" or len(one)
         for name in ("d", "transform"):
             assert not re.search(r"\.\d\d", one.get(name, ""))
+
+
+@pytest.mark.parametrize("chart", BOTH)
+@pytest.mark.parametrize("layout", ALL)
+def test_a_drawing_asks_for_few_layers_of_their_own(chart: Chart, layout: Layout) -> None:
+    for one in root(chart, layout).iter():
+        clips = [child.get("clip-path") for child in one]
+        assert not [clip for clip, following in pairwise(clips) if clip and clip == following]
+        assert one.get("opacity") is None
 
 
 def test_lines_of_a_folded_label_begin_below_each_other() -> None:

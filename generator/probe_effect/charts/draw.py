@@ -59,18 +59,28 @@ def draw_png(chart: Chart, layout: Layout, cache: Kept, scale: int = SHARP) -> b
 def draw_all(chart: Chart, cache: Kept) -> None:
     """Keep every drawing of a chart."""
     for layout in LAYOUTS:
-        draw_svg(chart, layout, cache)
+        if layout in chart.specs:
+            draw_svg(chart, layout, cache)
     for layout, scale in pictures(chart).values():
         draw_png(chart, layout, cache, scale)
 
 
+def is_drawn(chart: Chart, cache: Kept) -> bool:
+    """Whether the first drawing of a chart is kept, and so most likely the others, which are made with it."""
+    return cache.get(*_svg_made_from(next(iter(chart.specs.values())))) is not None
+
+
 def pictures(chart: Chart) -> dict[str, tuple[Layout, int]]:
-    """Those of `PICTURES` that the chart has: not each is drawn as a card."""
+    """Those of `PICTURES` that the chart has: not each is drawn as a card, and some as nothing else."""
     return {name: (layout, scale) for name, (layout, scale) in PICTURES.items() if layout in chart.specs}
 
 
 def _kept_svg(spec: Spec, cache: Kept) -> str:
-    return cache.made(lambda: _svg(spec), *_made_from("svg", json.dumps(spec, sort_keys=True), "charts/slim")).decode()
+    return cache.made(lambda: _svg(spec), *_svg_made_from(spec)).decode()
+
+
+def _svg_made_from(spec: Spec) -> tuple[str, ...]:
+    return _made_from("svg", json.dumps(spec, sort_keys=True), "charts/slim")
 
 
 def _svg(spec: Spec) -> bytes:

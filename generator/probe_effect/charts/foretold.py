@@ -111,7 +111,7 @@ def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1}
     colour = by_series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
     shape = by_series | {"scale": {"domain": names, "range": [one.shape for one in seen.values()]}, "legend": legend}
-    thin = {"type": "rule", "clip": True, "strokeWidth": 1, "opacity": 0.5, "aria": False}
+    thin = {"type": "rule", "clip": True, "strokeWidth": 1, "strokeOpacity": 0.5, "aria": False}
     told = [{"filter": "datum.told"}]
     clear = {"condition": {"test": "datum.told", "value": 1}, "value": FAINT}
     across = {"x": x | {"field": _drawn("foretold_low_ratio")}, "x2": {"field": _drawn("foretold_high_ratio")}, "y": y}
@@ -137,7 +137,7 @@ def _agreement(x: Spec, y: Spec, near_ratio: float) -> list[Spec]:
     own = {"data": {"values": ends}}
     along = x | {"field": "at"}
     band = {"x": along, "y": y | {"field": "low"}, "y2": {"field": "high"}}
-    area = {"type": "area", "clip": True, "color": AXIS, "opacity": 0.2, "aria": False}
+    area = {"type": "area", "clip": True, "color": AXIS, "fillOpacity": 0.2, "aria": False}
     line = {"type": "line", "clip": True, "color": MUTED, "strokeDash": [4, 3], "aria": False}
     return [
         own | {"mark": area, "encoding": band},

@@ -22,6 +22,7 @@ UNUSED = {"class", "role", "version", "pointer-events"}
 SHARED = {"font-family": "sans-serif", "font-size": "12px"}
 """What nearly every text has, said once for all."""
 PAINTED = {"fill", "stroke"}
+CLIPPED = {"clip-path"}
 
 
 def slim(svg: str) -> str:
@@ -36,6 +37,7 @@ def slim(svg: str) -> str:
         one.attrib = {name: _short(name, value) for name, value in kept.items()}
     root.attrib |= SHARED
     _unwrap(root)
+    _join(root)
     return ET.tostring(root, encoding="unicode").replace(" />", "/>")
 
 
@@ -93,3 +95,15 @@ def _unwrap(parent: ET.Element) -> None:
         if child.tag == f"{{{SVG}}}g" and not child.attrib:
             place = list(parent).index(child)
             parent[place : place + 1] = list(child)
+
+
+def _join(parent: ET.Element) -> None:
+    """Make one group of neighbours that are clipped by the same: to whoever draws them each is a layer of its own."""
+    before = None
+    for child in list(parent):
+        _join(child)
+        if before is not None and before.attrib == child.attrib and child.attrib.keys() == CLIPPED:
+            before.extend(child)
+            parent.remove(child)
+        else:
+            before = child

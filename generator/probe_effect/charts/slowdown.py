@@ -145,7 +145,7 @@ def _spec(layout: Layout, values: Sequence[Row], seen: dict[str, Look]) -> Spec:
     dash = colour | {"scale": {"domain": labels, "range": [one.dash for one in seen.values()]}}
     picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
     band = {
-        "mark": {"type": "area", "clip": True, "opacity": 0.18},
+        "mark": {"type": "area", "clip": True, "fillOpacity": 0.18},
         "encoding": {"x": X, **ENDS, "color": colour},
     }
     stroke = {
