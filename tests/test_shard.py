@@ -80,7 +80,7 @@ def test_several_processes_shard_what_is_new_and_say_how_far_they_are(data: Data
 def test_no_process_is_started_where_it_would_not_help(
     data: DataFolder, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
-    monkeypatch.setattr(shard, "ProcessPoolExecutor", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr(shard, "processes", lambda *_, **__: pytest.fail("a process was started"))
     if reason == "little to do":
         make_shard(data, Shard(1, 1))
     where = DataFolder(data.root) if reason == "nowhere to keep" else data

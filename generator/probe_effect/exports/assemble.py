@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import live_script
+from probe_effect.charts.site_card import site_card
 from probe_effect.compare.subjects import subjects
 from probe_effect.exports.advising import ADVISING, advise_file
 from probe_effect.exports.compare_shards import INDEX, compare_files
@@ -19,14 +20,15 @@ from probe_effect.exports.diagrams import write_diagrams
 from probe_effect.exports.explore import FORM, explore_files
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
-from probe_effect.exports.figures import write_figures
+from probe_effect.exports.figures import write_drawings, write_figures
 from probe_effect.exports.files import copy, write
 from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
 from probe_effect.exports.labels import labels, tracer_looks
-from probe_effect.exports.machine_pictures import write_machine_pictures
+from probe_effect.exports.machine_pictures import machine_cards, write_machine_pictures
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
 from probe_effect.exports.transcripts import transcript_values
+from probe_effect.exports.workers import drawing
 from probe_effect.pages import site
 from probe_effect.store.suite_file import own_headers, workload_source
 
@@ -54,8 +56,27 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
         cache: drawings of earlier builds.
         content: the hand-written pages, which say what ratios they quote.
     """
-    static, assets = work / "static", work / "assets"
     yield "pages"
+    charts = site.charts(catalogue)
+    with drawing([*charts, site_card(), *machine_cards(catalogue).values()], cache):
+        _write_pages(catalogue, work, content)
+        write_figures(charts, catalogue, work)
+        write_diagrams(catalogue, work)
+        yield "raw data"
+        _copy_scripts(catalogue, work)
+        _copy_data(catalogue, work)
+        write(work / "static" / "data" / "changes.xml", feed(catalogue))
+        write_data_section(catalogue, work)
+        copy_releases(catalogue, work / "static" / "releases")
+        yield f"{len(charts)} charts"
+    write_drawings(charts, work, cache)
+    write_machine_pictures(catalogue, work, cache)
+    write(work / "static" / "js" / "vega.js", live_script(cache))
+
+
+def _write_pages(catalogue: Catalogue, work: Path, content: Path) -> None:
+    """Pages with their fragments, and what layouts and scripts read of all data."""
+    static, assets = work / "static", work / "assets"
     for path, text in site.content(catalogue):
         write(work / "content" / path, text)
     for name, pages in site.number_pages(catalogue):
@@ -72,20 +93,8 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
     write(assets / "references.json", json.dumps(references, ensure_ascii=False))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
-    charts = site.charts(catalogue)
-    yield f"{len(charts)} charts"
-    write_figures(charts, catalogue, work, cache)
-    write_diagrams(catalogue, work)
-    write_machine_pictures(catalogue, work, cache)
     for kind in (assets, static):
         write(kind / "data" / "tracer-looks.json", json.dumps(tracer_looks(catalogue)))
-    yield "raw data"
-    _copy_scripts(catalogue, work)
-    _copy_data(catalogue, work)
-    write(static / "data" / "changes.xml", feed(catalogue))
-    write_data_section(catalogue, work)
-    copy_releases(catalogue, static / "releases")
-    write(static / "js" / "vega.js", live_script(cache))
 
 
 def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:

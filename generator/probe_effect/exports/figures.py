@@ -24,30 +24,33 @@ EMBEDDED_WORDS_PX = 150
 """Height of what stands around the drawing in the page that others embed."""
 
 
-def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path, cache: Kept) -> None:
-    """Write the files and the page of each chart into the work folder, and the picture of a link to other pages.
+def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
+    """Write the page of each chart into the work folder, and its files, but for the drawings."""
+    for chart in charts:
+        static = work / "static" / "charts" / chart.name
+        write(work / "assets" / "charts" / chart.name / "meta.json", json_of(words(chart)))
+        for layout in LAYOUTS:
+            write(static / f"{layout}.json", json_of(chart.specs[layout]))
+        write(static / "data.csv", csv_text(chart))
+        write(static / "data.json", json_text(chart, catalogue))
+        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue))
+
+
+def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept) -> None:
+    """Write the drawings of each chart, and the picture of a link to other pages.
 
     Args:
         cache: drawings of earlier builds.
     """
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
-        _write_drawings(chart, assets, static, cache)
-        write(assets / "meta.json", json_of(words(chart)))
-        write(static / "data.csv", csv_text(chart))
-        write(static / "data.json", json_text(chart, catalogue))
-        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue))
+        for layout in LAYOUTS:
+            svg = draw_svg(chart, layout, cache)
+            write(assets / f"{layout}.svg", svg)
+            write(static / f"{layout}.svg", svg)
+        for name, (layout, scale) in pictures(chart).items():
+            write(static / f"{name}.png", draw_png(chart, layout, cache, scale))
     write(work / "static" / "og" / "site.png", draw_png(site_card(), "card", cache, scale=1))
-
-
-def _write_drawings(chart: Chart, assets: Path, static: Path, cache: Kept) -> None:
-    for layout in LAYOUTS:
-        svg = draw_svg(chart, layout, cache)
-        write(assets / f"{layout}.svg", svg)
-        write(static / f"{layout}.svg", svg)
-        write(static / f"{layout}.json", json_of(chart.specs[layout]))
-    for name, (layout, scale) in pictures(chart).items():
-        write(static / f"{name}.png", draw_png(chart, layout, cache, scale))
 
 
 def words(chart: Chart) -> dict[str, str | int]:

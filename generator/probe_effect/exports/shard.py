@@ -7,9 +7,7 @@ that finds them makes the same bytes as one that makes everything itself.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 from probe_effect.charts.draw import draw_all
 from probe_effect.checks.run import check_contents
 from probe_effect.errors import BadData
+from probe_effect.exports.workers import cpus, processes
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.pages import number_page, submission_page
 from probe_effect.reduce.reading import is_kept
@@ -68,16 +67,14 @@ def make_shards(data: DataFolder, workers: int | None = None) -> Iterator[str]:
 
     Nothing is done where nothing can be kept, or little is to be done.
     """
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    count = workers or cpus or 1
+    count = workers or cpus()
     folders = data.submissions()
     new = sum(not is_kept(files, data.kept) for files in folders)
     if data.kept.folder is None or count < 2 or new < FEWEST:
         return
     yield f"numbers of {new} submissions, {count} at a time"
     shards = [Shard(number, count * SHARDS_PER_WORKER) for number in range(1, count * SHARDS_PER_WORKER + 1)]
-    # A fresh interpreter: the drawing program has threads, which a forked process would lose.
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with processes(count) as pool:
         waiting = [pool.submit(make_shard, data, shard) for shard in shards]
         done = 0
         for finished in as_completed(waiting):
