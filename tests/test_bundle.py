@@ -14,13 +14,16 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from builders import PROJECT, json_rows, strings_of, write_counted_submission, write_data
+from probe_effect import units
 from probe_effect.exports.assemble import _copy_data
-from probe_effect.exports.data_section import write_data_section
+from probe_effect.exports.data_folder import write_tables
+from probe_effect.exports.data_section import QUERY, _answer, write_data_section
 from probe_effect.exports.feed import feed
 from probe_effect.exports.page_data import rows
 from probe_effect.numbers.catalogue import read_catalogue
@@ -245,6 +248,16 @@ def test_the_lines_that_the_page_shows_for_python_run(published: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert "02-kprobe" in ran.stdout
     assert "b'ns'" in ran.stdout
+
+
+def test_the_answer_that_the_page_shows_is_what_duckdb_says(catalogue: Catalogue, tmp_path: Path) -> None:
+    write_tables(catalogue, rows(catalogue), tmp_path)
+    with duckdb.connect() as engine:
+        engine.execute("SET file_search_path = ?", [str(tmp_path)])
+        found = engine.execute(QUERY).fetchall()
+    assert _answer(tmp_path) == [
+        (tier, tracer, units.count(machines), *map(units.duration, costs)) for tier, tracer, machines, *costs in found
+    ]
 
 
 def test_a_file_from_before_a_column_joined_has_a_schema_of_its_own(tmp_path: Path) -> None:
