@@ -6,6 +6,8 @@ SHELL := /bin/sh
 UV := build/uv/bin/uv
 BIN := .venv/bin
 SETUP := build/setup.stamp
+SITE := build/setup-site.stamp
+ALL := build/setup-all.stamp
 NODE := build/node.stamp
 ACTIONLINT := build/actionlint
 ACT := build/act
@@ -14,27 +16,28 @@ STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown g
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site serve test strangers workflows setup measure bench scale lighthouse lint format clean
+.PHONY: help site serve test strangers workflows setup setup-site setup-all measure bench scale lighthouse lint format clean
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-site: $(SETUP) ## build the site into build/site
+site: $(SITE) ## build the site into build/site
 	$(BIN)/probe-effect build
 
-serve: $(SETUP) ## show the site on http://localhost:1313/, with live reload
+serve: $(SITE) ## show the site on http://localhost:1313/, with live reload
 	$(BIN)/probe-effect serve
 
-test: $(SETUP) $(NODE) ## everything that CI checks
-	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev cpio gcc-aarch64-linux-gnu
+test: $(ALL) $(NODE) ## everything that CI checks
+	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev cpio \
+		gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools uftrace bpftool btop htop sqlite3 sysstat
 	$(UV) lock --check
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers
 
-strangers: $(SETUP) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
+strangers: $(ALL) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
 	PYTHONPATH=tests $(BIN)/python -m strangers
 
-lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
+lint: $(ALL) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/ruff format --check generator tests benchmarks site .ci
 	$(BIN)/ruff check generator tests benchmarks site .ci
 	$(BIN)/mypy
@@ -44,27 +47,31 @@ lint: $(SETUP) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor tests/workflow_runs/actions
 	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files $(STAND_INS)
 
-format: $(SETUP) ## rewrite the code in the project's style
+format: $(ALL) ## rewrite the code in the project's style
 	$(BIN)/ruff format generator tests benchmarks site .ci
 	$(BIN)/ruff check --fix generator tests benchmarks site .ci
 
-workflows: $(SETUP) $(ACT) ## run the workflows here, with a GitHub of our own (minutes; or some: make workflows CASES="sound bench")
+workflows: $(ALL) $(ACT) ## run the workflows here, with a GitHub of our own (minutes; or some: make workflows CASES="sound bench")
 	PYTHONPATH=tests $(BIN)/python -m workflow_runs $(CASES)
 
-setup: $(SETUP) ## the environment, in .venv
+setup: $(SETUP) ## what measuring needs, in .venv
+
+setup-site: $(SITE) ## what building the site needs
+
+setup-all: $(ALL) ## everything, for tests and tools
 
 measure: $(SETUP) ## measure this machine (as root)
 	$(BIN)/probe-effect measure
 
-bench: $(SETUP) ## our own speed, the truth of our intervals, and ours against hyperfine (as root, 15 minutes)
+bench: $(ALL) ## our own speed, the truth of our intervals, and ours against hyperfine (as root, 15 minutes)
 	$(BIN)/python benchmarks/build_time.py
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.against_hyperfine
 
-scale: $(SETUP) ## what a site of 1 000 more submissions takes, into benchmarks/RESULTS.md (hours; SCALE=--resume goes on)
+scale: $(ALL) ## what a site of 1 000 more submissions takes, into benchmarks/RESULTS.md (hours; SCALE=--resume goes on)
 	$(BIN)/python -m benchmarks.scale $(SCALE)
 
-lighthouse: $(SETUP) ## what Lighthouse says of the built site (after make site; 5 minutes)
+lighthouse: $(ALL) ## what Lighthouse says of the built site (after make site; 5 minutes)
 	@sh .ci/packages chromium
 	cd benchmarks/lighthouse && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	$(BIN)/python benchmarks/lighthouse.py
@@ -82,12 +89,21 @@ $(UV): .ci/uv.txt
 	build/uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/uv.txt
 	@touch $@
 
+# Each has what the one before it has; what another installed stays (--inexact), so that none is installed twice.
 $(SETUP): $(UV) pyproject.toml uv.lock
-	$(UV) sync --frozen --all-extras
+	$(UV) sync --frozen --inexact --no-dev
 	@touch $@
 
+$(SITE): $(UV) pyproject.toml uv.lock
+	$(UV) sync --frozen --inexact --no-dev --extra site
+	@touch $(SETUP) $@
+
+$(ALL): $(UV) pyproject.toml uv.lock
+	$(UV) sync --frozen --all-extras
+	@touch $(SETUP) $(SITE) $@
+
 # The HTML checker and the accessibility rules that tests use.
-$(NODE): $(SETUP) tests/html/package-lock.json
+$(NODE): $(ALL) tests/html/package-lock.json
 	cd tests/html && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 

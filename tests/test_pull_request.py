@@ -129,7 +129,7 @@ def run_steps(checkout: Path) -> str:
     """Run them as the runner does, with the program already installed; the job's summary."""
     (checkout / ".venv").symlink_to(PROJECT / ".venv")
     (checkout / "build" / "uv" / "bin").mkdir(parents=True)
-    for made in ("uv/bin/uv", "setup.stamp"):
+    for made in ("uv/bin/uv", "setup.stamp", "setup-site.stamp"):
         (checkout / "build" / made).touch()
     (PROJECT / "build" / "kept").mkdir(exist_ok=True)
     (checkout / "build" / "kept").symlink_to(PROJECT / "build" / "kept")

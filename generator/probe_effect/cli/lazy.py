@@ -72,7 +72,7 @@ def _refusing(name: str, missing: str) -> click.Command:
     def refuse(**_: object) -> NoReturn:
         msg = (
             f"{name}: {missing} is not installed. Expected the part `site` of probe-effect: "
-            "run this in a clone of the repository, after `make setup`."
+            "run this in a clone of the repository, after `make setup-site`."
         )
         raise HostNotReady(msg)
 

@@ -100,7 +100,7 @@ def hugo_command(project: Path, configuration: Path) -> list[str]:
     """How Hugo is called, without its verb. Raises: HostNotReady when it is not installed."""
     program = Path(sys.executable).with_name("hugo")
     if not program.is_file():
-        msg = f"{program} is not there. The site's parts are an extra: `uv sync --all-extras`, or `make setup`."
+        msg = f"{program} is not there. The site's parts are an extra: `uv sync --extra site`, or `make setup-site`."
         raise HostNotReady(msg)
     source = (project / "site").resolve()
     return [str(program), "--source", str(source), "--config", f"hugo.toml,{configuration}"]
