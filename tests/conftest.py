@@ -10,6 +10,7 @@ from _pytest.nodeid import NodeId
 from hypothesis import HealthCheck, settings
 
 from builders import REAL_DATA, write_data
+from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+from needs import lacking
 from probe_effect.live import bpf
 
 if TYPE_CHECKING:
@@ -50,8 +50,10 @@ int main(int count, char **words)
 
 
 def _reason() -> str | None:
-    if os.geteuid() != 0 or shutil.which("cc") is None:
-        return "needs root and a C compiler"
+    if os.geteuid() != 0:
+        return "needs root"
+    if reason := lacking(["cc"]):
+        return reason
     try:
         os.close(bpf.enable_statistics())
     except OSError as error:

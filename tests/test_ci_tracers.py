@@ -12,7 +12,10 @@ from probe_effect.tracers.kernel import MAY_NOT_MOUNT, tracefs_missing
 from probe_effect.tracers.proc import may_trace
 from probe_effect.tracers.registry import known_tracers
 
-INSTALLED = ("bpftrace", "libbpf", "perf-stat", "perf-record", "perf-trace", "ftrace", "trace-cmd", "strace")
+INSTALLED = (
+    *("bpftrace", "libbpf", "perf-stat", "perf-record", "perf-trace", "ftrace", "trace-cmd", "strace"),
+    *("lttng-ust", "uftrace"),
+)
 """What `make test` installs, or the kernel has."""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from needs import needs
 from probe_effect.compilers import System
 from probe_effect.emulated import debian
 from probe_effect.emulated.architecture import ARCHITECTURES
@@ -45,7 +46,7 @@ Conf libc6 (2.36-9+deb12u14 Debian:12.13/oldstable [amd64])
 
 FILES = ["libc6_2.36-9+deb12u14_amd64.deb", "libbpf1_1%3a1.1.2-0+deb12u1_amd64.deb", "tzdata_2025b-0_all.deb"]
 
-needs_cpio = pytest.mark.skipif(shutil.which("cpio") is None, reason="cpio is not installed")
+needs_cpio = needs("cpio")
 
 
 @pytest.fixture

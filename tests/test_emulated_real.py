@@ -6,7 +6,6 @@ It takes minutes, and 500 MB of packages the first time.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import PROJECT
+from needs import needs
 from probe_effect.errors import HostNotReady
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.machine_file import read_machine_file
@@ -36,9 +36,7 @@ COMMAND = [
 
 pytestmark = [
     pytest.mark.tracer,
-    pytest.mark.skipif(
-        any(shutil.which(program) is None for program in PROGRAMS), reason=f"needs {', '.join(PROGRAMS)}"
-    ),
+    needs(*PROGRAMS),
 ]
 
 of_this_processor = pytest.mark.xdist_group("emulated")
@@ -127,7 +125,7 @@ def test_instructions_are_those_of_the_kernels_own_paths(run: tuple[SubmissionFo
 
 
 @pytest.mark.xdist_group("emulated-arm64")
-@pytest.mark.skipif(shutil.which(CROSS_COMPILER) is None, reason=f"needs {CROSS_COMPILER}")
+@needs(CROSS_COMPILER)
 def test_another_processor_counts_by_its_own_means(tmp_path: Path) -> None:
     cases = ("--case", "02-kprobe", "--case", "19-fentry", "--blocks", "1")
     command = [*COMMAND, *cases, "--arch", "arm64", "--out", str(tmp_path)]

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from build_trees import small_tree
 from fakes.project import FAKES, FakeProject, as_root, document, rows, started_by, wait_until, work_folders_of
+from needs import needs
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_tree
 from probe_effect.cli.measure import measure as command
@@ -33,8 +34,7 @@ sha256 = "{digest}"
 SOURCE = Path(__file__).parent.parent / "data" / "suites"
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
-    pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed"),
+    needs("cc", "make"),
 ]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from build_trees import small_tree
+from needs import needs
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure import tree as trees
 from probe_effect.measure.tree import Tree, made_ready, named_tree
@@ -18,7 +18,7 @@ from probe_effect.tracers.tool import WORK_PREFIX
 if TYPE_CHECKING:
     from pathlib import Path
 
-needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+needs_make = needs("make")
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from needs import needs
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns, parse
@@ -18,7 +18,7 @@ SOURCE = HERE.parent / "data" / "suites" / "per-event" / "workload" / "dd-loop.c
 LONG_S = 30.0
 AT_ONCE_S = 0.2
 
-needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+needs_cc = needs("cc")
 
 
 @pytest.fixture

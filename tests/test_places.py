@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders import REAL_DATA
+from needs import needs
 from probe_effect.host import ROOT
 from probe_effect.live.places import NotHere, places, same_function_elsewhere
 from probe_effect.live.static_probes import static_probes
@@ -125,7 +125,7 @@ def test_a_file_without_symbols_is_told_as_such(root: Path) -> None:
         places("uprobe:/plain:main", "uprobe", root)
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+@needs("cc")
 def test_a_function_that_a_process_has_twice_is_found_in_the_other_file_too(tmp_path: Path) -> None:
     source = tmp_path / "twice.c"
     source.write_text("int twice(int x) { return x + x; }\n", encoding="utf-8")

@@ -15,7 +15,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from fakes.project import as_root
 from probe_effect.compilers import compiled
-from probe_effect.tracers.libbpf import INCLUDE, LIBRARY, Libbpf, LibbpfSession, bpf_compiler, prebuild
+from probe_effect.tracers.libbpf import INCLUDE, INSTALL, LIBRARY, Libbpf, LibbpfSession, bpf_compiler, prebuild
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
@@ -41,7 +41,7 @@ PID = 1
 """No process is watched by its id."""
 
 has_headers = Path("/", LIBRARY).is_file() and all(shutil.which(name) for name in ("cc", "clang"))
-needs_headers = pytest.mark.skipif(not has_headers, reason="clang, cc or libbpf's headers are absent")
+needs_headers = pytest.mark.skipif(not has_headers, reason=f"clang, cc or libbpf's headers are absent; {INSTALL}")
 
 
 @pytest.fixture

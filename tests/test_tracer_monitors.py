@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fakes.project import started_by, work_folders_of
+from needs import needs
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession
@@ -240,7 +240,7 @@ def test_a_session_that_is_ended_before_its_time_leaves_no_process(
     assert not [one for one in started_by(os.getpid()) if "sleep 999" in one]
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+@needs("cc")
 def test_our_reader_reads_every_process_once_for_each_refresh(tmp_path: Path) -> None:
     tracer = ProcReader(cache=tmp_path)
     script = script_path(SUITE, CASE, "proc-reader")

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import PROJECT, REAL_DATA, rules, write_data
+from needs import lacking
 from probe_effect.checks.run import check_all
 from probe_effect.cli.this_machine import this_machine
 from probe_effect.cli.transcripts import transcripts as command
@@ -18,7 +19,7 @@ from probe_effect.live.transcript import faults, run, unmet
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.store.places import DataFolder
-from probe_effect.store.transcripts import ROOT_NEED, Transcript, read_transcripts, recorded_file
+from probe_effect.store.transcripts import NO_COMMANDS, ROOT_NEED, Transcript, read_transcripts, recorded_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,8 +97,8 @@ def test_a_command_of_the_guide_still_prints_what_it_is_there_for(
 ) -> None:
     # Two measurements shut each other out by a lock in the cache, and other tests measure too.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache of the guide"))
-    if lacking := unmet(one.transcript):
-        pytest.skip(f"needs {', '.join(lacking)}")
+    if missing := unmet(one.transcript):
+        pytest.skip(lacking(need for need in missing if need not in NO_COMMANDS) or f"needs {', '.join(missing)}")
     tries = (run(one.transcript) for _ in range(TRIES))
     for printed in tries:
         if not (found := faults(one.transcript, printed)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakes.project import wait_until
+from needs import lacking
 from probe_effect.host import typed
 from probe_effect.tracers.strace import Strace
 
@@ -26,8 +26,8 @@ CASE = ("per-event", "--tracer", "strace", "--case", "22-system-call", "--quick"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder outside any checkout."""
-    if shutil.which("cc") is None or Strace().available():
-        pytest.skip("needs a C compiler and strace")
+    if reason := lacking(["cc"]) or Strace().available():
+        pytest.skip(reason)
     return tmp_path_factory.mktemp("a reader's folder")
 
 

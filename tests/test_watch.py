@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from click.testing import CliRunner
 
 from evidence_builder import case, evidence, measured, suite
 from live_programs import compiled, needs_bpf
+from needs import needs
 from probe_effect.cli import watch_run
 from probe_effect.cli.watch import watch as command
 from probe_effect.cli.watch_costs import Costs, Taken
@@ -344,7 +344,7 @@ def test_the_command_prints_one_look_as_a_table_and_as_json(counting: Attachment
 
 
 @needs_bpf
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@needs("strace")
 def test_strace_is_found_with_whom_it_traces() -> None:
     words = ["/bin/sh", "-c", "exec strace -o /dev/null cat"]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as process, Watch() as watch:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from needs import needs
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite, script_path
@@ -32,7 +32,7 @@ LONG_S = 30.0
 UPROBES, KPROBES, TRACEPOINTS = "02-attach-uprobes", "03-attach-kprobes", "01-attach-tracepoints"
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
+    needs("cc"),
     pytest.mark.xdist_group("tracer"),
 ]
 

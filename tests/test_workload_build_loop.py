@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from build_trees import small_tree
 from fakes.project import started_by, wait_until
+from needs import needs
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.workloads.build import build
@@ -20,8 +20,7 @@ SUITE = Path(__file__).parent.parent / "data" / "suites" / "build"
 LONG_S = 60.0
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
-    pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed"),
+    needs("cc", "make"),
     pytest.mark.xdist_group("build-loop"),
 ]
 

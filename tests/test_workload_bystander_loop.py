@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fakes.project import FAKES, PATIENT, rows, started_by, wait_until
+from needs import needs
 from probe_effect.host import ROOT
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK
@@ -43,7 +44,7 @@ ENDLESS = 2**40
 SET_CHILD_SUBREAPER = 36
 """Of prctl(2): whoever is left alone below us becomes our child."""
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+pytestmark = needs("cc")
 
 suite, _ = read_suite(SUITE, "bystander")
 assert suite is not None
@@ -142,7 +143,7 @@ TRACED = {
 }
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@needs("strace")
 @pytest.mark.parametrize(("level", "expected"), [("calls", 50), ("reads", 50), ("starts", 50), ("faults", 4)])
 def test_each_kind_of_work_makes_the_system_calls_that_it_says(
     program: Path, tmp_path: Path, level: str, expected: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fakes.project import wait_until
+from needs import needs
 from probe_effect.tracers.proc import children, state, wait_for_workload, waits_for_go
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import Load, Workload, WorkloadFailed
@@ -21,7 +21,7 @@ LONG_S = 60.0
 CPU = min(os.sched_getaffinity(0))
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
+    needs("cc"),
     pytest.mark.xdist_group("idle-loop"),
 ]
 

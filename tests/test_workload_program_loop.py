@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fakes.project import started_by
+from needs import lacking, needs
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
@@ -23,7 +24,7 @@ LONG_S = 60.0
 CPU = min(os.sched_getaffinity(0))
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
+    needs("cc"),
     pytest.mark.xdist_group("programs"),
 ]
 
@@ -31,10 +32,6 @@ suite, _ = read_suite(SUITE, "programs")
 assert suite is not None
 COMMANDS = suite.workload.commands
 LEVELS = suite.levels
-
-
-def absent(level: str) -> list[str]:
-    return [name for name in COMMANDS[level] if shutil.which(name, path=SYSTEM_PATH) is None]
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +50,8 @@ def test_the_suite_names_the_commands_of_each_program_and_the_workload_knows_eac
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_each_program_does_its_work_and_leaves_no_process(program: Path, level: str) -> None:
-    if missing := absent(level):
-        pytest.skip(f"not installed: {', '.join(missing)}")
+    if reason := lacking(COMMANDS[level], SYSTEM_PATH):
+        pytest.skip(reason)
     workload = Workload(load(program, level))
     try:
         run = workload.go(LONG_S)

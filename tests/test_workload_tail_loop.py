@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from needs import needs
 from probe_effect.model import Bucket
 from probe_effect.store.histogram import bucket_around
 from probe_effect.workloads.build import build
@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent.parent / "data" / "suites" / "tail" / "workload" 
 LONG_S = 30.0
 PIPE_BYTES = 65536
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+pytestmark = needs("cc")
 
 HARNESS = """
 #define main workload

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from pathlib import Path
 
 import pytest
 
+from needs import needs
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
@@ -25,7 +25,7 @@ LONG_S = 30.0
 CPUS = sorted(os.sched_getaffinity(0))
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
+    needs("cc"),
     pytest.mark.skipif(platform.machine() not in NOP5, reason="not written for this processor"),
 ]
 needs_two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="two threads need a CPU each")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from needs import needs
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
@@ -48,7 +48,7 @@ FIRST_INSTRUCTIONS = {
 HERE = FIRST_INSTRUCTIONS.get(platform.machine(), {})
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH"),
+    needs("cc"),
     pytest.mark.skipif(platform.machine() not in FIRST_INSTRUCTIONS, reason="not written for this processor"),
 ]
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
+from needs import needs
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Run, Workload, WorkloadFailed
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "sweep" / "workload" / "work-loop.c"
 LONG_S = 30.0
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: `cc` is not on the PATH")
+pytestmark = needs("cc")
 
 
 @pytest.fixture(scope="module")
