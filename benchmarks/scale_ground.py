@@ -115,5 +115,6 @@ def hugo_alone(places: Places) -> Used:
 def signs_s(data: DataFolder, kept: Kept) -> float:
     """CPU time of laying each submission beside all others of its suite, s; what `kept` has is not done again."""
     start_s = time.process_time()
-    in_common(data.submissions(), known_suites(data), kept)
+    folders = data.submissions()
+    in_common(folders, folders, known_suites(data), kept)
     return time.process_time() - start_s
