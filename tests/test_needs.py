@@ -44,7 +44,9 @@ def test_a_fault_in_ci_is_what_make_test_would_have_installed(reason: str, is_fa
     assert is_fault_in_ci(reason) is is_fault
 
 
-@pytest.mark.parametrize(("ci", "expected"), [("true", {"failed": 2, "skipped": 1}), (None, {"skipped": 3})])
+@pytest.mark.parametrize(
+    ("ci", "expected"), [("true", {"errors": 1, "failed": 1, "skipped": 1}), (None, {"skipped": 3})]
+)
 def test_a_skip_for_such_a_package_is_a_failure_in_ci_alone(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str | None, expected: dict[str, int]
 ) -> None:
