@@ -92,6 +92,16 @@ def test_several_actions_are_added_each_once_to_one_probe() -> None:
     assert part.cost.value == pytest.approx(10_100 + (1100 - 800) + (260 - 200))
 
 
+def test_two_actions_that_were_measured_apart_cost_no_less_together_than_each_where_no_plain_probe_tells_more() -> None:
+    part = cost(
+        "uprobe", "count", "count-by-string", mechanism="emulated", without=("entry", "entry-count", "entry-stack")
+    )
+    assert part is not None
+    assert part.cost.value >= 1100
+    assert part.note is not None
+    assert "Nobody measured the action" in part.note
+
+
 def test_a_filter_that_rejects_is_asked_for_as_a_filter() -> None:
     part = cost("uprobe", "filter", mechanism="emulated")
     assert part is not None

@@ -175,20 +175,24 @@ def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | No
 
 
 def _with_actions(alone: Candidate, actions: Sequence[str], known: Differences) -> Candidate | None:
-    """The case with the actions wanted for its own; None where nothing tells what one of them adds."""
+    """The case with the actions wanted for its own; None where nothing tells what the first of them takes there.
+
+    An action beside another one adds what it adds to a plain probe. Where no plain probe was measured nothing tells
+    that: two actions that were measured apart say which costs more, not what one adds to the other.
+    """
     (base, whole, notes), others = alone, list(actions)
     if base.action in others:
         others.remove(base.action)
-        more: list[Sum | None] = [Sum()]
+        own: Sum | None = Sum()
     else:
-        more = [known.of(others.pop(0) if others else PLAIN_ACTION, base.action)]
-    # An action beside another one adds what it adds to a plain probe, or else what it costs more than the base's own.
-    more += [known.of(action, PLAIN_ACTION) or known.of(action, base.action) for action in others]
-    for one in more:
-        if one is None:
-            return None
-        whole = whole.plus(one)
-    return Candidate(base, whole, notes)
+        own = known.of(others.pop(0) if others else PLAIN_ACTION, base.action)
+    if own is None or (others and known.highest is None):
+        return None
+    made = Candidate(base, whole.plus(own), notes)
+    for action in others:
+        more = known.of(action, PLAIN_ACTION)
+        made = made._replace(sum=made.sum.plus(more)) if more else _bounded(made, action, known.highest)
+    return made
 
 
 def _with_its_own(alone: Candidate) -> Candidate:

@@ -119,7 +119,7 @@ def _machine(found: Evidence, machine: str) -> Values:
 
 def _tracer(on: Setup) -> Values:
     """Costs of kinds of probes with one action each, and what an action adds; in ns, with a basis and a note."""
-    actions = list(dict.fromkeys((PLAIN_ACTION, *(one.action for one in on.fired), *MADE_OF)))
+    actions = list(dict.fromkeys((PLAIN_ACTION, *(one.action for one in (*on.fired, *on.counted)), *MADE_OF)))
     highest = on.differences.highest
     return {
         "tool": names.tool_with_version(next(iter(on.costs.values()))),

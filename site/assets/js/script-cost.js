@@ -36,7 +36,7 @@
     const wanted = probe.has_filter && !done.includes("filter") ? ["filter", ...done] : done;
     const isMeasured = (one) => own(costs, one)?.[3] === "measured";
     const adds = (one) => own(tracer.adds, one);
-    const known = wanted.filter((one) => isMeasured(one) || (own(costs, one) && adds(one)));
+    const known = wanted.filter((one) => own(costs, one));
     const first = known.find((one) => !adds(one)) ?? known.find(isMeasured) ?? known[0] ?? "nothing";
     const rest = wanted.filter((_, at) => at !== wanted.indexOf(first));
     const others = rest.filter((one) => known.includes(one) && adds(one));
