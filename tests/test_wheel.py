@@ -44,6 +44,8 @@ ASKED = [
             "tracepoint:syscalls:sys_enter_read { @ = count(); }",
             "--rate",
             "tracepoint:syscalls:sys_enter_read=1k",
+            "--budget",
+            "100%",
         ),
         id="advise",
     ),
