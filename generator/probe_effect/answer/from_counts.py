@@ -208,8 +208,15 @@ def _fitted(points: Sequence[Calibration]) -> Array:
     measured = np.array([one.timed.known_cost.value for one in points])
     # The start: least squares of relative errors, which is linear in the terms.
     times = np.linalg.lstsq(terms / measured[:, None], np.ones(len(points)), rcond=None)[0]
-    for _ in range(STEPS):
+    done: list[bytes] = []
+    for taken in range(STEPS):
         times = np.maximum(times, LEAST_TERM_NS)
+        if times.tobytes() in done:
+            # From here on the steps go round and round, mostly by the last bit of one value.
+            first = done.index(times.tobytes())
+            times = np.frombuffer(done[first + (STEPS - taken) % (taken - first)])
+            break
+        done.append(times.tobytes())
         estimated = terms @ times
         slopes = terms * times / estimated[:, None]
         step = np.linalg.lstsq(slopes, np.log(measured / estimated), rcond=None)[0]
