@@ -25,7 +25,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OF_SUBMISSION = {one.name for one in fields(Submission)} - {"files", "numbers", "read_blocks", "digest"}
+OF_SUBMISSION = {one.name for one in fields(Submission)} - {"files", "cases", "read_blocks", "digest"}
 OF_NUMBER = {one.name for one in fields(Number)} - {"submission"}
 
 FILES = SubmissionFolder(Path("m") / "2026-11-20-tiny")
@@ -122,6 +122,7 @@ def is_same(one: Submission, other: Submission) -> bool:
         and all(said(first, OF_NUMBER) == said(second, OF_NUMBER) for first, second in pairs)
         and all(number.submission is other for number in other.numbers)
         and one.architecture == other.architecture
+        and one.sound == other.sound
     )
 
 

@@ -25,6 +25,7 @@ class Numbers:
 
     def __init__(self, submissions: Iterable[Submission]) -> None:
         self.submissions = newest_first(submissions)
+        self._by_case: dict[tuple[Metric, str], list[Number]] = {}
 
     @cached_property
     def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
@@ -37,21 +38,20 @@ class Numbers:
     def _by_machine(self) -> dict[tuple[Metric, str], dict[Key, Number]]:
         return {place: current(submissions) for place, submissions in self._machines.items()}
 
-    @cached_property
-    def _by_case(self) -> dict[tuple[Metric, str], list[Number]]:
-        found: dict[tuple[Metric, str], list[Number]] = defaultdict(list)
-        for (metric, _), numbers in self._by_machine.items():
-            for number in numbers.values():
-                found[metric, number.case].append(number)
-        return dict(found)
-
     def machines(self, metric: Metric = "time") -> dict[str, list[Submission]]:
         """Machine id to its submissions of times, or of counts; the machine that ran last comes first."""
         return {machine: found for (kind, machine), found in self._machines.items() if kind == metric}
 
     def of_case(self, case: str, metric: Metric = "time") -> list[Number]:
         """The current numbers of a case, machine by machine, whatever their status."""
-        return self._by_case.get((metric, case), [])
+        if (metric, case) not in self._by_case:
+            runs = self.machines(metric).values()
+            self._by_case[metric, case] = [one for some in runs for one in current(some, case).values()]
+        return self._by_case[metric, case]
+
+    def of_machine_and_case(self, machine: str, case: str, metric: Metric = "time") -> dict[Key, Number]:
+        """The current numbers of a case on a machine, whatever their status."""
+        return current(self._machines.get((metric, machine), ()), case)
 
     def of_machine(self, machine: str, metric: Metric = "time") -> dict[Key, Number]:
         """The current numbers of a machine, by case, whatever their status."""
@@ -66,15 +66,16 @@ class Numbers:
         return self.of_machine(number.submission.machine, number.submission.metric).get(number.key) is number
 
 
-def current(submissions: Sequence[Submission]) -> dict[Key, Number]:
+def current(submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
     """The current number of each case, tracer and level that `submissions` of one machine have, by case.
 
     Args:
         submissions: newest first.
+        case: the only one that is asked about; all where None is given.
     """
     runs: dict[Key, list[Number]] = defaultdict(list)
     for submission in submissions:
-        for number in submission.numbers:
+        for number in submission.numbers if case is None else submission.cases.get(case, ()):
             runs[number.key].append(number)
     return {key: best(runs[key]) for key in sorted(runs, key=lambda key: key.order)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,12 @@ from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import Tail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator
 
     from probe_effect.store.places import SubmissionFolder
 
 NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submission")
-NOT_KEPT = frozenset({"files", "numbers", "tails", "read_blocks", "digest", "titles"})
+NOT_KEPT = frozenset({"files", "cases", "tails", "read_blocks", "digest", "titles"})
 SUBMISSION_FIELDS = tuple(one.name for one in fields(Submission) if one.name not in NOT_KEPT)
 
 ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach", "cpu", "memory"})
@@ -26,13 +27,32 @@ LISTS = ESTIMATES | {"faults", "grade_reasons", "outlier_blocks"}
 """Fields of a number that JSON has as a list; there are a thousand times as many of others."""
 
 
+class KeptCases(Mapping[str, tuple[Number, ...]]):
+    """The numbers of a submission by case, made of the JSON of a case when that is first asked for."""
+
+    def __init__(self, submission: Submission, texts: Mapping[str, str]) -> None:
+        self._submission, self._texts = submission, texts
+        self._made: dict[str, tuple[Number, ...]] = {}
+
+    def __getitem__(self, case: str) -> tuple[Number, ...]:
+        if case not in self._made:
+            self._made[case] = tuple(_number(self._submission, one) for one in json.loads(self._texts[case]))
+        return self._made[case]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
 def packed(submission: Submission) -> dict[str, Any]:
-    """A submission without its blocks, for JSON."""
-    numbers = [[getattr(one, name) for name in NUMBER_FIELDS] for one in submission.numbers]
+    """A submission without its blocks, for JSON; the numbers of each case are JSON in a string of their own."""
     made = {name: getattr(submission, name) for name in SUBMISSION_FIELDS}
     return made | {
         "architecture": submission.architecture,
-        "numbers": numbers,
+        "sound": submission.sound,
+        "cases": {case: _text(numbers) for case, numbers in submission.cases.items()},
         "tails": list(submission.tails.items()),
     }
 
@@ -42,7 +62,8 @@ def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
     values = {name: _value(name, kept[name]) for name in SUBMISSION_FIELDS}
     submission = Submission(files=files, **values)
     submission.architecture = kept["architecture"]
-    submission.numbers = tuple(_number(submission, one) for one in kept["numbers"])
+    submission.sound = kept["sound"]
+    submission.cases = KeptCases(submission, kept["cases"])
     submission.tails = {Key(*key): _tail(*tail) for key, tail in kept["tails"]}
     return submission
 
@@ -58,6 +79,11 @@ def blocks_from(text: bytes) -> dict[Key, BlockTable]:
         Key(*key): BlockTable(events, tuple(_block(block) for block in blocks))
         for key, (events, blocks) in json.loads(text)
     }
+
+
+def _text(numbers: Iterable[Number]) -> str:
+    values = [[getattr(one, name) for name in NUMBER_FIELDS] for one in numbers]
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 def _block(values: list[Any]) -> Block:

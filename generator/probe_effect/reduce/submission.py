@@ -12,7 +12,7 @@ from probe_effect.reduce.thresholds import threshold
 from probe_effect.store.machine_file import canonical_architecture, read_machine_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from probe_effect.model import Metric, Status
     from probe_effect.reduce.blocks import BlockTable
@@ -42,7 +42,8 @@ class Submission:
     grade_reasons: tuple[str, ...] = ()
     noise_floor_ns: float | None = None
     baseline: Estimate | None = None
-    numbers: tuple[Number, ...] = field(default=(), repr=False)
+    cases: Mapping[str, Sequence[Number]] = field(default_factory=dict, repr=False)
+    """Case to its numbers, by tracer and level."""
     tails: Mapping[Key, Tail] = field(default_factory=dict, repr=False)
     """How long single operations took, where they were timed one by one; of the baselines of a level too."""
     read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
@@ -58,6 +59,28 @@ class Submission:
     def date(self) -> str:
         """The day of the run, as ISO has it."""
         return self.started[:10]
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """All its numbers, by case, tracer and level."""
+        return tuple(one for numbers in self.cases.values() for one in numbers)
+
+    @numbers.setter
+    def numbers(self, every: Iterable[Number]) -> None:
+        cases: dict[str, list[Number]] = {}
+        for one in every:
+            cases.setdefault(one.case, []).append(one)
+        self.cases = cases
+        self.__dict__.pop("sound", None)
+
+    @cached_property
+    def sound(self) -> Mapping[str, Sequence[str]]:
+        """Case to the tracers whose number without a level is sound; without cases of none."""
+        sound: dict[str, list[str]] = {}
+        for one in self.numbers:
+            if one.is_sound and one.level is None:
+                sound.setdefault(one.case, []).append(one.tracer)
+        return sound
 
     @cached_property
     def document(self) -> MachineFile:
