@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,13 +11,16 @@ from builders import COST_NS, MACHINE, REAL_DATA, changed, machine_values, write
 from evidence_builder import measured, rows_of
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.model import Estimate
-from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.numbers.catalogue import read_catalogue, read_numbers
+from probe_effect.reduce import codec
+from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
+    from probe_effect.reduce.submission import Number, Submission
 
 
 def found(data: Path) -> Evidence:
@@ -64,6 +67,43 @@ def test_costs_at_levels_stand_apart(data: Path) -> None:
     known = found(data)
     assert set(known.by_level[MACHINE, "bpftrace", "04-tracepoint-entry"]) == {"2"}
     assert (MACHINE, "bpftrace", "04-tracepoint-entry") not in known.costs
+
+
+def everything(known: Evidence) -> list[object]:
+    in_order = (known.costs, known.by_level, known.refused)
+    return [known.machines, known.tracers, known.keys, *(list(some.items()) for some in in_order)]
+
+
+def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: DataFolder) -> None:
+    numbers, at_once = read_numbers(real_data), read_numbers(real_data)
+    known = evidence(numbers)
+    for machine, tracer, case in reversed(known.keys):
+        assert known.costs[machine, tracer, case].is_sound
+        known.counts.get(case)
+        known.levels_of(case)
+    assert str(everything(known)) == str(everything(evidence(at_once)))
+    assert {case: len(some) for case, some in known.counts.items()} == {
+        case: len(some) for case, some in evidence(at_once).counts.items()
+    }
+    assert known.keys == list(known.costs)
+
+
+def test_asking_for_a_case_takes_up_no_number_of_another(
+    real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, made, unpacked = DataFolder(real_data.root, Kept(tmp_path)), set(), codec._number
+    read_numbers(data)
+
+    def recorded(own: Submission, values: list[Any]) -> Number:
+        number = unpacked(own, values)
+        made.add(number.case)
+        return number
+
+    monkeypatch.setattr(codec, "_number", recorded)
+    known = evidence(read_numbers(data))
+    machine, tracer, case = known.keys[0]
+    assert known.costs[machine, tracer, case].case == case
+    assert made == {case}
 
 
 def test_tracers_with_most_cases_come_first() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,7 +48,8 @@ def foretold(folder: Path, text: str, *numbers: Number) -> Sequence[Pair]:
     (folder / "01-script.git.bt").write_text(text)
     costs = [measured(name, Estimate(ns, ns - 5.0, ns + 5.0)) for name, ns in COSTS_NS.items()]
     found = evidence((LOOP, SCRIPTS), *costs, *numbers)
-    return script_pairs(replace(found, folders={"scripts": folder}))
+    found.folders = {"scripts": folder}
+    return script_pairs(found)
 
 
 def test_a_script_costs_what_its_probe_and_action_cost_in_the_loop(tmp_path: Path) -> None:

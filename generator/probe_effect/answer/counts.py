@@ -34,7 +34,7 @@ def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, r
     Where a workload has CPU 0, as with one CPU, the kernel may do more there.
     """
     return min(
-        _counts(found).get((case, names.tool_of(tracer), architecture), ()),
+        _counts(found, case).get((names.tool_of(tracer), architecture), ()),
         key=lambda one: (
             one.tracer != tracer,
             release_distance(release, one.submission.document.system.kernel_release),
@@ -46,17 +46,15 @@ def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, r
 
 
 @once
-def _counts(found: Evidence) -> dict[tuple[str, str, str], list[Number]]:
-    """Case, tool and architecture to the counts of it."""
-    made: dict[tuple[str, str, str], list[Number]] = defaultdict(list)
-    for case, numbers in found.counts.items():
-        for one in numbers:
-            made[case, names.tool_of(one.tracer), one.submission.architecture].append(one)
+def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
+    """Tool and architecture to the counts of a case."""
+    made: dict[tuple[str, str], list[Number]] = defaultdict(list)
+    for one in found.counts.get(case, ()):
+        made[names.tool_of(one.tracer), one.submission.architecture].append(one)
     return dict(made)
 
 
 @once
 def _newest(found: Evidence, machine: str) -> Submission | None:
     """One of a machine's newest submissions with a cost."""
-    costs = (one for costs in found.by_tracer(machine).values() for one in costs.values())
-    return next((one.submission for one in costs), None)
+    return next((found.costs[key].submission for key in found.keys_of(machine)), None)

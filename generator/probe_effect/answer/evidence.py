@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from probe_effect.answer.from_counts import models
+from probe_effect.answer.on_demand import OnDemand
+from probe_effect.answer.once import once
 from probe_effect.answer.published import printed_costs
+from probe_effect.numbers.index import Numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,25 +36,75 @@ GATHERED: WeakKeyDictionary[Catalogue, Evidence] = WeakKeyDictionary()
 """The evidence of each catalogue that is still there."""
 
 
-@dataclass(frozen=True, eq=False)
 class Evidence:
     """Every usable cost; those measured at levels apart, by level; and why others are not usable.
 
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
     that have costs: no time comes of others. `folders`: suite to where its scripts lie. `titles`: case to its name.
     `sources`: what others published, read only where it is asked for.
+
+    What `numbers` have of a machine and a case is taken up when somebody asks for that, so that a command which asks
+    of few cases need not have the numbers of all.
     """
 
-    suites: tuple[Suite, ...]
-    costs: dict[Key, Number] = field(default_factory=dict)
-    by_level: dict[Key, dict[str, Number]] = field(default_factory=dict)
-    refused: dict[Key, str] = field(default_factory=dict)
-    counts: dict[str, list[Number]] = field(default_factory=dict)
-    folders: dict[str, Path] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
-    sources: Callable[[], Iterable[PublishedSource]] = tuple
-    worked_out: dict[object, Any] = field(default_factory=dict, repr=False)
-    """What `answer.once` remembers."""
+    def __init__(
+        self,
+        suites: tuple[Suite, ...],
+        numbers: Numbers | None = None,
+        folders: Mapping[str, Path] | None = None,
+        titles: Mapping[str, str] | None = None,
+        sources: Callable[[], Iterable[PublishedSource]] = tuple,
+    ) -> None:
+        self.suites, self.sources = suites, sources
+        self.folders: Mapping[str, Path] = folders or {}
+        self.titles: Mapping[str, str] = titles or {}
+        self.costs: OnDemand[Key, Number] = OnDemand(self._look)
+        self.by_level: OnDemand[Key, dict[str, Number]] = OnDemand(self._look)
+        self.refused: OnDemand[Key, str] = OnDemand(self._look)
+        self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
+        self.worked_out: dict[object, Any] = {}
+        """What `answer.once` remembers."""
+        self._numbers = Numbers(()) if numbers is None else numbers
+        self._taken: set[tuple[str, str]] = set()
+        self._counted: set[str] = set()
+        self._is_whole = numbers is None
+
+    def _look(self, key: Key | None) -> None:
+        """Take up what the numbers have of the machine and the case of a key; for None everything, in order."""
+        if self._is_whole:
+            return
+        if key is not None:
+            self._take(key[0], key[2])
+            return
+        self._is_whole = True
+        for some in (self.costs, self.by_level, self.refused):
+            some.known.clear()
+        for suite, case in self.cases:
+            for number in self._numbers.of_case(case.id):
+                self.add(number, NO_COSTS.get(suite.measures))
+
+    def _take(self, machine: str, case: str) -> None:
+        if (machine, case) in self._taken or case not in self._of:
+            return
+        self._taken.add((machine, case))
+        for number in self._numbers.of_machine_and_case(machine, case).values():
+            self.add(number, NO_COSTS.get(self._of[case][0].measures))
+
+    def _count(self, case: str | None) -> None:
+        """Take up the counts of a case; for None those of all cases."""
+        for one in self.case_of if case is None else (case,):
+            if one not in self._counted:
+                self._counted.add(one)
+                self.counts.known.setdefault(one, self._counts_of(one))
+
+    def _counts_of(self, case: str) -> list[Number]:
+        sound = [one for one in self._numbers.of_case(case, "instructions") if one.is_sound and one.level is None]
+        return [one for one in sound if one.submission.architecture in self._architectures]
+
+    @cached_property
+    def _architectures(self) -> set[str]:
+        """Of the machines with a usable cost."""
+        return {self.costs[keys[0]].submission.architecture for keys in self._keys_of.values()}
 
     def add(self, one: Number, refused: str | None = None) -> None:
         """Take a number up as a cost, or with why it is none: `refused` where its suite says that, else by itself."""
@@ -67,7 +118,7 @@ class Evidence:
         elif one.level is None:
             self.costs[key] = one
         else:
-            self.by_level.setdefault(key, {})[one.level] = one
+            self.by_level.known.setdefault(key, {})[one.level] = one
 
     @cached_property
     def printed(self) -> dict[Key, Printed]:
@@ -98,9 +149,37 @@ class Evidence:
         return {case.id: (suite, case) for suite, case in self.cases}
 
     @cached_property
+    def keys(self) -> list[Key]:
+        """The keys of all usable costs, case by case and then machine by machine, without looking at the costs."""
+        if self._is_whole:
+            return list(self.costs)
+        sound: dict[str, dict[str, set[str]]] = {}
+        for machine, runs in self._numbers.machines().items():
+            for case, tracers in (each for run in runs for each in run.sound.items()):
+                sound.setdefault(case, {}).setdefault(machine, set()).update(tracers)
+        return [
+            (machine, tracer, case.id)
+            for suite, case in self.cases
+            if suite.measures not in NO_COSTS
+            for machine, tracers in sound.get(case.id, {}).items()
+            for tracer in sorted(tracers)
+        ]
+
+    def keys_of(self, machine: str) -> list[Key]:
+        """The keys of a machine's usable costs, case by case."""
+        return self._keys_of.get(machine, [])
+
+    @cached_property
+    def _keys_of(self) -> dict[str, list[Key]]:
+        found: dict[str, list[Key]] = {}
+        for key in self.keys:
+            found.setdefault(key[0], []).append(key)
+        return found
+
+    @cached_property
     def machines(self) -> list[str]:
         """Machines with a usable cost, those of the newest submissions first."""
-        return list(self._by_machine)
+        return list(self._keys_of)
 
     @cached_property
     def others(self) -> list[str]:
@@ -111,41 +190,30 @@ class Evidence:
     def tracers(self) -> list[str]:
         """Tracers with a usable cost, the one with most cases first."""
         cases: dict[str, set[str]] = {}
-        for _, tracer, case in self.costs:
+        for _, tracer, case in self.keys:
             cases.setdefault(tracer, set()).add(case)
         return sorted(cases, key=lambda tracer: -len(cases[tracer]))
 
     def with_tracers(self, machine: str, case: str) -> dict[str, Number]:
         """Tracer to the cost of a case on a machine."""
-        return self._by_case.get((machine, case), {})
+        return {key[1]: self.costs[key] for key in self.keys_of(machine) if key[2] == case}
 
+    @once
     def by_tracer(self, machine: str) -> dict[str, dict[str, Number]]:
         """Tracer to case to the cost on a machine."""
-        return self._by_machine.get(machine, {})
-
-    def levels_of(self, case: str) -> Mapping[str, Mapping[str, Mapping[str, Number]]]:
-        """Machine to tracer to level to the cost of a case."""
-        return self._levels.get(case, {})
-
-    @cached_property
-    def _levels(self) -> dict[str, dict[str, dict[str, dict[str, Number]]]]:
-        found: dict[str, dict[str, dict[str, dict[str, Number]]]] = {}
-        for (machine, tracer, case), levels in self.by_level.items():
-            found.setdefault(case, {}).setdefault(machine, {})[tracer] = levels
+        found: dict[str, dict[str, Number]] = {}
+        for key in self.keys_of(machine):
+            found.setdefault(key[1], {})[key[2]] = self.costs[key]
         return found
 
-    @cached_property
-    def _by_case(self) -> dict[tuple[str, str], dict[str, Number]]:
-        found: dict[tuple[str, str], dict[str, Number]] = defaultdict(dict)
-        for (machine, tracer, case), one in self.costs.items():
-            found[machine, case][tracer] = one
-        return dict(found)
-
-    @cached_property
-    def _by_machine(self) -> dict[str, dict[str, dict[str, Number]]]:
-        found: dict[str, dict[str, dict[str, Number]]] = {}
-        for (machine, tracer, case), one in self.costs.items():
-            found.setdefault(machine, {}).setdefault(tracer, {})[case] = one
+    @once
+    def levels_of(self, case: str) -> Mapping[str, Mapping[str, Mapping[str, Number]]]:
+        """Machine to tracer to level to the cost of a case."""
+        own = self._numbers.of_case(case)
+        keys = [(one.submission.machine, one.tracer, case) for one in own] or list(self.by_level)
+        found: dict[str, dict[str, Mapping[str, Number]]] = {}
+        for machine, tracer, _ in (key for key in keys if key[2] == case and key in self.by_level):
+            found.setdefault(machine, {})[tracer] = self.by_level[machine, tracer, case]
         return found
 
 
@@ -164,14 +232,4 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
 def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:
     suites = tuple(folder.suite for folder in catalogue.suites)
     folders = {one.suite.id: one.folder for one in catalogue.suites}
-    found = Evidence(suites, folders=folders, titles=catalogue.titles, sources=sources)
-    for suite, case in found.cases:
-        for number in catalogue.numbers.of_case(case.id):
-            found.add(number, NO_COSTS.get(suite.measures))
-    timed = {one.submission.architecture for one in found.costs.values()}
-    for _, case in found.cases:
-        counted = catalogue.numbers.of_case(case.id, "instructions")
-        found.counts[case.id] = [
-            one for one in counted if one.is_sound and one.level is None and one.submission.architecture in timed
-        ]
-    return found
+    return Evidence(suites, catalogue.numbers, folders, catalogue.titles, sources)

@@ -57,7 +57,7 @@ def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
 
 def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads: int) -> Part | None:
     one = found.costs.get((machine, tracer, asked.case))
-    if one is None and not found.by_tracer(machine):
+    if one is None and not found.keys_of(machine):
         printed = found.printed.get((machine, tracer, asked.case))
         return printed.part(asked.case, asked.rate_hz, found.titles.get(asked.case)) if printed else None
     if one is None:

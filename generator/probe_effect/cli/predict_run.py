@@ -49,10 +49,10 @@ def run(question: Question, data: DataFolder, output_format: str) -> bool:
 def _check_names(found: Evidence, question: Question) -> None:
     """Raise UsageError, with the nearest names, for the first that the data does not have."""
     cases = [case for _, case in found.cases]
-    keys = [*found.costs, *found.by_level, *found.refused]
     unknown([one.case for one in question.probes], [case.id for case in cases], "case")
     for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
-        if name is not None and not any(key[place] == name for key in keys):
+        if name is not None and not any(key[place] == name for key in found.keys):
+            keys = [*found.costs, *found.by_level, *found.refused]
             unknown([name], dict.fromkeys(key[place] for key in [*keys, *found.printed]), kind)
     if question.combination is not None:
         unknown([question.combination.probe], dict.fromkeys(case.probe for case in cases), "probe")

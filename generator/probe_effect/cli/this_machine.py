@@ -26,7 +26,8 @@ def this_machine() -> Facts:
 
 def measured_machines(found: Evidence) -> dict[str, Facts]:
     """The same of every machine with a usable cost, by its id, as it was in its newest submission."""
-    return {one.submission.machine: facts_of_submission(one.submission) for one in reversed(found.costs.values())}
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(found.keys))
+    return {one: facts_of_submission(found.costs[found.keys_of(one)[0]].submission) for one in machines}
 
 
 def machine_for(found: Evidence, tracer: str, here: Facts, asked: Sequence[Group], named: str | None) -> Likeness:

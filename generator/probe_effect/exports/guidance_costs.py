@@ -80,7 +80,7 @@ def _ways(found: Evidence, key: Key, places: dict[Key, int], notes: Sequence[str
 
 def _estimated(found: Evidence, machine: str, tracer: str) -> Iterator[Part]:
     """The cases that were counted and could not be timed there."""
-    for case in found.counts:
+    for case in found.case_of:
         if (machine, tracer, case) not in found.costs:
             yield from parts(found, Question(probes=(Asked(case, 0.0),)), machine, tracer)
 
