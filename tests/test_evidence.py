@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from builders import COST_NS, MACHINE, REAL_DATA, changed, machine_values, write_submission
 from evidence_builder import measured, rows_of
+from probe_effect.answer import from_counts
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
@@ -104,6 +106,26 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
     machine, tracer, case = known.keys[0]
     assert known.costs[machine, tracer, case].case == case
     assert made == {case}
+
+
+def test_models_are_fitted_once_and_again_where_a_submission_is_withdrawn(
+    real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, fit = DataFolder(real_data.root, Kept(tmp_path)), from_counts._fitted_to
+    fitted: list[Evidence] = []
+
+    def recorded(found: Evidence) -> bytes:
+        fitted.append(found)
+        return fit(found)
+
+    monkeypatch.setattr(from_counts, "_fitted_to", recorded)
+    first, again = evidence(read_numbers(data)), evidence(read_numbers(data))
+    assert first.models.by_machine == again.models.by_machine
+    assert fitted == [first]
+    numbers = read_numbers(data)
+    fewer = evidence(replace(numbers, active=numbers.active[1:]))
+    assert fewer.models.ratios
+    assert fitted == [first, fewer]
 
 
 def test_tracers_with_most_cases_come_first() -> None:

@@ -205,6 +205,7 @@ KEPT = {
     "pages/submission_page.py": ["reduce/reading.py", "pages/markdown.py"],
     "checks/run.py": ["reduce/reading.py", "checks/run.py"],
     "checks/alike.py": ["reduce/reading.py", "checks/alike.py"],
+    "answer/evidence.py": ["reduce/reading.py", "answer/evidence.py"],
     "exports/guidance.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
     "exports/compare_shards.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }

@@ -11,6 +11,9 @@ from probe_effect.answer.on_demand import OnDemand
 from probe_effect.answer.once import once
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
+from probe_effect.reduce.reading import code
+from probe_effect.store.kept import code_version
+from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,7 +44,8 @@ class Evidence:
 
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
     that have costs: no time comes of others. `folders`: suite to where its scripts lie. `titles`: case to its name.
-    `sources`: what others published, read only where it is asked for.
+    `sources`: what others published, read only where it is asked for. `keep`: what was made of the same evidence in an
+    earlier run, or what is made now.
 
     What `numbers` have of a machine and a case is taken up when somebody asks for that, so that a command which asks
     of few cases need not have the numbers of all.
@@ -51,11 +55,13 @@ class Evidence:
         self,
         suites: tuple[Suite, ...],
         numbers: Numbers | None = None,
+        *,
         folders: Mapping[str, Path] | None = None,
         titles: Mapping[str, str] | None = None,
         sources: Callable[[], Iterable[PublishedSource]] = tuple,
+        keep: Callable[[Callable[[], bytes]], bytes] = lambda make: make(),
     ) -> None:
-        self.suites, self.sources = suites, sources
+        self.suites, self.sources, self.keep = suites, sources, keep
         self.folders: Mapping[str, Path] = folders or {}
         self.titles: Mapping[str, str] = titles or {}
         self.costs: OnDemand[Key, Number] = OnDemand(self._look)
@@ -232,4 +238,20 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
 def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:
     suites = tuple(folder.suite for folder in catalogue.suites)
     folders = {one.suite.id: one.folder for one in catalogue.suites}
-    return Evidence(suites, catalogue.numbers, folders, catalogue.titles, sources)
+    return Evidence(
+        suites, catalogue.numbers, folders=folders, titles=catalogue.titles, sources=sources, keep=_keep(catalogue)
+    )
+
+
+def _keep(catalogue: Catalogue) -> Callable[[Callable[[], bytes]], bytes]:
+    """Keeps what is made of all evidence, unless a submission has no digest of its files."""
+    kept, submissions, folders = catalogue.kept, catalogue.active, [one.folder for one in catalogue.suites]
+
+    def keep(make: Callable[[], bytes]) -> bytes:
+        if any(one.digest is None for one in submissions):
+            return make()
+        own = code_version("answer", "numbers", "scripts")
+        known = (f"{one.id} {one.digest}" for one in submissions)
+        return kept.made(make, "evidence", own, code(), folders_digest(folders), *known)
+
+    return keep

@@ -10,9 +10,10 @@ of its cases is estimated from all others. The ratios of measured over estimated
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.evidence import Evidence, Key
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case
 
@@ -72,13 +73,22 @@ class EventCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """A case that has a count and a time; `ratio`: its time over what the model without its kind of probe estimates."""
+class Point:
+    """A case that has a count and a time, as a model is fitted to it."""
 
     kind: str
     counted: EventCount
     timed: Number
-    ratio: float | None = None
+
+
+class Calibration(NamedTuple):
+    """A case that a model was fitted to; `ratio`: its time over what the model without its kind of probe estimates."""
+
+    kind: str
+    tracer: str
+    case: str
+    has_exceptions: bool
+    ratio: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +154,35 @@ class Models:
         found: dict[bool, list[float]] = {False: [], True: []}
         for one in (one for model in self.by_machine.values() for one in model.calibrations):
             if one.ratio is not None:
-                found[one.counted.has_exceptions].append(one.ratio)
+                found[one.has_exceptions].append(one.ratio)
         return found
 
-    def calibrated(self, machine: str, tracer: str) -> tuple[Number, ...]:
-        """The times that say how long instructions take on a machine: those of a tracer, or else all."""
+    def calibrated(self, machine: str, tracer: str) -> list[Key]:
+        """Which costs say how long instructions take on a machine: those of a tracer, or else all."""
         model = self.by_machine.get(machine)
-        every = tuple(one.timed for one in model.calibrations) if model else ()
-        return tuple(one for one in every if one.tracer == tracer) or every
+        every = [(machine, one.tracer, one.case) for one in model.calibrations] if model else []
+        return [key for key in every if key[1] == tracer] or every
 
 
 def models(found: Evidence) -> Models:
-    """What the evidence says: of each machine with enough cases that have a count and a time."""
+    """What the evidence says: of each machine with enough cases that have a count and a time.
+
+    They are kept, because the interval of any estimate is from the models of all machines.
+    """
+    made = json.loads(found.keep(lambda: _fitted_to(found)))
+    return Models(
+        {
+            machine: Model(instruction_ns, breakpoint_ns, step_ns, tuple(map(Calibration._make, fitted)))
+            for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in made
+        }
+    )
+
+
+def _fitted_to(found: Evidence) -> bytes:
+    """Each machine that has a model, with its times and its calibrations, as JSON."""
     every = {machine: list(calibrations(found, machine)) for machine in found.machines}
-    return Models({machine: _model(points) for machine, points in every.items() if len(points) >= FEWEST_POINTS})
+    made = [(machine, *_model(points)) for machine, points in every.items() if len(points) >= FEWEST_POINTS]
+    return json.dumps(made).encode()
 
 
 def counted_as(case: Case, number: Number, mechanism: str | None = None) -> EventCount:
@@ -166,7 +191,7 @@ def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Even
     return EventCount(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
 
 
-def calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
+def calibrations(found: Evidence, machine: str) -> Iterator[Point]:
     """Each clear cost that was counted too, where the probe was made the same way."""
     for tracer, costs in found.by_tracer(machine).items():
         for case_id, timed in costs.items():
@@ -175,7 +200,7 @@ def calibrations(found: Evidence, machine: str) -> Iterator[Calibration]:
                 continue
             one = counted(found, machine, tracer, case)
             if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
-                yield Calibration(case.probe, counted_as(case, one), timed)
+                yield Point(case.probe, counted_as(case, one), timed)
 
 
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
@@ -185,16 +210,20 @@ def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
     return mechanism_of(case, one) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
 
 
-def _model(points: Sequence[Calibration]) -> Model:
-    """Fitted to all points, each with its ratio where it was left out with its kind."""
+def _model(points: Sequence[Point]) -> tuple[list[float], list[Calibration]]:
+    """The times fitted to all points, and each point with its ratio where it was left out with its kind."""
     kinds = sorted({one.kind for one in points})
     without = {kind: _fitted([one for one in points if one.kind != kind]) for kind in kinds}
-    judged = (replace(one, ratio=_ratio(one, without[one.kind])) for one in points)
-    instruction_ns, breakpoint_ns, step_ns = map(float, _fitted(points))
-    return Model(instruction_ns, breakpoint_ns, step_ns, tuple(judged))
+    judged = [
+        Calibration(
+            one.kind, one.timed.tracer, one.timed.case, one.counted.has_exceptions, _ratio(one, without[one.kind])
+        )
+        for one in points
+    ]
+    return list(map(float, _fitted(points))), judged
 
 
-def _ratio(left_out: Calibration, times: Array) -> float | None:
+def _ratio(left_out: Point, times: Array) -> float | None:
     """None where the others tell nothing of an exception that this one has."""
     terms = np.array(left_out.counted.terms)
     if np.any((terms > 0) & (times <= LEAST_TERM_NS)):
@@ -202,7 +231,7 @@ def _ratio(left_out: Calibration, times: Array) -> float | None:
     return left_out.timed.known_cost.value / float(terms @ times)
 
 
-def _fitted(points: Sequence[Calibration]) -> Array:
+def _fitted(points: Sequence[Point]) -> Array:
     """ns for an instruction, a breakpoint and a step; the least where no point has one."""
     terms = np.array([one.counted.terms for one in points], dtype=float)
     measured = np.array([one.timed.known_cost.value for one in points])

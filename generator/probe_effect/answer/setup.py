@@ -64,7 +64,7 @@ class Setup:
     @cached_property
     def calibrated(self) -> tuple[Number, ...]:
         """The times that say how long instructions take there."""
-        return self.found.models.calibrated(self.machine, self.tracer)
+        return tuple(self.found.costs[key] for key in self.found.models.calibrated(self.machine, self.tracer))
 
     def bases(self, kind: str, mechanism: str | None) -> list[Fired]:
         """The cases with a cost that stand for a kind of probe; where a mechanism is asked for, of that alone.

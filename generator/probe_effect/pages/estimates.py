@@ -84,7 +84,7 @@ def write(found: Evidence) -> str:
 
 
 def _label(found: Evidence, machine: str) -> str:
-    return names.machine_label(found.models.by_machine[machine].calibrations[0].timed.submission)
+    return names.machine_label(found.costs[found.models.calibrated(machine, "")[0]].submission)
 
 
 def _sentence(models: Models, *, has_exceptions: bool) -> str:
