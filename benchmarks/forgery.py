@@ -5,20 +5,22 @@ Usage: .venv/bin/python -m benchmarks.forgery [--number N] [--write] (`--write` 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 from benchmarks.forged import FORGERIES, other_of_suite
-from benchmarks.honest import DATA, SEED, Given, committed, honest
+from benchmarks.honest import DATA, SEED, Given, committed, honest, suites
 
 from probe_effect.checks import alike, machine_facts, signs
 from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.checks.run import SIGNS
+from probe_effect.checks.traces import Traces, traces_of
 from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:
@@ -28,34 +30,33 @@ METHOD = Path(__file__).resolve().parent.parent / "METHOD.md"
 BEGIN, END = "<!-- benchmarks/forgery.py -->", "<!-- end -->"
 
 
-def traces(given: Given) -> alike.Traces:
+def traces(given: Given) -> Traces:
     """As `check` has it."""
-    return alike.Traces(given.document, given.rows, given.suite)
+    return traces_of(given.document, given.rows)
 
 
-def signs_of(given: Given, others: Iterable[alike.Traces]) -> set[str]:
+def signs_of(given: Given, others: Iterable[Traces]) -> set[str]:
     """Every sign that it was not measured, of its own files and beside others of its suite."""
     files = SubmissionFolder(DATA.results / committed()[0].name)  # where a line is looked up, which nobody reads
     checked = CheckedSubmission(files, given.document, given.rows, given.suite)
     rules = (*signs.RULES, *machine_facts.RULES)
     own = {SIGNS[one.id] for one in rules for fault in one.check(checked) if fault.severity == "warning"}
-    mine = traces(given)
     beside = [one for one in others if one.document.run.suite == given.document.run.suite]
-    return own | {sign for other in beside for sign, _ in alike.signs(mine, other, len(beside))}
+    return own | {sign.rule for sign in alike.signs([*beside, traces(given)], {len(beside)}, given.suite)}
 
 
 def of_committed() -> tuple[int, Counter[str], list[float]]:
     """(pairs of one suite, signs found in any, deviations of their noise)."""
-    by_suite: dict[str, list[alike.Traces]] = defaultdict(list)
+    by_suite: dict[str, list[Traces]] = defaultdict(list)
     for given in committed():
         by_suite[given.document.run.suite].append(traces(given))
     found: Counter[str] = Counter()
     deviations, pairs = [], 0
-    for some in by_suite.values():
-        for one, other in combinations(some, 2):
-            pairs += 1
-            found.update(sign for sign, _ in alike.signs(one, other, len(some)))
-            shared = (alike.noise_of_runs(one, other), alike.noise_of_tools(one, other))
+    for suite, some in by_suite.items():
+        pairs += math.comb(len(some), 2)
+        found.update(sign.rule for sign in alike.signs(some, range(len(some)), suites()[suite]))
+        for place, one in enumerate(some):
+            shared = (*alike.noise_of_runs(one, some[:place]), *alike.noise_of_tools(one, some[:place]))
             deviations += [both.deviation for both in shared if both is not None]
     return pairs, found, deviations
 

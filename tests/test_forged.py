@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from itertools import islice
@@ -15,20 +16,26 @@ from benchmarks.forgery import of_committed, signs_of, traces
 from benchmarks.honest import committed, honest
 
 from builders import REAL_DATA, write_samples
-from probe_effect.checks.run import check, check_all
+from probe_effect.checks import alike
+from probe_effect.checks.alike import in_common
+from probe_effect.checks.run import check, check_all, known_suites
 from probe_effect.checks.signs import order_of_seed
 from probe_effect.stats.run_order import SINCE
 from probe_effect.stats.shared_noise import noise_table, shared_noise
 from probe_effect.store.changes_file import CHANGES_FILE
+from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from benchmarks.honest import Given, Visit
 
     from probe_effect.model import Problem
+    from probe_effect.stats.shared_noise import NoiseTable, Shared
+    from probe_effect.store.places import SubmissionFolder
 
 MADE_OF = "amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2"
 
@@ -187,6 +194,84 @@ def test_one_checked_alone_is_compared_with_those_that_began_before_and_after_it
     assert "same-noise" in rules(check([folder], DataFolder(data)), "warning")
 
 
+SUITE = "per-event"
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> DataFolder:
+    """Five honest submissions of one suite, and a forged one among them, by time; nothing is known of them yet."""
+    data = DataFolder(tmp_path / "many", Kept(tmp_path / "kept"))
+    copy(REAL_DATA / "suites" / SUITE, data.root / "suites" / SUITE)
+    for visit in islice((one for one in honest(seed=7) if one.like.document.run.suite == SUITE), 5):
+        write(data.root, visit.given())
+    write(data.root, forged("times jittered by 0.5 %, row by row"))
+    copy(REAL_DATA / "results" / MADE_OF, data.root / "results" / MADE_OF)
+    return data
+
+
+def found_in(data: DataFolder, checked: Sequence[SubmissionFolder], kept: Kept) -> dict[str, list[tuple[str, str]]]:
+    """What `checked` have in common with all, by their ids."""
+    common = in_common(data.submissions(), checked, known_suites(data), kept)
+    return {files.id: common[files.folder] for files in checked if files.folder in common}
+
+
+@pytest.fixture
+def laid(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """With how many others each table of noise has been laid beside since the test began."""
+    numbers: list[int] = []
+
+    def counted(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
+        numbers.append(len(others))
+        return shared_noise(one, others, width)
+
+    monkeypatch.setattr(alike, "shared_noise", counted)
+    return numbers
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_one_that_is_added_anywhere_is_all_that_is_laid_beside_the_others(
+    many: DataFolder, laid: list[int], place: int
+) -> None:
+    everything = many.submissions()
+    wanted = found_in(many, everything, NOWHERE)
+    assert len(wanted) == 2
+    added = everything[place]
+    away = many.root / "away"
+    added.folder.rename(away)
+    found_in(many, many.submissions(), many.kept)
+    away.rename(added.folder)
+    laid.clear()
+    alone = found_in(many, [added], many.kept)
+    assert alone == {id_: common for id_, common in wanted.items() if id_ == added.id}
+    assert sum(laid) == 2 * 6  # tables of two kinds, and six others
+    laid.clear()
+    assert found_in(many, everything, many.kept) == wanted
+    assert laid == []
+
+
+def test_what_was_found_stays_true_when_another_is_taken_away_or_changed(many: DataFolder, laid: list[int]) -> None:
+    everything = many.submissions()
+    found_in(many, everything, many.kept)
+    forged_one, original_one = (one for one in everything if one.id in found_in(many, everything, many.kept))
+    gone = next(one for one in everything if one.id not in (forged_one.id, original_one.id))
+    gone.samples.unlink()
+    laid.clear()
+    rest = found_in(many, many.submissions(), many.kept)
+    assert laid == []
+    assert rest == found_in(many, many.submissions(), NOWHERE)
+    assert set(rest) == {forged_one.id, original_one.id}
+    original_one.samples.write_bytes(gone.machine_file.read_bytes())
+    assert found_in(many, many.submissions(), many.kept) == found_in(many, many.submissions(), NOWHERE)
+
+
+def test_one_checked_alone_does_not_pass_for_all_having_been_laid_beside_each_other(many: DataFolder) -> None:
+    everything = many.submissions()
+    wanted = found_in(many, everything, NOWHERE)
+    for one in everything:
+        assert found_in(many, [one], many.kept) == {id_: common for id_, common in wanted.items() if id_ == one.id}
+    assert found_in(many, everything, many.kept) == wanted
+
+
 def test_a_maintainer_accepts_it_with_a_reason(data: Path) -> None:
     folder = write(data, forged("times jittered by 0.5 %, row by row"))
     name = f"{folder.parent.name}/{folder.name}"
@@ -210,9 +295,9 @@ def shared(one: np.ndarray, other: np.ndarray) -> float:
     tables = [
         noise_table({row: dict(enumerate(map(float, of))) for row, of in enumerate(some)}, 10) for some in (one, other)
     ]
-    found = shared_noise(tables[0], tables[1], 1.3)
+    (found,) = shared_noise(tables[0], tables[1:], 1.3)
     assert found is not None
-    return found.chance(100)
+    return found.chance * 100
 
 
 def test_unrelated_noise_shares_nothing_and_a_copy_in_any_order_and_scale_everything() -> None:
@@ -224,10 +309,33 @@ def test_unrelated_noise_shares_nothing_and_a_copy_in_any_order_and_scale_everyt
     assert shared(one, one[:, random.permutation(10)]) < 1e-3
 
 
+def test_many_tables_at_once_give_what_each_gives_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they have other rows and blocks, and where they are more than are laid beside each other at once."""
+    random = np.random.default_rng(4)
+    sizes = [(40, 12), (30, 20), (12, 5), (3, 12), (40, 3), (0, 0)]
+    tables = [
+        noise_table({row: dict(enumerate(map(float, of))) for row, of in enumerate(random.normal(size=size))}, size[1])
+        for size in sizes
+    ]
+    for one in tables:
+        alone = [found for other in tables for found in shared_noise(one, [other], 1.3)]
+        assert shared_noise(one, tables, 1.3) == [found and same(found) for found in alone]
+        with monkeypatch.context() as patch:
+            patch.setattr("probe_effect.stats.shared_noise.MOST_CELLS", 1000)
+            assert shared_noise(one, tables, 1.3) == [found and same(found) for found in alone]
+
+
+def same(found: Shared) -> Shared:
+    """The same but for what the order of sums changes."""
+    deviation, correlation = (pytest.approx(one, rel=1e-9) for one in (found.deviation, found.correlation))
+    return replace(found, deviation=deviation, correlation=correlation)
+
+
 def test_too_few_values_say_nothing() -> None:
     few = noise_table({"a": {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0}}, 4)
-    assert shared_noise(few, few, 1.3) is None
-    assert shared_noise(few, noise_table({}, 4), 1.3) is None
+    nothing = noise_table({}, 4)
+    assert shared_noise(few, [few, nothing], 1.3) == [None, None]
+    assert shared_noise(nothing, [few, nothing], 1.3) == [None, None]
 
 
 def test_a_run_that_claims_more_blocks_than_there_can_be_is_no_reason_to_make_room_for_them() -> None:

@@ -7,27 +7,27 @@ nothing of a machine's speed and never comes twice.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from probe_effect.checks.signs import has_fixed_operations
+from probe_effect.checks.traces import read_traces
 from probe_effect.reduce.reading import code, content_digest
-from probe_effect.stats.shared_noise import noise_table, shared_noise
+from probe_effect.stats.shared_noise import shared_noise
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.model import Sample
-    from probe_effect.stats.shared_noise import NoiseTable, Shared
+    from probe_effect.checks.traces import Traces
+    from probe_effect.stats.shared_noise import Shared
     from probe_effect.store.kept import Kept
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import SubmissionFolder
@@ -49,59 +49,28 @@ WIDTH_OF_RUNS, WIDTH_OF_TOOLS = 1.3, 2.2
 """By which the noise of unrelated submissions deviates more than that of independent values: the four values of a
 tracer's run go with each other. `benchmarks/forgery.py` prints what the committed submissions give."""
 
-OF_RUNS = ("wall_ns",)
-OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")
-SINGLE = ("wall_ns", "attach_ns", "detach_ns")
 
+class Sign(NamedTuple):
+    """What two submissions of one suite have in common that two measurements have not."""
 
-@dataclass(frozen=True)
-class Traces:
-    """What a copy of a submission would keep of it."""
+    later: int
+    """The place of the one that began later, and that of the other, among all that were laid beside each other."""
+    earlier: int
+    rule: str
+    words: str
+    """With `{other}` and `{chance}` in place of both."""
+    chance: float = 0.0
+    """Of so much in common between two unrelated ones."""
 
-    document: MachineFile
-    rows: Sequence[Sample]
-    suite: Suite | None
+    @property
+    def overall(self) -> float:
+        """The same chance between the later one and any of those before it."""
+        return min(1.0, self.chance * self.later)
 
-    @cached_property
-    def order(self) -> tuple[str, ...]:
-        """What ran, in order."""
-        return tuple(f"{row.case} {row.tracer} {row.level}" for row in self.rows)
-
-    @cached_property
-    def operations(self) -> Mapping[Hashable, int]:
-        """How many a run of each case has; nothing where the suite says it."""
-        if has_fixed_operations(self.suite):
-            return {}
-        runs = (row for row in self.rows if row.status == "ok" and row.arm != "check")
-        return {(row.case, row.tracer, row.level): row.operations or row.events or 0 for row in runs}
-
-    @cached_property
-    def times(self) -> frozenset[tuple[str, int]]:
-        """Each time of a clock, by its column."""
-        return frozenset((name, time) for row in self.rows for name in SINGLE if (time := getattr(row, name)))
-
-    @cached_property
-    def of_runs(self) -> NoiseTable:
-        """The noise of the workload's times."""
-        return self._noise(OF_RUNS)
-
-    @cached_property
-    def of_tools(self) -> NoiseTable:
-        """The noise of what the tracers took."""
-        return self._noise(OF_TOOLS)
-
-    def _noise(self, columns: Sequence[str]) -> NoiseTable:
-        values: dict[Hashable, dict[int, float]] = defaultdict(dict)
-        blocks = self.document.run.blocks
-        for row in self.rows:
-            if row.status != "ok" or row.arm == "check" or row.block >= blocks:
-                continue
-            for name in columns:
-                if value := getattr(row, name):
-                    own = (row.case, row.tracer, row.level, name)
-                    is_second = row.block in values[*own, False]  # a block has two baselines
-                    values[*own, is_second][row.block] = value
-        return noise_table(values, blocks)
+    def beside(self, other: str) -> str:
+        """The words, with the other's id."""
+        shown = f"{self.overall:.0e}" if self.chance > 0 else "below 1e-300"
+        return self.words.replace("{chance}", shown).replace("{other}", printable(other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +81,10 @@ class Known:
     document: MachineFile
     digest: str
 
-    def traces(self, suite: Suite | None) -> Traces:
-        """What a copy would keep of it; its rows are read."""
-        return Traces(self.document, read_samples(self.files.samples, self.files.id)[0], suite)
+    @property
+    def name(self) -> str:
+        """What makes it the same submission in another check."""
+        return f"{self.files.id} {self.digest}"
 
 
 def in_common(
@@ -125,8 +95,8 @@ def in_common(
 ) -> Mapping[Path, list[tuple[str, str]]]:
     """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
 
-    Each is compared with those that began before it, once, and what was found is kept. Two of which neither is
-    `checked` are not compared where that is not known already: so the check of one grows with the others' number alone.
+    Two are laid beside each other once, as what was found is kept. Two of which neither is `checked` are not where
+    that is not known already: so the check of one grows with the others' number alone.
     """
     asked = {one.folder.resolve() for one in checked}
     by_suite: dict[str, list[Known]] = defaultdict(list)
@@ -137,68 +107,105 @@ def in_common(
             by_suite[document.run.suite].append(Known(files, document, digest))
     found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
     for name, some in by_suite.items():
-        for one, other, sign, words in _of_suite(some, asked, suites.get(name), kept):
-            for own, beside in ((one, other), (other, one)):
-                found[own.folder].append((sign, words.replace("{other}", printable(beside.id))))
+        in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
+        for sign in _of_suite(in_time, asked, suites.get(name), kept):
+            both = in_time[sign.later].files, in_time[sign.earlier].files
+            for own, beside in (both, both[::-1]):
+                found[own.folder].append((sign.rule, sign.beside(beside.id)))
     return found
 
 
-def _of_suite(
-    some: Sequence[Known], asked: Collection[Path], suite: Suite | None, kept: Kept
-) -> Iterator[tuple[SubmissionFolder, SubmissionFolder, str, str]]:
-    """(a submission, one that began before it, rule, what both have in common)."""
-    in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
-    is_asked = [one.files.folder in asked for one in in_time]
-    traces = cache(lambda place: in_time[place].traces(suite))
-    before = hashlib.sha256(f"{code()} {code_version('checks')}".encode())
-    for place, own in enumerate(in_time):
-        name = f"{own.files.id} {own.digest}"
-        made_from = ("alike", before.hexdigest(), name, str(has_fixed_operations(suite)))
-        if is_asked[place]:
-            found = kept.made(partial(_beside, place, range(place), traces), *made_from)
-        else:
-            found = kept.get(*made_from) or _beside(place, [one for one in range(place) if is_asked[one]], traces)
-        for earlier, sign, words in json.loads(found):
-            yield own.files, in_time[earlier].files, sign, words
-        before.update(name.encode())
+def _of_suite(in_time: Sequence[Known], asked: Collection[Path], suite: Suite | None, kept: Kept) -> Iterator[Sign]:
+    """What those of one suite have in common.
+
+    One entry names all that were laid beside each other, by what is in them, and all signs that any two of these have:
+    that stays true whatever is added or taken away, so one that is new is all that has to be laid beside the others.
+    """
+    places = {one.name: place for place, one in enumerate(in_time)}
+    made_from = (
+        "alike",
+        code(),
+        code_version("checks"),
+        in_time[0].document.run.suite,
+        str(has_fixed_operations(suite)),
+    )
+    laid, signs = json.loads(kept.get(*made_from) or "[[], []]")
+    new = {places[name] for name in places.keys() - set(laid)}
+    found = [Sign(places[one], places[other], *sign) for one, other, *sign in signs if {one, other} <= places.keys()]
+    wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
+    is_whole = new <= wanted
+    if new and wanted:
+        traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
+        found = [*(found if is_whole else ()), *_possible(traces, new if is_whole else wanted, suite)]
+    if new and is_whole:
+        named = [(in_time[later].name, in_time[earlier].name, *sign) for later, earlier, *sign in found]
+        kept.put(json.dumps([list(places), named]).encode(), *made_from)
+    return _sure(sorted(found, key=lambda sign: sign[:2]))
 
 
-def _beside(place: int, others: Iterable[int], traces: Callable[[int], Traces]) -> bytes:
-    """The signs of a submission beside some that began before it, as JSON; it is one of `place` pairs."""
-    found = [(earlier, *sign) for earlier in others for sign in signs(traces(place), traces(earlier), place)]
-    return json.dumps(found).encode()
-
-
-def signs(one: Traces, other: Traces, others: int) -> Iterator[tuple[str, str]]:
-    """(rule, what two submissions of one suite have in common that two measurements have not).
+def signs(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
+    """What any two submissions of a suite, of which one is `new`, have in common that two measurements have not.
 
     Args:
-        others: with how many `one` is compared.
+        in_time: the submissions, in the order in which they began.
+        new: places of some of them.
     """
-    for sign in (_same_order, _same_start):
-        yield from sign(one, other)
-    if one.document.run.metric == other.document.run.metric == "time":
-        yield from _same_operations(one, other)
-        yield from _same_times(one, other)
-        yield from _same_noise("same-noise", "times", noise_of_runs(one, other), others)
-        yield from _same_noise("same-tool-noise", "the tracers' times and memory", noise_of_tools(one, other), others)
+    return _sure(_possible(in_time, new, suite))
 
 
-def noise_of_runs(one: Traces, other: Traces) -> Shared | None:
-    """What the noise of two workloads' times has in common."""
-    return shared_noise(one.of_runs, other.of_runs, WIDTH_OF_RUNS)
+def _sure(found: Iterable[Sign]) -> Iterator[Sign]:
+    """Those that no chance gives, over all submissions of the suite."""
+    return (sign for sign in found if sign.overall < LEAST_CHANCE)
 
 
-def noise_of_tools(one: Traces, other: Traces) -> Shared | None:
-    """What the noise of all that the tracers took has in common."""
-    return shared_noise(one.of_tools, other.of_tools, WIDTH_OF_TOOLS)
+def _possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
+    """The signs of all pairs with one that is new, and what would be a sign if there were no others."""
+    times = _common_times(in_time)
+    for later, one in enumerate(in_time):
+        places = range(later) if later in new else [place for place in sorted(new) if place < later]
+        others = [in_time[place] for place in places]
+        noise = zip(noise_of_runs(one, others), noise_of_tools(one, others), strict=True)
+        for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
+            found = [
+                *_same_order(one, other),
+                *_same_start(one, other),
+                *(() if has_fixed_operations(suite) else _same_operations(one, other)),
+                *_same_times(one, other, times[later, earlier]),
+                *_same_noise("same-noise", "times", of_runs),
+                *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
+            ]
+            yield from (Sign(later, earlier, *sign) for sign in found)
+
+
+def noise_of_runs(one: Traces, others: Sequence[Traces]) -> list[Shared | None]:
+    """What the noise of a workload's times has in common with that of others."""
+    return shared_noise(one.of_runs, [other.of_runs for other in others], WIDTH_OF_RUNS)
+
+
+def noise_of_tools(one: Traces, others: Sequence[Traces]) -> list[Shared | None]:
+    """What the noise of all that the tracers took has in common with that of others."""
+    return shared_noise(one.of_tools, [other.of_tools for other in others], WIDTH_OF_TOOLS)
+
+
+def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
+    """How many single times two have in common, by their places, that of the later one first: all sorted together."""
+    times = np.concatenate([one.times for one in in_time])
+    places = np.repeat(np.arange(len(in_time)), [len(one.times) for one in in_time])
+    order = np.argsort(times, kind="stable")
+    times, places = times[order], places[order]
+    found: Counter[tuple[int, int]] = Counter()
+    step = 1  # of a time that stands in three submissions, each pair
+    while (same := np.flatnonzero(times[step:] == times[:-step])).size:
+        found.update(zip(places[same + step].tolist(), places[same].tolist(), strict=True))
+        step += 1
+    return found
 
 
 def _same_order(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
     if one.document.run.seed == other.document.run.seed:
         yield "same-order", f"seed {one.document.run.seed} is that of {{other}} too"
-    elif len(one.order) >= LEAST_RUNS and one.order == other.order:
-        yield "same-order", f"all {len(one.order)} runs stand in the order of {{other}}, which has another seed"
+    elif one.runs >= LEAST_RUNS and one.order == other.order:
+        yield "same-order", f"all {one.runs} runs stand in the order of {{other}}, which has another seed"
 
 
 def _same_start(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
@@ -216,15 +223,13 @@ def _same_operations(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
         yield "same-operations", f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
 
 
-def _same_times(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    same = len(one.times & other.times)
+def _same_times(one: Traces, other: Traces, same: int) -> Iterator[tuple[str, str]]:
     least = min(len(one.times), len(other.times))
     if same >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
         yield "same-times", f"{same} of {least} times stand in {{other}} too, to the nanosecond"
 
 
-def _same_noise(rule: str, what: str, shared: Shared | None, others: int) -> Iterator[tuple[str, str]]:
-    if shared is not None and (chance := shared.chance(others)) < LEAST_CHANCE:
-        shown = f"{chance:.0e}" if chance > 0 else "below 1e-300"
+def _same_noise(rule: str, what: str, shared: Shared | None) -> Iterator[tuple[str, str, float]]:
+    if shared is not None and shared.chance < LEAST_CHANCE:
         words = f"the noise of {what} goes with that of {{other}}: correlation {shared.correlation:.2f} of"
-        yield rule, f"{words} {shared.values} values, probability {shown}"
+        yield rule, f"{words} {shared.values} values, probability {{chance}}", shared.chance

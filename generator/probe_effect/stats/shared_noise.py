@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,7 +47,7 @@ LIMIT = 0.999
 
 @dataclass(frozen=True, slots=True)
 class NoiseTable:
-    """Ranked noise: (rows, blocks) float64 of mean 0; not a number where there is no value."""
+    """Ranked noise: (rows, blocks) float64 of mean 0; 0 where there is no value."""
 
     rows: tuple[Hashable, ...]
     values: Floats
@@ -66,9 +66,10 @@ class Shared:
     tried: int
     """Ways in which the tables were laid beside each other."""
 
-    def chance(self, tables: int) -> float:
-        """Of so great a deviation in any of so many pairs of unrelated tables (Bonferroni)."""
-        return min(1.0, 0.5 * math.erfc(self.deviation / math.sqrt(2)) * self.tried * max(1, tables))
+    @property
+    def chance(self) -> float:
+        """Of so great a deviation of two unrelated tables; of many, so many times as much (Bonferroni)."""
+        return 0.5 * math.erfc(self.deviation / math.sqrt(2)) * self.tried
 
 
 def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> NoiseTable:
@@ -86,32 +87,70 @@ def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> 
         known = np.isfinite(table)
         sums = np.where(known, table, 0).sum(axis=0)
         table -= sums / np.maximum(1, known.sum(axis=0))
-    return NoiseTable(tuple(rows), table)
+    return NoiseTable(tuple(rows), np.nan_to_num(table))
 
 
-def shared_noise(one: NoiseTable, other: NoiseTable, width: float) -> Shared | None:
-    """What two tables have in common; None where they share too few values to say.
+def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
+    """What a table has in common with each of some others; None where the two share too few values to say.
 
     Args:
         width: by which deviations of unrelated tables are wider than a standard normal, because the values of a run
             are not independent of each other.
     """
-    places = {name: place for place, name in enumerate(other.rows)}
-    common = [(place, places[name]) for place, name in enumerate(one.rows) if name in places]
-    if not common:
-        return None
-    mine, theirs = (
-        np.nan_to_num(table.values[list(which)])
-        for table, which in zip((one, other), zip(*common, strict=True), strict=True)
-    )
-    blocks = min(mine.shape[1], theirs.shape[1])
-    rows = _moments(mine[:, :blocks], theirs[:, :blocks])
-    whole = _deviations(rows.sum(axis=0, keepdims=True), LEAST_VALUES)
-    if not whole:
-        return None
-    found = [*whole, *_deviations(rows, LEAST_IN_ROW), *_out_of_step(mine, theirs, width)]
-    best = max(found)
-    return Shared(best[0] / width, best[1], best[2], len(found))
+    if not one.rows:
+        return [None] * len(others)
+    largest = len(one.rows) * max((other.values.shape[1] for other in others), default=1)
+    step = max(1, MOST_CELLS // max(1, largest))  # so that what is laid beside each other is no larger than a table
+    return [
+        found
+        for start in range(0, len(others), step)
+        for found in _beside(one, _laid_beside(one, others[start : start + step]), width)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Some tables side by side, in the rows of another: all blocks of the first, then all of the second, and so on."""
+
+    values: Floats
+    """(rows, blocks of all)."""
+    has: NDArray[np.bool_]
+    """(rows, tables): whether the table has the row."""
+    blocks: NDArray[np.int64]
+    """Of each table."""
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The place of each table's first block."""
+        return np.cumsum(self.blocks) - self.blocks
+
+
+def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
+    """Some tables in the rows of `one`. One without blocks is given an empty block, as each has to have its place."""
+    places = {name: place for place, name in enumerate(one.rows)}
+    blocks = np.array([max(1, other.values.shape[1]) for other in others])
+    values, has = np.zeros((len(places), blocks.sum())), np.zeros((len(places), len(others)), dtype=bool)
+    for which, (other, end) in enumerate(zip(others, np.cumsum(blocks), strict=True)):
+        common = [(places[name], place) for place, name in enumerate(other.rows) if name in places]
+        if common:
+            to, of = map(list, zip(*common, strict=True))
+            values[to, end - blocks[which] : end] = other.values[of]
+            has[to, which] = True
+    return _Others(values, has, blocks)
+
+
+def _beside(one: NoiseTable, others: _Others, width: float) -> list[Shared | None]:
+    rows = _moments(one.values, others)
+    whole = _deviations(rows.sum(axis=1, keepdims=True), LEAST_VALUES)
+    found = np.concatenate([whole, _deviations(rows, LEAST_IN_ROW), _out_of_step(one.values, others, width)], axis=1)
+    tried = np.isfinite(found[0])
+    best = found[:, np.where(tried, found[0], -np.inf).argmax(axis=0), np.arange(found.shape[2])]
+    return [
+        Shared(deviation / width, ratio, int(number), ways) if is_known else None
+        for (deviation, ratio, number), ways, is_known in zip(
+            best.T.tolist(), tried.sum(axis=0).tolist(), tried[0].tolist(), strict=True
+        )
+    ]
 
 
 def _scores(values: Floats) -> Floats:
@@ -121,35 +160,39 @@ def _scores(values: Floats) -> Floats:
     return ((ends - counts / 2) / len(values) - 0.5)[which]
 
 
-def _moments(one: Floats, other: Floats) -> Floats:
-    """Of each row: how many values both have, the sums of their squares, and that of their products.
+def _moments(one: Floats, others: _Others) -> Floats:
+    """(4, rows, tables): how many values both have, the sums of their squares, and that of their products."""
+    first = np.zeros((len(one), max(one.shape[1], others.blocks.max())))
+    first[:, : one.shape[1]] = one
+    block = np.arange(others.values.shape[1]) - np.repeat(others.starts, others.blocks)
+    first, second = first[:, block], others.values
+    there, here = first != 0, second != 0
+    parts = (1.0 * (there & here), first**2 * here, second**2 * there, first * second)
+    return np.stack([np.add.reduceat(part, others.starts, axis=1) for part in parts])
 
-    A value of 0 is taken as missing.
-    """
-    there = (one != 0) & (other != 0)
-    first, second = one * there, other * there
-    return np.stack(
-        [there.sum(axis=1), (first**2).sum(axis=1), (second**2).sum(axis=1), (first * second).sum(axis=1)], 1
-    )
 
-
-def _deviations(moments: Floats, least: int) -> list[tuple[float, float, int]]:
-    """(Fisher's z in its standard deviations, correlation, values) of each row with at least so many values."""
-    number, first, second, both = moments[moments[:, 0] >= least].T
+def _deviations(moments: Floats, least: int) -> Floats:
+    """(3, rows, tables): Fisher's z in its standard deviations, correlation, values; not a number below `least`."""
+    number, first, second, both = np.where(moments[0] >= least, moments, np.nan)
     ratio = both / np.sqrt(first * second)
-    z = np.arctanh(np.clip(ratio, -LIMIT, LIMIT)) * np.sqrt(number - 3)
-    return list(zip(z.tolist(), ratio.tolist(), number.astype(int).tolist(), strict=True))
+    return np.stack([_z(ratio) * np.sqrt(number - 3), ratio, number])
 
 
-def _out_of_step(one: Floats, other: Floats, width: float) -> list[tuple[float, float, int]]:
-    """The same of blocks, each beside that of the other table which it is most like."""
-    if len(one) < LEAST_VALUES / 2 or min(one.shape[1], other.shape[1]) < LEAST_BLOCKS:
-        return []
-    sizes = np.outer(np.linalg.norm(one, axis=0), np.linalg.norm(other, axis=0))
-    ratios = np.divide(one.T @ other, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    z = np.arctanh(np.clip(ratios, -LIMIT, LIMIT)) * math.sqrt(len(one) - 3)
-    number = z.shape[1]
-    expected = NormalDist().inv_cdf((number - 0.375) / (number + 0.25))
-    best = z.max(axis=1)
-    deviation = float(np.sum(best / width - expected)) / (OF_GREATEST * math.sqrt(len(best))) * width
-    return [(deviation, float(ratios.max(axis=1).mean()), one.size)]
+def _out_of_step(one: Floats, others: _Others, width: float) -> Floats:
+    """The same (3, 1, tables) of blocks, each beside that of the other table which it is most like."""
+    own, rows = one.shape[1], others.has.sum(axis=0)
+    norms = np.sqrt((one**2).T @ others.has).repeat(others.blocks, axis=1)
+    sizes = norms * np.sqrt((others.values**2).sum(axis=0))
+    ratios = np.divide(one.T @ others.values, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    best = np.maximum.reduceat(ratios, others.starts, axis=1)
+    z = _z(best) * np.sqrt(np.maximum(0, rows - 3))
+    expected = [NormalDist().inv_cdf((number - 0.375) / (number + 0.25)) for number in others.blocks.tolist()]
+    deviation = (z / width - expected).sum(axis=0) / (OF_GREATEST * math.sqrt(own)) * width
+    found = np.stack([deviation, best.mean(axis=0), rows * float(own)])
+    is_enough = (rows >= LEAST_VALUES / 2) & (np.minimum(own, others.blocks) >= LEAST_BLOCKS)
+    return np.where(is_enough, found, np.nan)[:, np.newaxis]
+
+
+def _z(ratio: Floats) -> Floats:
+    """Fisher's z of a correlation."""
+    return np.arctanh(np.clip(ratio, -LIMIT, LIMIT))

@@ -1,0 +1,124 @@
+"""What a copy of a submission would keep of it: read from its rows once, and kept as one small entry.
+
+Laying a submission beside a thousand others then opens an entry of each, and no rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.checks.layout import MAX_BLOCKS
+from probe_effect.reduce.reading import code
+from probe_effect.stats.shared_noise import NoiseTable, noise_table
+from probe_effect.store.kept import code_version
+from probe_effect.store.samples import read_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from probe_effect.model import Sample
+    from probe_effect.store.kept import Kept
+    from probe_effect.store.machine_file import MachineFile
+    from probe_effect.store.places import SubmissionFolder
+
+OF_RUNS = ("wall_ns",)
+OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")
+SINGLE = ("wall_ns", "attach_ns", "detach_ns")
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a copy would keep; of a submission that counts instructions, only its order."""
+
+    document: MachineFile
+    runs: int
+    order: str
+    """A digest of what ran, in order."""
+    operations: Mapping[str, int]
+    """How many a run of each case has."""
+    times: NDArray[np.int64]
+    """Each time of a clock once: its ns, times the number of columns, plus its column."""
+    of_runs: NoiseTable
+    """The noise of the workload's times."""
+    of_tools: NoiseTable
+    """The noise of what the tracers took."""
+
+
+def read_traces(files: SubmissionFolder, document: MachineFile, digest: str, kept: Kept) -> Traces:
+    """The traces of a submission; its rows are read only where its traces are not kept.
+
+    Args:
+        digest: of its files (`content_digest`).
+    """
+
+    def make() -> bytes:
+        return _packed(traces_of(document, read_samples(files.samples, files.id)[0]))
+
+    return _unpacked(document, kept.made(make, *_made_from(digest)))
+
+
+def keep_traces(document: MachineFile, rows: Sequence[Sample], digest: str, kept: Kept) -> None:
+    """Keep the traces of a submission whose rows were read for something else."""
+    kept.made(lambda: _packed(traces_of(document, rows)), *_made_from(digest))
+
+
+def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
+    """The traces in the rows of a submission."""
+    order = hashlib.sha256("\n".join(f"{row.case} {row.tracer} {row.level}" for row in rows).encode()).hexdigest()
+    timed = rows if document.run.metric == "time" else ()
+    counted = [row for row in timed if row.status == "ok" and row.arm != "check"]
+    times = {
+        time * len(SINGLE) + column
+        for row in timed
+        for column, name in enumerate(SINGLE)
+        if (time := getattr(row, name))
+    }
+    return Traces(
+        document,
+        len(rows),
+        order,
+        {f"{row.case} {row.tracer} {row.level}": row.operations or row.events or 0 for row in counted},
+        np.array(sorted(times), dtype=np.int64),
+        _noise(counted, OF_RUNS, document.run.blocks),
+        _noise(counted, OF_TOOLS, document.run.blocks),
+    )
+
+
+def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> NoiseTable:
+    """That of some columns; nothing of a run that is refused because it has too many blocks."""
+    values: dict[Hashable, dict[int, float]] = defaultdict(dict)
+    for row in rows if blocks <= MAX_BLOCKS else ():
+        if row.block >= blocks:
+            continue
+        for name in columns:
+            if value := getattr(row, name):
+                own = f"{row.case} {row.tracer} {row.level} {name}"
+                is_second = row.block in values[own]  # a block has two baselines
+                values[f"{own} again" if is_second else own][row.block] = value
+    return noise_table(values, blocks)
+
+
+def _made_from(digest: str) -> tuple[str, ...]:
+    return ("traces", code(), code_version("checks"), digest)
+
+
+def _packed(traces: Traces) -> bytes:
+    tables = [[table.rows, table.values.tolist()] for table in (traces.of_runs, traces.of_tools)]
+    return json.dumps([traces.runs, traces.order, traces.operations, traces.times.tolist(), tables]).encode()
+
+
+def _unpacked(document: MachineFile, text: bytes) -> Traces:
+    runs, order, operations, times, tables = json.loads(text)
+    of_runs, of_tools = (
+        NoiseTable(tuple(rows), np.array(values, dtype=float).reshape(len(rows), -1) if rows else np.zeros((0, 0)))
+        for rows, values in tables
+    )
+    return Traces(document, runs, order, operations, np.array(times, dtype=np.int64), of_runs, of_tools)
