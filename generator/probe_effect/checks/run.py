@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from probe_effect.checks import (
@@ -28,6 +27,7 @@ from probe_effect.checks import (
     transcripts,
 )
 from probe_effect.checks.rule import CheckedSubmission, Rule
+from probe_effect.checks.traces import read_traces
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
 from probe_effect.numbers.changes import accepted_ids
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.checks.duplicates import RowIndex
-    from probe_effect.reduce.submission import Submission
     from probe_effect.store.kept import Kept
     from probe_effect.store.suite_file import Suite
 
@@ -296,16 +295,16 @@ def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], know
     )
     if digest and (text := kept.get(*made_from)):
         return [Problem(*values) for values in json.loads(text)]
-    found = _check_content(submission, name, known, partial(keep, kept=kept, digest=digest))
+    found = _check_content(submission, name, known, kept, digest)
     if digest and not _errors(found):
         kept.put(json.dumps([astuple(problem) for problem in found]).encode(), *made_from)
     return found
 
 
 def _check_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: Known, keep: Callable[[Submission], None]
+    submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept, digest: str | None
 ) -> list[Problem]:
-    """What is wrong in the files of a submission, held against its suite; its numbers are kept where they are made."""
+    """What is wrong in the files of a submission, held against its suite; what is made of its rows is kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
     times, further = read_histogram(submission.histogram, name("histogram.csv"))
@@ -318,12 +317,14 @@ def _check_content(
     found = _broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += _broken(plan_complete.RULES, checked, name)
+    if digest and kept.folder:
+        read_traces(submission, document, digest, kept, samples)
     if not _errors(found):
         made = reduce(submission, document, with_histograms(samples, times))
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
             found += _broken(plausible_costs.RULES, plausible_costs.JudgedSubmission(checked, made), name)
-        keep(made)
+        keep(made, kept, digest)
     return [*problems, *found]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.checks.layout import MAX_BLOCKS
-from probe_effect.reduce.reading import code
+from probe_effect.reduce.reading import code, content_digest
 from probe_effect.stats.shared_noise import NoiseTable, noise_table
 from probe_effect.store.kept import code_version
 from probe_effect.store.samples import read_samples
@@ -52,22 +52,22 @@ class Traces:
     """The noise of what the tracers took."""
 
 
-def read_traces(files: SubmissionFolder, document: MachineFile, digest: str, kept: Kept) -> Traces:
-    """The traces of a submission; its rows are read only where its traces are not kept.
+def read_traces(
+    files: SubmissionFolder, document: MachineFile, digest: str, kept: Kept, rows: Sequence[Sample] | None = None
+) -> Traces:
+    """The traces of a submission, kept unless its files have changed since they had that digest.
 
     Args:
         digest: of its files (`content_digest`).
+        rows: where they were read already; otherwise they are read only if its traces are not kept.
     """
-
-    def make() -> bytes:
-        return _packed(traces_of(document, read_samples(files.samples, files.id)[0]))
-
-    return _unpacked(document, kept.made(make, *_made_from(digest)))
-
-
-def keep_traces(document: MachineFile, rows: Sequence[Sample], digest: str, kept: Kept) -> None:
-    """Keep the traces of a submission whose rows were read for something else."""
-    kept.made(lambda: _packed(traces_of(document, rows)), *_made_from(digest))
+    made_from = ("traces", code(), code_version("checks"), digest)
+    if text := kept.get(*made_from):
+        return _unpacked(document, text)
+    made = traces_of(document, read_samples(files.samples, files.id)[0] if rows is None else rows)
+    if content_digest(files) == digest:
+        kept.put(_packed(made), *made_from)
+    return made
 
 
 def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
@@ -104,10 +104,6 @@ def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> Noise
                 is_second = row.block in values[own]  # a block has two baselines
                 values[f"{own} again" if is_second else own][row.block] = value
     return noise_table(values, blocks)
-
-
-def _made_from(digest: str) -> tuple[str, ...]:
-    return ("traces", code(), code_version("checks"), digest)
 
 
 def _packed(traces: Traces) -> bytes:
