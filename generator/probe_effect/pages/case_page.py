@@ -23,7 +23,6 @@ from probe_effect.pages import addresses, citing, comparison, estimates, own_use
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.markdown import page
 from probe_effect.store.script_forms import linux_form
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_paths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -109,8 +108,8 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
 def scripts(folder: SuiteFolder, case: Case) -> list[tuple[str, str | None]]:
     """The names of its scripts with the system that each is for, None where it is for all."""
     found: list[tuple[str, str | None]] = []
-    for tool in SCRIPT_SUFFIXES:
-        for path in script_paths(folder.folder, folder.suite, case.id, tool):
+    for paths in folder.by_case[case.id].values():
+        for path in paths:
             own = linux_form(path)
             found += [(path.name, PLAIN_SYSTEM), (own.name, "Linux")] if own else [(path.name, None)]
     return found

@@ -10,7 +10,7 @@ from probe_effect.pages.markdown import page
 from probe_effect.pages.ranges import measured_range
 from probe_effect.pages.source_page import groups, shown
 from probe_effect.pages.submission_page import with_numbers
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, own_headers, script_paths, workload_source
+from probe_effect.store.suite_file import own_headers, workload_source
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
@@ -75,8 +75,7 @@ def _workload(folder: SuiteFolder) -> list[str]:
 def scripts(folder: SuiteFolder, case: Case) -> dict[str, str]:
     """Tool to the address of its script of a case; with the level, where levels have scripts of their own."""
     found = {}
-    for tool in SCRIPT_SUFFIXES:
-        paths = script_paths(folder.folder, folder.suite, case.id, tool)
+    for tool, paths in folder.by_case[case.id].items():
         for path, levels in paths.items():
             label = tool if len(paths) == 1 else f"{tool} {', '.join(levels)}"
             found[label] = f"/scripts/{folder.suite.id}/{path.name}"

@@ -10,7 +10,7 @@ from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_paths
+from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -66,7 +66,7 @@ def versions(catalogue: Catalogue, tool: str) -> list[str]:
 
 def can(catalogue: Catalogue, tool: str) -> list[Case]:
     """The cases that have a script for a tool."""
-    return [case for folder in catalogue.suites for case in folder.suite.cases if _has_script(folder, case, tool)]
+    return [case for folder in catalogue.suites for case in folder.suite.cases if tool in folder.by_case[case.id]]
 
 
 def numbers(catalogue: Catalogue, tool: str) -> int:
@@ -85,7 +85,7 @@ def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | 
     runs = catalogue.numbers.machines().get(machine or "")
     suite = folder.suite.on(runs[0].document.machine.architecture) if runs else folder.suite
     rows = tuple(
-        (case, _row(catalogue, case, tool, machine)) for case in suite.cases if _has_script(folder, case, tool)
+        (case, _row(catalogue, case, tool, machine)) for case in suite.cases if tool in folder.by_case[case.id]
     )
     with_number = dict.fromkeys(tracer for _, row in rows for tracer, one in sorted(row.items()) if one.cost)
     return Table(folder.suite, rows, tuple(with_number))
@@ -98,10 +98,6 @@ def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> Ro
         for one in catalogue.numbers.of_case(case.id)
         if one.submission.machine == machine and names.tool_of(one.tracer) == tool and one.level is None
     }
-
-
-def _has_script(folder: SuiteFolder, case: Case, tool: str) -> bool:
-    return bool(script_paths(folder.folder, folder.suite, case.id, tool))
 
 
 def heads(catalogue: Catalogue, table: Table) -> list[str]:
