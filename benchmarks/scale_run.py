@@ -96,8 +96,11 @@ def steps(said: Said, whole_s: float) -> tuple[tuple[str, float], ...]:
 
 
 def step_name(line: str) -> str:
-    """`charts` for `  12 charts`."""
-    return re.sub(r"^[\d\s]+", "", line).strip() if line.startswith(" ") else "end"
+    """`charts` for `  12 charts`, `numbers` for `  numbers of 116 submissions` and for how far they are."""
+    if not line.startswith(" "):
+        return "end"
+    name = re.sub(r"^[\d\s]+", "", line).strip()
+    return "numbers" if name.startswith(("numbers of", "of ")) else name
 
 
 def git(folder: Path, *words: str) -> str:

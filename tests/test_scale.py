@@ -221,6 +221,9 @@ def test_the_page_is_whole_before_everything_is_measured() -> None:
 
 def test_steps_are_what_a_build_says_less_how_many() -> None:
     assert step_name("  12 charts\n") == "charts"
+    assert {step_name(f"  {line}\n") for line in ("numbers of 216 submissions, 2 at a time", "74 of 216")} == {
+        "numbers"
+    }
     assert step_name("57 pages. To look at them: make serve\n") == "end"
     said = [("  pages\n", 2.0), ("  12 charts\n", 3.0), ("57 pages.\n", 9.0)]
     assert steps(said, 10.0) == (("start", 2.0), ("pages", 1.0), ("charts", 6.0), ("end", 1.0))

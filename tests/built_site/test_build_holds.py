@@ -15,10 +15,15 @@ import pytest
 from builders import write_counted_submission, write_data
 from probe_effect.errors import HostNotReady
 from probe_effect.exports import build as build_module
+from probe_effect.exports.build import Places, build_site
+from probe_effect.exports.hugo import SiteOptions
+from probe_effect.exports.made_of import RECORD
 from probe_effect.store.kept import Kept
-from site_build import build, digests, started_build, with_quoted_source
+from probe_effect.store.places import DataFolder
+from site_build import PROJECT, build, digests, started_build, with_quoted_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("holds")]
@@ -49,6 +54,7 @@ def test_a_build_that_is_killed_leaves_the_old_site_whole_and_the_next_one_works
     out = tmp_path / "out" / "site"
     assert digests(build(data, out, Kept(kept))) == site
     work = out.with_name("site.work")
+    (work / RECORD).unlink()  # with it the next build would find nothing to do
     for mark in (work / "content", work / "hugo.json", out.with_name("site.new")):
         stamp = mark.stat().st_mtime_ns if mark.exists() else 0
         running = started_build(data, out, Kept(kept))
@@ -58,6 +64,33 @@ def test_a_build_that_is_killed_leaves_the_old_site_whole_and_the_next_one_works
         running.wait()
         assert digests(out) == site
     assert digests(build(data, out, Kept(kept))) == site
+
+
+def test_a_site_is_built_again_only_where_something_has_changed(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = shutil.copytree(data, tmp_path / "data")
+    places = Places(PROJECT, DataFolder(own), tmp_path / "out" / "site")
+
+    def built(places: Places, _: SiteOptions) -> Iterator[str]:
+        yield "Hugo"
+        places.out.mkdir(exist_ok=True)
+        (places.out / "index.html").touch()
+
+    def is_built(repository: str = "") -> bool:
+        return "Hugo" in list(build_site(places, SiteOptions(repository=repository)))
+
+    monkeypatch.setattr(build_module, "_build_site", built)
+    assert is_built()
+    assert not is_built()
+    assert is_built("https://example.org/probes")
+    assert is_built(), "what one build was told is not left in the next one's site"
+    (places.out / "index.html").unlink()
+    assert is_built()
+    script = next((own / "suites").rglob("*.bt"))
+    script.write_text(f"{script.read_text(encoding='utf-8')}// one more line\n", encoding="utf-8")
+    assert is_built()
+    assert not is_built()
 
 
 def test_two_builds_at_once_take_turns_and_the_site_is_whole(

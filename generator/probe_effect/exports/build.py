@@ -11,6 +11,7 @@ from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData, HostNotReady
 from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.hugo import SiteOptions, root_addresses, run_hugo, swap
+from probe_effect.exports.made_of import RECORD, digest
 from probe_effect.exports.search import index_site
 from probe_effect.exports.shard import make_shards
 from probe_effect.numbers.catalogue import read_catalogue
@@ -41,6 +42,8 @@ class Places:
 def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
     """Check, assemble, run Hugo, make the search's index and swap; each step is yielded before it is taken.
 
+    Where the site is of just these data, settings and programs already, nothing is built.
+
     Raises: BadData with every problem when `data/` is unsound, ProbeEffectError when Hugo fails, HostNotReady when a
         disk is full. Either way the previous site stays as it was.
     """
@@ -50,7 +53,13 @@ def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
             if not _lock_now(lock):
                 yield "waiting for another build here to end"
                 fcntl.flock(lock, fcntl.LOCK_EX)
+            made_of, record = digest(places, options), places.work / RECORD
+            if _is_made_of(places.out, record, made_of):
+                yield f"nothing has changed since the last build; to build anew, delete {places.out}"
+                return
+            record.unlink(missing_ok=True)
             yield from _build_site(places, options)
+            record.write_text(made_of, encoding="utf-8")
     except OSError as error:
         msg = f"{error.filename or places.work}: {error.strerror}. The site in {places.out} is as it was before."
         raise HostNotReady(msg) from error
@@ -62,6 +71,11 @@ def _lock_now(lock: TextIO) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _is_made_of(site: Path, record: Path, made_of: str) -> bool:
+    is_whole = (site / "index.html").is_file() and record.is_file()
+    return is_whole and record.read_text(encoding="utf-8", errors="replace") == made_of
 
 
 def _build_site(places: Places, options: SiteOptions) -> Iterator[str]:
