@@ -46,7 +46,7 @@ def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
     """
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     made_from = ("number pages", page_code(), catalogue.suites_digest, submission.id, json.dumps(withdrawn))
-    make = partial(_write_all, submission, catalogue, withdrawn)
+    make = partial(_write_all, submission, replace(catalogue, edition=LATER_EDITION), withdrawn)
     return catalogue.kept.made(make, *made_from, submission.digest) if submission.digest else make()
 
 
@@ -65,7 +65,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         "kind": "number",
         "kicker": f"{names.machine_label(submission)}, {names.date_words(submission.date)}",
         "description": said,
-        **citing.front(citing.cite_number(one, replace(catalogue, edition=LATER_EDITION))),
+        **citing.front(citing.cite_number(one, catalogue)),
         **withdrawn,
     }
     body = render(
