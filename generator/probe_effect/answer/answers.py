@@ -16,11 +16,12 @@ from probe_effect.answer.parts import parts
 from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.refusal import refusal
+from probe_effect.answer.setup import setup
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from probe_effect.answer.composition import Agreement, Kind
     from probe_effect.answer.evidence import Evidence
@@ -165,12 +166,24 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
         several cases measure.
     """
     tracer = question.tracer or _usual_tracer(found, question)
-    forecasts = {one.facts.machine: one for one in _forecasts(found, question, tracer)}
-    if not forecasts or (question.machine is not None and question.machine not in forecasts):
+    # An estimate is asked for only where it is the answer: on every machine it takes longer than all the rest.
+    timed = [one for one in found.machines if _is_timed(found, question, one, tracer)]
+    said = _answer(_forecasts(found, question, tracer, timed), question, here)
+    if said is None or not any(one.forecast.is_measured for one in said.comparable):
+        said = _answer(_forecasts(found, question, tracer, found.machines), question, here)
+    if said is None:
         raise ProbeEffectError(refusal(found, question, tracer))
-    asker = here if question.machine is None else forecasts[question.machine].facts
-    ordered = by_likeness(asker, (one.facts for one in forecasts.values()))
-    return Answer(asker=asker, neighbours=tuple(Neighbour(forecasts[one.machine], one) for one in ordered))
+    return said
+
+
+def _answer(forecasts: Iterable[Forecast], question: Question, here: Facts) -> Answer | None:
+    """Forecasts by likeness; None without any, or without one of the machine that the question names."""
+    by_machine = {one.facts.machine: one for one in forecasts}
+    if not by_machine or (question.machine is not None and question.machine not in by_machine):
+        return None
+    asker = here if question.machine is None else by_machine[question.machine].facts
+    ordered = by_likeness(asker, (one.facts for one in by_machine.values()))
+    return Answer(asker=asker, neighbours=tuple(Neighbour(by_machine[one.machine], one) for one in ordered))
 
 
 def forecast(
@@ -234,10 +247,18 @@ def _tracers(found: Evidence) -> Iterator[str]:
     yield from (tracer for _, tracer, _ in found.printed)
 
 
-def _forecasts(found: Evidence, question: Question, tracer: str) -> Iterator[Forecast]:
-    """One for each machine that has every part, and one for the machine of others that the question names."""
+def _is_timed(found: Evidence, question: Question, machine: str, tracer: str) -> bool:
+    """Whether a machine has times of all that is asked about; where it has not, only counts may tell."""
+    wanted = question.combination
+    if wanted is not None and not setup(found, machine, tracer).bases(wanted.probe, wanted.mechanism):
+        return False
+    return all((machine, tracer, one.case) in found.costs for one in question.probes)
+
+
+def _forecasts(found: Evidence, question: Question, tracer: str, machines: Iterable[str]) -> Iterator[Forecast]:
+    """One for each of some machines that has every part, and one for the machine of others that the question names."""
     apart = program_spread(found)
-    for machine in found.machines:
+    for machine in machines:
         known = parts(found, question, machine, tracer)
         if known:
             yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question, apart)
