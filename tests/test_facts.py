@@ -63,6 +63,14 @@ def test_the_cost_on_another_kind_of_cpu_is_a_fact_that_names_its_machine(data: 
     assert fact["href"].startswith("/results/other-0002/")
 
 
+def test_the_first_machine_of_a_tier_has_the_cost_on_another_cpu_from_another_tier(data: Path) -> None:
+    values = changed(
+        changed(machine_values(), "machine.id", "guest-0003"), "machine.cpu_model", "Different 100 Processor"
+    )
+    write_submission(data, many_blocks(cost_ns=70), changed(values, "machine.virtualization", "kvm"))
+    assert plain(facts(read(data))["bpftrace.02-kprobe.another-cpu"]) == "70.0 ns on Different (0003), virtual machine"
+
+
 @pytest.mark.parametrize(
     ("key", "text"),
     [

@@ -9,7 +9,7 @@
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
 - `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
-- `<one>.another-cpu`: the same cost on a machine of the same tier whose CPU is of another family, which it names.
+- `<one>.another-cpu`: the same cost on a machine whose CPU is of another family, which it names, of its tier if any is.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
 
 Which machine a number comes from is decided in `numbers.home`; the title names the machine and the day.
@@ -136,16 +136,23 @@ def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _on_another_cpu(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    """The clear cost of the same on the machine of another CPU family that was measured last."""
+    """The clear cost of the same on the machine of another CPU family that was measured last.
+
+    Of the same tier and architecture; where the home machine is the first of its own, of another, which is then named.
+    """
     kind = machine_kind(one.submission)
-    for other in catalogue.numbers.of_case(one.case):
-        its_kind = machine_kind(other.submission)
-        is_same = (other.tracer, other.level) == (one.tracer, one.level)
-        if is_same and other.is_sound and other.is_clear and its_kind[:2] == kind[:2] and its_kind != kind:
-            told = _fact(other, "cost", other.known_cost, units.DURATION)
-            machine = f"{its_kind[2]} ({names.short_id(other.submission.machine)})"
-            yield "another-cpu", told | {"text": f"{told['text']} on {machine}"}
-            return
+    found = [
+        (its_kind, other)
+        for other in catalogue.numbers.of_case(one.case)
+        if (other.tracer, other.level) == (one.tracer, one.level) and other.is_sound and other.is_clear
+        if (its_kind := machine_kind(other.submission)) != kind
+    ]
+    if found:
+        its_kind, other = min(found, key=lambda item: item[0][:2] != kind[:2])
+        told = _fact(other, "cost", other.known_cost, units.DURATION)
+        machine = f"{its_kind[2]} ({names.short_id(other.submission.machine)})"
+        tier = "" if its_kind[0] == kind[0] else f", {its_kind[0]}"
+        yield "another-cpu", told | {"text": f"{told['text']} on {machine}{tier}"}
 
 
 def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:
