@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from evidence_builder import rows_of
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.labels import labels
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.numbers.home import REFERENCES, representative
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -69,6 +71,18 @@ def test_the_first_machine_of_a_tier_has_the_cost_on_another_cpu_from_another_ti
     )
     write_submission(data, many_blocks(cost_ns=70), changed(values, "machine.virtualization", "kvm"))
     assert plain(facts(read(data))["bpftrace.02-kprobe.another-cpu"]) == "70.0 ns on Different (0003), virtual machine"
+
+
+QUOTED = re.compile(r'{{[<%] number "([^"]+)"')
+
+
+def test_the_guide_has_its_numbers_whichever_machine_becomes_the_home_machine(catalogue: Catalogue) -> None:
+    content = PROJECT / "content"
+    quoted = {key for page in content.rglob("*.md") for key in QUOTED.findall(page.read_text(encoding="utf-8"))}
+    for machine, submissions in catalogue.numbers.machines().items():
+        other = replace(catalogue)
+        REFERENCES[other.numbers] = representative(submissions)
+        assert quoted - facts(other, asked_ratios(content)).keys() == set(), machine
 
 
 @pytest.mark.parametrize(
