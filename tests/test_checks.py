@@ -210,6 +210,7 @@ def test_events_of_counted_runs_that_do_not_add_up_are_told(data: Path) -> None:
         "implementer 0x41 part 0xd0c",
         "SiFive,u74-mc [rv64imafdc]",
         "POWER9 (architected), altivec supported",
+        "ZHAOXIN KaiXian KX-6640MA@2.2+GHz",
     ],
 )
 def test_a_name_that_a_cpu_really_has_is_plain(data: Path, name: str) -> None:

@@ -50,7 +50,7 @@ GUEST_CLOCKS = frozenset(
 )
 GUEST_FLAGS = ("nested_pvm", "kvm-guest", "xen_")
 
-MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\s*[GMk]Hz\b)(?=\w)\S{1,40}", re.IGNORECASE)
+MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\+?\s*[GMk]Hz\b)(?=\w)\S{1,40}", re.IGNORECASE)
 """What HTML or Markdown would make more of than text; `@ 2.50GHz` is how a CPU names its clock."""
 
 
