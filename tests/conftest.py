@@ -86,6 +86,18 @@ def kept(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Kept:
 
 
 @pytest.fixture(scope="session")
+def cache_with_kept(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For XDG_CACHE_HOME: a program that a test starts finds what workers keep, and has all else of a cache alone."""
+    home = tmp_path_factory.mktemp("cache")
+    (home / "probe-effect").mkdir()
+    assert kept.folder is not None
+    for name in (f"{byte:02x}" for byte in range(256)):
+        (kept.folder / name).mkdir(parents=True, exist_ok=True)
+        (home / "probe-effect" / name).symlink_to(kept.folder / name)
+    return home
+
+
+@pytest.fixture(scope="session")
 def real_data(kept: Kept) -> DataFolder:
     """The data of this project."""
     return DataFolder(REAL_DATA, kept)

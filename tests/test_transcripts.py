@@ -91,12 +91,12 @@ def test_all_of_the_guide_can_be_read() -> None:
 @pytest.mark.parametrize("one", EACH)
 def test_a_command_of_the_guide_still_prints_what_it_is_there_for(
     one: Shown,
-    tmp_path_factory: pytest.TempPathFactory,
+    cache_with_kept: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
     # Two measurements shut each other out by a lock in the cache, and other tests measure too.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache of the guide"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_with_kept))
     if missing := unmet(one.transcript):
         pytest.skip(lacking(need for need in missing if need not in NO_COMMANDS) or f"needs {', '.join(missing)}")
     tries = (run(one.transcript) for _ in range(TRIES))

@@ -24,11 +24,13 @@ CASE = ("per-event", "--tracer", "strace", "--case", "22-system-call", "--quick"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, cache_with_kept: Path) -> Path:
     """A folder outside any checkout."""
     if reason := lacking(["cc"]) or Strace().available():
         pytest.skip(reason)
-    return tmp_path_factory.mktemp("a reader's folder")
+    folder = tmp_path_factory.mktemp("a reader's folder")
+    (folder / "cache").symlink_to(cache_with_kept)
+    return folder
 
 
 def environment(home: Path) -> dict[str, str]:
