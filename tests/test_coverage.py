@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import scipy
 from benchmarks.coverage import SEED, SHORT, Outcome, document, outcomes, shares
 from benchmarks.coverage_estimators import IN_BLOCKS, OF_ARMS, OURS, against_mean, means, minima, paired
 from benchmarks.coverage_noise import CASES, COST_NS, MODELS, RUNS_PER_BLOCK, Runs, interleaved, layouts, sequential
 from benchmarks.coverage_tables import combined_tables, model_table
-from scipy import stats
 
 from probe_effect.model import Estimate
 from probe_effect.stats.fastest import fastest
@@ -117,7 +117,7 @@ def test_many_repetitions_at_once_give_what_the_package_gives_for_each(blocks: i
 def test_the_interval_of_means_is_welchs() -> None:
     drawn = runs()
     for number, (traced, untraced) in enumerate(zip(drawn.traced_ns, drawn.untraced_ns, strict=True)):
-        reference = stats.ttest_ind(traced, untraced.ravel(), equal_var=False).confidence_interval()
+        reference = scipy.stats.ttest_ind(traced, untraced.ravel(), equal_var=False).confidence_interval()
         one = row(means(drawn), number)
         assert (one.low, one.high) == pytest.approx((reference.low, reference.high))
 
