@@ -24,6 +24,7 @@ from benchmarks.scale_watch import Used, Watch
 from click.testing import CliRunner, Result
 
 from builders import REAL_DATA, machine_document
+from fakes.project import FAKES
 from probe_effect import units
 from probe_effect.checks.run import SIGNS, check_all
 from probe_effect.errors import ProbeEffectError, UsageError
@@ -306,30 +307,12 @@ def test_a_size_that_cannot_be_built_leaves_the_page_with_what_was_measured(
     assert len(DataFolder(project / "data").submissions()) == len(DataFolder(REAL_DATA).submissions()) + 3
 
 
-DRAWING = """
-import struct, zlib
-
-def vegalite_to_svg(*_, **__):
-    return '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10" viewBox="0 0 10 10"><g></g></svg>'
-
-def svg_to_png(*_, **__):
-    parts = (b"IHDR", struct.pack(">2I5B", 1, 1, 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(bytes(4))), (b"IEND", b"")
-    chunks = (struct.pack(">I", len(of)) + kind + of + struct.pack(">I", zlib.crc32(kind + of)) for kind, of in parts)
-    return b"\\x89PNG\\r\\n\\x1a\\n" + b"".join(chunks)
-
-def javascript_bundle():
-    return ""
-"""
-"""A stand-in for vl_convert, which takes most of a small build and is no part of what the bench is about."""
-
-
 @pytest.mark.site
 @pytest.mark.xdist_group("scale")
 def test_the_bench_of_a_few_submissions_measures_everything_and_need_not_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "vl_convert.py").write_text(DRAWING)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(FAKES / "drawing"))
     monkeypatch.setattr(scale_run, "RUNS", 1)
     out = tmp_path / "RESULTS.md"
     words = ("--alone", "--sizes", str(NUMBER), "--out", str(out))
