@@ -149,7 +149,7 @@ def test_a_branch_with_a_strange_name_stays_one_word_of_the_question(hub: Hub) -
         ({"size": (256 << 10) + 1}, "no review of at most"),
         ({"artefact": b"no zip at all"}, "no review of at most"),
         ({"artefact": zipped("../../review.json", REVIEW)}, "no review of at most"),
-        ({"artefact": zipped("review.json", bytes(64 << 20))}, "no review of at most"),
+        ({"artefact": zipped("review.json", bytes((256 << 10) + 1))}, "no review of at most"),
     ],
 )
 def test_none_is_due_where_something_is_not_as_it_should_be(hub: Hub, changes: dict[str, Any], reason: str) -> None:
