@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +18,6 @@ from probe_effect.store.places import DataFolder
 from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from probe_effect.numbers.catalogue import Catalogue
 
 # A shell without job control starts what it puts into the background with SIGINT ignored: programs that tests start
@@ -90,10 +89,9 @@ def cache_with_kept(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """For XDG_CACHE_HOME: a program that a test starts finds what workers keep, and has all else of a cache alone."""
     home = tmp_path_factory.mktemp("cache")
     (home / "probe-effect").mkdir()
-    assert kept.folder is not None
-    for name in (f"{byte:02x}" for byte in range(256)):
-        (kept.folder / name).mkdir(parents=True, exist_ok=True)
-        (home / "probe-effect" / name).symlink_to(kept.folder / name)
+    for place in (Path(f"{kept.folder}/{byte:02x}") for byte in range(256)):
+        place.mkdir(parents=True, exist_ok=True)
+        (home / "probe-effect" / place.name).symlink_to(place)
     return home
 
 

@@ -28,9 +28,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, cache_with_kept: Path) -> Pat
     """A folder outside any checkout."""
     if reason := lacking(["cc"]) or Strace().available():
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("a reader's folder")
-    (folder / "cache").symlink_to(cache_with_kept)
-    return folder
+    (home := tmp_path_factory.mktemp("a reader's folder")).joinpath("cache").symlink_to(cache_with_kept)
+    return home
 
 
 def environment(home: Path) -> dict[str, str]:

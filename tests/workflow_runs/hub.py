@@ -12,9 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from compileall import compile_dir
 from pathlib import Path
-from py_compile import PycInvalidationMode
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -171,10 +169,10 @@ class Hub:
 
     def _publish(self) -> None:
         # Each job's clone would compile the whole program again: by their hashes its files are known there.
-        compile_dir(self.seed / "generator", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        command = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "generator"]
+        subprocess.run(command, cwd=self.seed, check=True)
         git(self.seed, "init", "--quiet")
-        git(self.seed, "add", "--all")
-        git(self.seed, "add", "--force", "generator")
+        git(self.seed, "add", "--all", "--force")
         git(self.seed, "commit", "--quiet", "--message", "The project so far")
         git(self.folder, "clone", "--quiet", "--bare", self.seed, self.bare)
         git(self.bare, "repack", "-adq")  # what is loose each fetch would pack anew

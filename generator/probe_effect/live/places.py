@@ -146,7 +146,7 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
         else:
             one = find_function(path, name)
             found = {} if one is None else {name: one}
-        if not found and _is_stripped(path):
+        if not found and not matching_functions(path, "*"):
             msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
             raise NotHere(msg)
         for function, at in found.items():
@@ -170,10 +170,6 @@ def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
     own = place.path.resolve()
     others = (Path(path) for path in mapped_files(pid))
     return [path for path in others if path.resolve() != own and find_function(path, place.name) is not None]
-
-
-def _is_stripped(path: Path) -> bool:
-    return not matching_functions(path, "*")
 
 
 def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 FIRST_BYTES = 16
 """No instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4."""
 
-FUNCTIONS = (0, 2, 10)
-"""Types of symbols that may be functions: STT_NOTYPE, STT_FUNC, STT_GNU_IFUNC."""
-
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -42,9 +39,8 @@ def find_function(path: Path, name: str) -> Function | None:
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
-            found = (place for names, at, *place in _symbols(elf) if names.startswith(wanted, at))
-            address, size = next(found, (0, 0))
-            return _function(elf, address, size) if address else None
+            found = (_function(elf, *place) for names, at, *place in _symbols(elf) if names.startswith(wanted, at))
+            return next(found, None)
     except (OSError, ELFError):
         return None
 
@@ -76,17 +72,15 @@ def _function(elf: ELFFile, address: int, size: int) -> Function | None:
 
 
 def _symbols(elf: ELFFile) -> Iterator[tuple[bytes, int, int, int]]:
-    """(names, where its own begins there, address, size) of each function; a stripped library has the dynamic ones.
-
-    pyelftools would take 50 µs for each of them, a hundred times as long, and a process has mapped 100 000 and more.
-    """
+    """(names, where its own begins there, address, size) of each function; a stripped library has the dynamic ones."""
+    # pyelftools would take a hundred times as long, 50 µs for each, and a process has mapped 100 000 and more.
     entry = struct.Struct(("<" if elf.little_endian else ">") + ("IB3xQQ" if elf.elfclass == 64 else "IIIB3x"))
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             names, table = section.stringtable.data(), section.data()
             for fields in entry.iter_unpack(table[: len(table) // entry.size * entry.size]):
                 at, info, address, size = fields if elf.elfclass == 64 else (fields[0], fields[3], *fields[1:3])
-                if address and info & 0xF in FUNCTIONS:
+                if address and info & 0xF in {0, 2, 10}:  # STT_NOTYPE, STT_FUNC, STT_GNU_IFUNC
                     yield names, at, address, size
 
 
