@@ -68,15 +68,26 @@ def started_build(data: Path, out: Path, kept: Kept, **environment: str) -> subp
     return subprocess.Popen(command, env={**os.environ, **paths, **environment}, stdout=subprocess.DEVNULL)
 
 
+class FileServer(http.server.ThreadingHTTPServer):
+    """Takes as many connections at once as a browser opens: of more than the usual five, some were dropped."""
+
+    request_queue_size = 128
+
+
+class QuietFiles(http.server.SimpleHTTPRequestHandler):
+    """A file server that does not write a line for each request, and keeps connections."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two packets, of which the second would wait
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
+        pass
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Where a plain file server shows `folder`, with `/` at its end."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = FileServer(("127.0.0.1", 0), functools.partial(QuietFiles, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import functools
-import http.server
 import io
 import json
 import re
 import shutil
-import threading
 import zipfile
 from collections import Counter
 from dataclasses import replace
@@ -30,7 +27,7 @@ from builders import (
 from html_page import DATA_BLOCK, Page
 from probe_effect.checks.run import check_all
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, any_names, build, with_quoted_source
+from site_build import PROJECT, any_names, build, served, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -264,33 +261,22 @@ BY_SCRIPT = (
 
 @pytest.mark.browser
 def test_a_browser_runs_and_loads_nothing_of_them(hostile_site: Path, chromium: Browser) -> None:
-    handler = functools.partial(Quiet, directory=str(hostile_site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        base = f"http://127.0.0.1:{server.server_port}/"
-        view = chromium.new_page()
-        said: list[str] = []
-        asked: list[str] = []
+    view = chromium.new_page()
+    said: list[str] = []
+    asked: list[str] = []
 
-        def dismiss(dialog: Dialog) -> None:
-            said.append(dialog.message)
-            dialog.dismiss()
+    def dismiss(dialog: Dialog) -> None:
+        said.append(dialog.message)
+        dialog.dismiss()
 
-        view.on("dialog", dismiss)
-        view.on("request", lambda request: asked.append(request.url))
+    view.on("dialog", dismiss)
+    view.on("request", lambda request: asked.append(request.url))
+    with served(hostile_site) as base:
         for path in BY_SCRIPT:
             view.goto(base + path, wait_until="networkidle")
             assert view.locator("img[src=x]").count() == 0, path
         view.goto(base + BY_SCRIPT[0])
         view.get_by_text("onerror=alert(1)").first.wait_for()
-        view.close()
-        server.shutdown()
+    view.close()
     assert said == []
     assert [url for url in asked if not url.startswith(base) or url.endswith("/x")] == []
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A file server that does not write a line for each request."""
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
-        pass
