@@ -28,8 +28,9 @@ serve: $(SITE) ## show the site on http://localhost:1313/, with live reload
 	$(BIN)/probe-effect serve
 
 test: $(ALL) $(NODE) ## everything that CI checks
-	@sh .ci/packages chromium gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev clang libbpf-dev cpio \
-		gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace bpftool btop htop sqlite3 sysstat
+	@sh .ci/packages chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev \
+		clang libbpf-dev cpio gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace \
+		bpftool btop htop sqlite3 sysstat
 	$(UV) lock --check
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers
