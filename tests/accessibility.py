@@ -1,13 +1,13 @@
 """Accessibility faults of a page in the browser, as axe-core finds them.
 
-Contrast takes axe most of its time, and tables have hundreds of rows: of rows and entries that consist of the same
-elements with the same classes, within the same ones, and so have the same colours, the contrast of a few is looked at.
-Everything else is looked at in all of them.
+Axe works as long as a page has elements, and tables have hundreds of rows, drawings hundreds of marks: of rows, entries
+and marks that consist of the same elements with the same attributes, classes and colours of their own, with text or
+without at the same places, and within the same ones, a few are left on the page.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from site_build import PROJECT, absent
 
@@ -16,51 +16,64 @@ if TYPE_CHECKING:
 
 AXE = PROJECT / "tests/html/node_modules/axe-core/axe.min.js"
 
-OF_COLOURS = ["color-contrast", "link-in-text-block"]
+PHONE_PX, DESKTOP_PX = 390, 1280
+
+OF_COLOURS = ("color-contrast", "link-in-text-block")
 """All rules whose outcome another theme can change: it changes colours and nothing else."""
 
-MARK_ALIKE = """() => {
-    const named = one => `${one.tagName} ${one.getAttribute("class")} ${one.getAttribute("style")}`;
+LOOKS: tuple[tuple[int, Literal["light", "dark"], tuple[str, ...]], ...] = (
+    (PHONE_PX, "dark", ()),
+    (DESKTOP_PX, "light", ()),
+    (DESKTOP_PX, "dark", OF_COLOURS),  # a phone has no colours of its own, but other elements
+)
+"""Widths and themes of a page, with the rules to ask where it is not all of them."""
+
+REMOVE_ALIKE = """() => {
+    const valued = ["class", "style", "fill", "role"];
+    const named = one => [one.tagName, ...one.getAttributeNames(), ...valued.map(name => one.getAttribute(name)),
+        [...one.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim())].join(" ");
     const shape = one => [one, ...one.querySelectorAll("*")].map(named).join();
     const around = one => one ? `${named(one)} in ${around(one.parentElement)}` : "";
     const seen = new Map();
-    for (const parent of document.querySelectorAll("tbody, ul, ol")) {
+    const alike = [];
+    for (const parent of document.querySelectorAll("tbody, ul, ol, svg, svg g")) {
         const place = around(parent);
         for (const child of parent.children) {
             const key = `${shape(child)} ${child === parent.lastElementChild} ${place}`;
             seen.set(key, (seen.get(key) ?? 0) + 1);
-            child.toggleAttribute("data-alike", seen.get(key) > 4);  // the first, the last and every other may differ
+            if (seen.get(key) > 4) alike.push(child);  // the first, the last and every other may differ
         }
     }
+    alike.forEach(one => one.remove());
 }"""
 
-FOUND = """async ([rules, coloursAlone]) => {
-    const runs = [[{ exclude: ["[data-alike]"] }, { runOnly: rules }]];
-    if (!coloursAlone) {
-        runs.push([document, { rules: Object.fromEntries(rules.map(one => [one, { enabled: false }])) }]);
-    }
-    const found = [];
-    for (const [context, options] of runs) {
-        const { violations } = await axe.run(context, { ...options, resultTypes: ["violations"] });
-        found.push(...violations.map(one => [one.id, one.nodes[0].html]));
-    }
-    return found;
+FOUND = """async rules => {
+    const { violations } = await axe.run(document, {
+        resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: rules }),
+    });
+    return violations.map(one => [one.id, one.nodes[0].html]);
 }"""
 
 
-def prepare(page: Page) -> None:
-    """Load axe into `page`, whose context must be one that may be injected into (`bypass_csp`)."""
+def violations(page: Page) -> list[tuple[int, str, list[str]]]:
+    """Width, theme, and rule with first element of each fault of `page`, whose context must be one of `bypass_csp`.
+
+    The page has lost most of what is alike then.
+    """
     if not AXE.is_file():
         absent("axe-core is not installed: make test installs it")
     page.add_script_tag(path=AXE)
-
-
-def violations(page: Page, *, colours_alone: bool = False) -> list[list[str]]:
-    """(rule, first element) of each fault of the prepared `page` as it is now.
-
-    Args:
-        colours_alone: ask the rules of colours only, where all others were asked of the same page in another theme.
-    """
-    page.evaluate(MARK_ALIKE)
-    found: list[list[str]] = page.evaluate(FOUND, [OF_COLOURS, colours_alone])
+    page.evaluate(REMOVE_ALIKE)
+    found: list[tuple[int, str, list[str]]] = []
+    for width_px, theme, rules in LOOKS:
+        page.set_viewport_size({"width": width_px, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        found += [(width_px, theme, fault) for fault in page.evaluate(FOUND, rules)]
     return found
+
+
+def fits(page: Page) -> None:
+    """Wait until no width needs scrolling sideways: a busy machine lays out late, and what never fits times out."""
+    for width_px in (PHONE_PX, DESKTOP_PX):
+        page.set_viewport_size({"width": width_px, "height": 900})
+        page.wait_for_function(f"() => document.documentElement.scrollWidth <= {width_px}")
