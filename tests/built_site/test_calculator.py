@@ -106,6 +106,18 @@ OF_BASIS = """async basis => {
     return data.costs.filter(one => one.basis === basis).map(one => [one.machine, one.tracer, one.case]);
 }""".replace("LOADED", LOADED)
 
+OFFERED_WITH = """() => {
+    const form = document.querySelector("form.calculator");
+    const { probe, ...others } = Object.fromEntries([...form.querySelectorAll("select")].map(one => [one.name, one]));
+    const now = read => Object.fromEntries(Object.entries(others).map(([name, select]) => [name, read(select)]));
+    return Object.fromEntries([...probe.options].map(({ value }) => {
+        probe.value = value;
+        probe.dispatchEvent(new Event("input", { bubbles: true }));
+        return [value, [now(one => one.value), now(one => [...one.options].map(option => option.value))]];
+    }));
+}"""
+"""For each probe that can be chosen, what is chosen with it then, and what else can be."""
+
 ALIKE = """async ({ tracer, id, ...asked }) => {
     const { forecast, alike } = probeEffect.answer;
     const data = await (LOADED)();
@@ -375,16 +387,13 @@ def test_only_what_was_measured_is_offered(page: Page) -> None:
     probes |= {case: probe for _, case, _, _, probe in entries if probe}
     measured = {(tracer, case, machine) for tracer, case, machine, *_ in entries}
     first_of = {(tracer, case): first for tracer, case, _, first, _ in entries}
-    for probe in sorted(set(probes.values()) & set(offered(page, "probe"))):
-        ask(page, probe)
-        first = values(page)["first"]
+    for probe, (chosen, on_offer) in page.evaluate(OFFERED_WITH).items():
         own = {(tracer, case, machine) for tracer, case, machine in measured if probes[case] == probe}
-        assert {case for tracer, case, _ in own if first_of[tracer, case] == first} == set(offered(page, "case"))
-        chosen = values(page)["case"]
-        assert set(offered(page, "tracer")) == {tracer for tracer, case, _ in own if case == chosen}
-        machines = {machine for *key, machine in own if key == [values(page)["tracer"], chosen]}
+        assert {case for tracer, case, _ in own if first_of[tracer, case] == chosen["first"]} == set(on_offer["case"])
+        assert set(on_offer["tracer"]) == {tracer for tracer, case, _ in own if case == chosen["case"]}
+        machines = {machine for *key, machine in own if key == [chosen["tracer"], chosen["case"]]}
         kinds = {KIND} if machines & data["machines"].keys() else set()
-        assert set(offered(page, "machine")) == machines | kinds
+        assert set(on_offer["machine"]) == machines | kinds
     assert set(offered(page, "probe")) == {probes[case] for _, case, _ in measured}
 
 
