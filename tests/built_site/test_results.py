@@ -36,13 +36,16 @@ MADE_FROM_DATA = (
 )
 HEADER = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 EXPLAINED = re.compile(r'<a href="[^"]*data/dictionary/(?:index\.html)?#([a-z0-9-]+)"')
+PLACE_OF_NUMBER = re.compile(r'<a [^>]*\bid="?(?:cost|instructions)["\s>]')
+"""As our templates write it: a parser takes ten seconds for all pages."""
+
 NUMBER_BUDGET_BYTES = 8_000
 
 
 def test_every_number_has_a_page_with_the_place_that_links_lead_to(site: Path, catalogue: Catalogue) -> None:
     for one in (one for some in catalogue.everything for one in some.numbers if one.cost is not None):
         path = site / addresses.number(one).strip("/") / "index.html"
-        assert Html(path.read_text(encoding="utf-8")).ids & {"cost", "instructions"}, one.id
+        assert PLACE_OF_NUMBER.search(path.read_text(encoding="utf-8")), one.id
 
 
 def test_the_page_of_a_number_is_light(site: Path) -> None:
