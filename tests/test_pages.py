@@ -50,6 +50,9 @@ OWN_CODE = re.compile(
 )
 """Commands that are put together from ids, and names of columns: the only code on pages from data."""
 
+WORDS = re.compile(r"[^\W_]([^\W_]|[\s.,:;%()])*")
+"""What of a line makes no element."""
+
 SUBMISSION_PAGE = f"results/{MACHINE}/{FOLDER}.md"
 NUMBER_PAGE = f"results/{MACHINE}/{FOLDER}/02-kprobe/bpftrace.md"
 MACHINE_PAGE = f"machines/{MACHINE}.md"
@@ -372,8 +375,20 @@ def real(catalogue: Catalogue) -> dict[str, str]:
     return with_fragments(catalogue)
 
 
+def one_of_each(made: dict[str, str]) -> dict[str, str]:
+    """The pages that have a line of other marks than all lines before: thousands of numbers differ in words alone."""
+    known: set[str] = set()
+    found = {}
+    for path, page in made.items():
+        lines = {WORDS.sub("w", line) for line in split(page)[1].splitlines()}
+        if not lines <= known:
+            known |= lines
+            found[path] = page
+    return found
+
+
 def test_every_page_of_the_real_data_folder_is_free_of_elements_from_data(real: dict[str, str]) -> None:
-    all_is_text(real)
+    all_is_text(one_of_each(real))
 
 
 def test_the_cases_of_a_suite_follow_each_other_in_its_order(real: dict[str, str], catalogue: Catalogue) -> None:
