@@ -238,28 +238,33 @@ assembled(Places(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys.argv
 """
 
 
+AS_PER_EVENT = {"lttng-ust", "perf-record", "scripts", "usdt", "user-probes"}
+"""Suites whose pages, charts and files are made by what makes those of `per-event`."""
+
+
 @pytest.fixture
-def one_of_each_suite(tmp_path: Path) -> Path:
-    """The real data, with one submission of times and one of counts of each suite."""
+def one_of_each_kind(tmp_path: Path) -> Path:
+    """Of the real data each kind of suite, with one submission of times and one of counts, and some sources."""
     data = PROJECT / "data"
-    for name in ("published", "suites", "tools", "transcripts"):
-        shutil.copytree(data / name, tmp_path / "data" / name)
-    for path in data.glob("*.*"):
-        shutil.copy(path, tmp_path / "data")
+    kinds = sorted(path.name for path in (data / "suites").iterdir() if path.name not in AS_PER_EVENT)
+    wanted = ["tools", "transcripts", *(f"published/{name}" for name in FIVE_SOURCES)]
+    wanted += [f"suites/{name}" for name in kinds] + [path.name for path in data.glob("*.*")]
     found = {}
     for place in DataFolder(data).submissions():
         run = json.loads(place.machine_file.read_text(encoding="utf-8"))["run"]
-        found[run["suite"], run.get("metric")] = place.folder
-    for folder in found.values():
-        shutil.copytree(folder, tmp_path / folder.relative_to(PROJECT))
+        if run["suite"] in kinds:
+            found[run["suite"], run.get("metric")] = str(place.folder.relative_to(data))
+    for name in (*wanted, *found.values()):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (data / name).is_dir() else shutil.copy)(data / name, tmp_path / "data" / name)
     return tmp_path / "data"
 
 
-def test_what_hugo_gets_is_the_same_bytes_whatever_order_hashes_give(one_of_each_suite: Path, tmp_path: Path) -> None:
+def test_what_hugo_gets_is_the_same_bytes_whatever_order_hashes_give(one_of_each_kind: Path, tmp_path: Path) -> None:
     """What Hugo makes of it is told in `test_build_holds.py`, of less."""
     made = {}
     for seed in ("1", "12345"):
-        command = [sys.executable, "-c", ASSEMBLED, str(one_of_each_suite), str(tmp_path / seed)]
+        command = [sys.executable, "-c", ASSEMBLED, str(one_of_each_kind), str(tmp_path / seed)]
         environment = os.environ | {"PYTHONPATH": str(PROJECT / "tests"), "PYTHONHASHSEED": seed}
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         made[seed] = {folder: digests(tmp_path / f"{seed}.work" / folder) for folder in FOLDERS}
