@@ -99,3 +99,14 @@ def one_of_each(site: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
         found.setdefault(frozenset(pairwise(OPENED.findall(text))), (str(path.relative_to(site)), text))
     return dict(found.values())
+
+
+def with_new_neighbours(texts: dict[str, str]) -> list[str]:
+    """The paths of pages where elements are neighbours that are so on no page before."""
+    known: set[tuple[str, str]] = set()
+    found = []
+    for name, text in texts.items():
+        if new := set(pairwise(OPENED.findall(text))) - known:
+            known |= new
+            found.append(name)
+    return found
