@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from playwright.sync_api import Page
+
 SUB_PATH = "some/sub/path"
 
 # No service of a browser vendor is asked for anything, and no sandbox because CI is root.
@@ -72,4 +74,28 @@ def desktop(chromium: Browser) -> Iterator[BrowserContext]:
     """
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     yield context
+    context.close()
+
+
+@pytest.fixture
+def laptop(desktop: BrowserContext) -> Iterator[Page]:
+    """A page of that reader."""
+    page = desktop.new_page()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def phone(chromium: Browser) -> Iterator[Page]:
+    """A page on a phone, with nothing kept."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def unscripted(chromium: Browser) -> Iterator[Page]:
+    """A page of a reader whose browser runs no scripts."""
+    context = chromium.new_context(java_script_enabled=False)
+    yield context.new_page()
     context.close()

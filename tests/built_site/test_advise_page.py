@@ -14,7 +14,6 @@ from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -38,12 +37,10 @@ WORKED_OUT = """async probe => {
 
 
 @pytest.fixture
-def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
-    made = desktop.new_page()
-    made.goto(f"{address}advise/")
-    made.wait_for_selector(READY)
-    yield made
-    made.close()
+def page(laptop: Page, address: str) -> Page:
+    laptop.goto(f"{address}advise/")
+    laptop.wait_for_selector(READY)
+    return laptop
 
 
 @pytest.fixture(scope="module")

@@ -136,15 +136,12 @@ def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, a
 
 
 @pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "architecture"])
-def test_a_page_reads_without_javascript(chromium: Browser, address: str, kind: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address + KINDS[kind])
-    assert page.locator("h1").inner_text()
-    assert page.locator("table").first.is_visible()
-    assert page.locator("figure.chart svg:visible").count() >= 1
-    assert page.locator("button:visible").count() == 0
-    context.close()
+def test_a_page_reads_without_javascript(unscripted: Page, address: str, kind: str) -> None:
+    unscripted.goto(address + KINDS[kind])
+    assert unscripted.locator("h1").inner_text()
+    assert unscripted.locator("table").first.is_visible()
+    assert unscripted.locator("figure.chart svg:visible").count() >= 1
+    assert unscripted.locator("button:visible").count() == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -22,10 +22,9 @@ from probe_effect.numbers.likeness import facts_of_submission
 from site_build import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
     from probe_effect.answer.answers import Forecast
     from probe_effect.answer.evidence import Evidence
@@ -127,12 +126,10 @@ ALIKE = """async ({ tracer, id, ...asked }) => {
 
 
 @pytest.fixture
-def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
-    made = desktop.new_page()
-    made.goto(address)
-    come_to_calculator(made)
-    yield made
-    made.close()
+def page(laptop: Page, address: str) -> Page:
+    laptop.goto(address)
+    come_to_calculator(laptop)
+    return laptop
 
 
 def come_to_calculator(page: Page) -> None:
@@ -542,15 +539,12 @@ def test_a_kind_of_machine_is_answered_with_a_range_and_with_each_machine(page: 
     assert sum(machine in figures for machine in loaded["machines"]) == lines
 
 
-def test_without_scripts_the_table_has_the_cost_of_a_uprobe_and_its_threshold(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address)
-    table = page.locator("table").filter(has=page.get_by_role("columnheader", name="First instruction"))
+def test_without_scripts_the_table_has_the_cost_of_a_uprobe_and_its_threshold(unscripted: Page, address: str) -> None:
+    unscripted.goto(address)
+    table = unscripted.locator("table").filter(has=unscripted.get_by_role("columnheader", name="First instruction"))
     cells = table.get_by_role("row").filter(has_text="stepped").get_by_role("cell").all_inner_texts()
     assert "µs (" in cells[0]
     assert "/s (" in cells[2]
-    context.close()
 
 
 @pytest.mark.parametrize(
@@ -604,14 +598,11 @@ def test_without_the_costs_the_calculator_says_so(chromium: Browser, address: st
     context.close()
 
 
-def test_without_scripts_the_calculator_has_its_first_answer_and_no_fields(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address)
-    assert page.locator("form.calculator output").inner_text().startswith("At 50\u00a0k\u00a0events/s")
-    assert page.locator("svg.calculator-chart").is_visible()
-    assert page.locator(".calculator-fields").first.is_hidden()
-    context.close()
+def test_without_scripts_the_calculator_has_its_first_answer_and_no_fields(unscripted: Page, address: str) -> None:
+    unscripted.goto(address)
+    assert unscripted.locator("form.calculator output").inner_text().startswith("At 50\u00a0k\u00a0events/s")
+    assert unscripted.locator("svg.calculator-chart").is_visible()
+    assert unscripted.locator(".calculator-fields").first.is_hidden()
 
 
 SHOWN = """form => ({
@@ -640,14 +631,12 @@ def rounded(found: dict[str, Any]) -> dict[str, Any]:
     return found | {"drawn": drawn}
 
 
-def test_the_page_is_sent_with_what_its_scripts_show_first(desktop: BrowserContext, address: str) -> None:
-    page = desktop.new_page()
-    page.goto(address)
-    form = page.locator("form.calculator")
+def test_the_page_is_sent_with_what_its_scripts_show_first(laptop: Page, address: str) -> None:
+    laptop.goto(address)
+    form = laptop.locator("form.calculator")
     sent = form.evaluate(SHOWN)
-    come_to_calculator(page)
+    come_to_calculator(laptop)
     assert rounded(form.evaluate(SHOWN)) == rounded(sent)
-    page.close()
 
 
 def test_the_first_answer_stands_above_the_fold_of_a_small_laptop(page: Page) -> None:

@@ -16,10 +16,9 @@ from probe_effect.pages.comparison import differing_traits
 from site_build import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Page
 
     from probe_effect.compare.comparison import Comparison
     from probe_effect.compare.subjects import Machine
@@ -73,11 +72,9 @@ TABLE = """() => [...document.querySelectorAll("#compare-live .table-scroll:firs
 
 
 @pytest.fixture
-def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
-    made = desktop.new_page()
-    made.goto(f"{address}compare/")
-    yield made
-    made.close()
+def page(laptop: Page, address: str) -> Page:
+    laptop.goto(f"{address}compare/")
+    return laptop
 
 
 def opened(page: Page, address: str, query: str) -> Page:
@@ -227,13 +224,10 @@ def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
     assert "different tiers, nested virtual machine and physical" in page.locator(".view-warning").inner_text()
 
 
-def test_without_javascript_tracers_are_compared_and_no_control_is_shown(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    plain = context.new_page()
-    plain.goto(f"{address}compare/")
-    assert plain.locator("table:visible").count() >= 3
-    assert plain.locator("button:visible, select:visible, input:visible").count() == 0
-    context.close()
+def test_without_javascript_tracers_are_compared_and_no_control_is_shown(unscripted: Page, address: str) -> None:
+    unscripted.goto(f"{address}compare/")
+    assert unscripted.locator("table:visible").count() >= 3
+    assert unscripted.locator("button:visible, select:visible, input:visible").count() == 0
 
 
 def test_numbers_that_do_not_load_leave_the_page_as_it_was(page: Page) -> None:

@@ -15,10 +15,9 @@ from probe_effect.compare.kernels import counted, release_order
 from probe_effect.numbers.home import reference_submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
 
     from probe_effect.numbers.catalogue import Catalogue
 
@@ -45,11 +44,9 @@ CHOSEN = """() => {
 
 
 @pytest.fixture
-def page(desktop: BrowserContext, address: str) -> Iterator[Page]:
-    made = desktop.new_page()
-    made.goto(f"{address}explore/")
-    yield made
-    made.close()
+def page(laptop: Page, address: str) -> Page:
+    laptop.goto(f"{address}explore/")
+    return laptop
 
 
 def opened(page: Page, address: str, query: str) -> Page:
@@ -248,14 +245,11 @@ def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(page: Pa
     assert text.endswith(f"{address}explore/?case=06-uprobe&tracer=bpftrace")
 
 
-def test_without_javascript_every_cost_is_there_and_no_control(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    plain = context.new_page()
-    plain.goto(f"{address}explore/")
-    assert plain.locator("figure.chart svg:visible").count() >= 1
-    assert plain.locator("table:visible").count() >= 5
-    assert plain.locator("button:visible, select:visible, input:visible").count() == 0
-    context.close()
+def test_without_javascript_every_cost_is_there_and_no_control(unscripted: Page, address: str) -> None:
+    unscripted.goto(f"{address}explore/")
+    assert unscripted.locator("figure.chart svg:visible").count() >= 1
+    assert unscripted.locator("table:visible").count() >= 5
+    assert unscripted.locator("button:visible, select:visible, input:visible").count() == 0
 
 
 @pytest.mark.parametrize("path", ["explore/?machine=all&suite=usdt", f"compare/?b={OTHER}:bpftrace"])

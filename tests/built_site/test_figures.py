@@ -15,7 +15,7 @@ from builders import picture_size
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 
@@ -115,44 +115,38 @@ def test_a_framed_figure_fits_its_frame(chromium: Browser, address: str, width: 
     context.close()
 
 
-def test_what_embeds_a_figure_has_the_whole_address_and_shows_it(chromium: Browser, address: str) -> None:
-    page = chromium.new_page()
-    page.goto(address + FIGURE)
-    page.locator(".chart-more summary").click()
-    code = page.locator(".chart-embed").inner_text()
+def test_what_embeds_a_figure_has_the_whole_address_and_shows_it(laptop: Page, address: str) -> None:
+    laptop.goto(address + FIGURE)
+    laptop.locator(".chart-more summary").click()
+    code = laptop.locator(".chart-embed").inner_text()
     source = re.search(r'src="([^"]+)"', code)
     assert source is not None
     assert source[1] == f"{address}{FIGURE}embed.html"
-    page.close()
 
 
-def test_a_chart_is_explored_and_left_by_keyboard_and_keeps_the_focus(chromium: Browser, address: str) -> None:
-    page = chromium.new_page()
-    page.goto(address + "costs/06-uprobe/", wait_until="networkidle")
-    button = page.locator(f"#chart-{NAME} .chart-explore")
+def test_a_chart_is_explored_and_left_by_keyboard_and_keeps_the_focus(laptop: Page, address: str) -> None:
+    laptop.goto(address + "costs/06-uprobe/", wait_until="networkidle")
+    button = laptop.locator(f"#chart-{NAME} .chart-explore")
     button.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_selector(f"#chart-{NAME}[data-state=live] .chart-live svg")
+    laptop.keyboard.press("Enter")
+    laptop.wait_for_selector(f"#chart-{NAME}[data-state=live] .chart-live svg")
     assert button.evaluate("one => one === document.activeElement")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(f"#chart-{NAME}[data-state=still]")
+    laptop.keyboard.press("Enter")
+    laptop.wait_for_selector(f"#chart-{NAME}[data-state=still]")
     assert button.evaluate("one => one === document.activeElement")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "chart-table"
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**/{FIGURE}#numbers")
-    page.close()
+    laptop.keyboard.press("Tab")
+    assert laptop.evaluate("document.activeElement.className") == "chart-table"
+    laptop.keyboard.press("Enter")
+    laptop.wait_for_url(f"**/{FIGURE}#numbers")
 
 
-def test_a_figure_has_one_name_and_one_description(chromium: Browser, address: str) -> None:
-    page = chromium.new_page()
-    page.goto(address + FIGURE)
-    drawing = page.locator(".chart-still svg:visible")
+def test_a_figure_has_one_name_and_one_description(laptop: Page, address: str) -> None:
+    laptop.goto(address + FIGURE)
+    drawing = laptop.locator(".chart-still svg:visible")
     for attribute in ("aria-labelledby", "aria-describedby"):
         named = drawing.get_attribute(attribute)
-        assert page.locator(f"#{named}").count() == 1
-        assert page.locator(f"#{named}").inner_text()
-    page.close()
+        assert laptop.locator(f"#{named}").count() == 1
+        assert laptop.locator(f"#{named}").inner_text()
 
 
 def test_paper_has_the_drawing_in_ink_and_no_controls(chromium: Browser, address: str) -> None:

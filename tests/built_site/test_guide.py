@@ -19,7 +19,7 @@ from site_build import OWN_KEPT, PROJECT, assembled, build, with_quoted_source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as BrowserPage
 
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 
@@ -91,15 +91,12 @@ def test_every_reference_stands_on_a_page_of_its_own(site: Path) -> None:
     assert "references/" in (site / "sources/index.html").read_text(encoding="utf-8")
 
 
-def test_no_chapter_is_wider_than_a_phone(address: str, chromium: Browser) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 800})
-    shown = context.new_page()
+def test_no_chapter_is_wider_than_a_phone(address: str, phone: BrowserPage) -> None:
     wide = []
     for chapter in ("", *(f"{chapter}/" for chapter in CHAPTERS)):
-        shown.goto(f"{address}guide/{chapter}")
-        if shown.evaluate("document.documentElement.scrollWidth") > 390:
+        phone.goto(f"{address}guide/{chapter}")
+        if phone.evaluate("document.documentElement.scrollWidth") > 390:
             wide.append(chapter)
-    context.close()
     assert wide == []
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import Page
 
     from probe_effect.store.kept import Kept
 
@@ -62,10 +62,8 @@ def many_address(many_site: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(desktop: BrowserContext) -> Iterator[Page]:
-    made = desktop.new_page()
-    yield made
-    made.close()
+def page(laptop: Page) -> Page:
+    return laptop
 
 
 def name(page: Page, machine: str) -> None:

@@ -16,7 +16,7 @@ from probe_effect.pages import addresses
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from probe_effect.numbers.catalogue import Catalogue
 
@@ -86,17 +86,14 @@ def test_every_header_of_a_table_leads_to_its_explanation(site: Path, catalogue:
     assert unexplained == set()
 
 
-def test_without_javascript_a_number_leads_to_its_rows_and_its_citation(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}costs/06-uprobe/")
-    page.locator('tbody tr a[href$="#threshold-5"]').first.click()
-    page.wait_for_url("**/06-uprobe/**#threshold-5")
-    place = page.locator("#threshold-5")
+def test_without_javascript_a_number_leads_to_its_rows_and_its_citation(unscripted: Page, address: str) -> None:
+    unscripted.goto(f"{address}costs/06-uprobe/")
+    unscripted.locator('tbody tr a[href$="#threshold-5"]').first.click()
+    unscripted.wait_for_url("**/06-uprobe/**#threshold-5")
+    place = unscripted.locator("#threshold-5")
     assert "k/s" in place.inner_text()
-    assert page.get_by_role("link", name="samples.csv").first.get_attribute("href")
-    assert "@misc{probe-effect-" in (page.locator("#cite").text_content() or "")
-    context.close()
+    assert unscripted.get_by_role("link", name="samples.csv").first.get_attribute("href")
+    assert "@misc{probe-effect-" in (unscripted.locator("#cite").text_content() or "")
 
 
 def test_the_address_of_a_quantity_shows_its_line(chromium: Browser, address: str) -> None:

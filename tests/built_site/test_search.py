@@ -63,13 +63,10 @@ def test_words_that_no_page_has_are_told_so(page: Page, address: str) -> None:
     assert "<qqwwzz>" in page.locator(".search-count").inner_text()
 
 
-def test_search_results_fit_a_phone(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    page.goto(f"{address}search/?q=uprobe")
-    page.locator(".search-pages a").first.wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()
+def test_search_results_fit_a_phone(phone: Page, address: str) -> None:
+    phone.goto(f"{address}search/?q=uprobe")
+    phone.locator(".search-pages a").first.wait_for()
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_only_the_search_may_compile_webassembly(site: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 from html_page import Page as Html
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.site]
 
@@ -50,22 +49,6 @@ KINDS = (
 
 WIDE_TABLES = """() => [...document.querySelectorAll(".table-scroll")]
     .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute("aria-label"))"""
-
-
-def of_width(chromium: Browser, width: int) -> Iterator[Page]:
-    context = chromium.new_context(java_script_enabled=True, viewport={"width": width, "height": 900})
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def laptop(chromium: Browser) -> Iterator[Page]:
-    yield from of_width(chromium, 1280)
-
-
-@pytest.fixture
-def phone(chromium: Browser) -> Iterator[Page]:
-    yield from of_width(chromium, 390)
 
 
 @pytest.mark.parametrize("path", KINDS)
