@@ -27,12 +27,13 @@ site: $(SITE) ## build the site into build/site
 serve: $(SITE) ## show the site on http://localhost:1313/, with live reload
 	$(BIN)/probe-effect serve
 
+# Three workers on two CPUs: while one waits for a guest, a tracer or a page, the others work.
 test: $(ALL) $(NODE) ## everything that CI checks
 	@sh .ci/packages chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev \
 		clang libbpf-dev cpio gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace \
 		bpftool btop htop sqlite3 sysstat
 	$(UV) lock --check
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
 	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers
 
 strangers: $(ALL) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
