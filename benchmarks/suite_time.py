@@ -1,17 +1,16 @@
-"""Where the time of `make test` goes, from a fresh clone with empty caches and again, as a table for HACKING.md.
+"""Where the time of the tests goes, as a table for HACKING.md, from records that runs of them wrote.
 
-Usage: .venv/bin/python -m benchmarks.suite_time [--write] (as root, on a quiet machine; twice the time of `make test`).
+A run writes its record with `tests/time_record.py`, as root on a quiet machine, in a fresh clone:
+
+    PROBE_EFFECT_TIME_RECORD=/tmp/cold.jsonl PYTEST_ADDOPTS='-p time_record' PYTHONPATH=tests make test
+
+Usage: .venv/bin/python -m benchmarks.suite_time [--write] cold=/tmp/cold.jsonl [again=/tmp/again.jsonl]
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import resource
-import subprocess
-import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,10 +24,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 HACKING = PROJECT / "HACKING.md"
 BEGIN, END = "<!-- benchmarks/suite_time.py -->", "<!-- end -->"
 
-TOOLS = ("setup", "build/node.stamp", "build/actionlint", "build/act")
-"""What `make test` fetches and compiles before or beside the tests."""
-
-WHOLE = "make test"
+WHOLE = "all"
 REST = "the rest"
 FILES = {
     "guests": r"test_emulated_real",
@@ -40,7 +36,6 @@ FILES = {
 """Category to the files whose tests are all of it; any other test is of one by its marks and phase."""
 
 ORDER = (
-    "fetches and tools",
     *FILES,
     "site builds",
     "the built site's files",
@@ -69,8 +64,6 @@ class Used:
 def category(line: dict[str, object]) -> str:
     """That of a phase of a test."""
     what, when, marks = str(line["what"]), line["when"], str(line["marks"])
-    if when == "tool":
-        return "fetches and tools"
     if when == "collection":
         return "collection"
     for name, files in FILES.items():
@@ -83,22 +76,29 @@ def category(line: dict[str, object]) -> str:
 
 
 def sums(lines: Iterable[dict[str, object]]) -> dict[str, Used]:
-    """Category to what it used."""
+    """Category to what it used; of all, how long the run took."""
     found = {name: Used() for name in (*ORDER, WHOLE)}
+    begun_s, ended_s = float("inf"), 0.0
     for line in lines:
-        name = WHOLE if line["when"] == WHOLE else category(line)
         test = re.sub(r".*::|\[.*|@.*", "", str(line["what"]))
-        found[name].add(test, float(str(line["took_s"])), float(str(line["used_s"])))
+        took_s, used_s = float(str(line["took_s"])), float(str(line["used_s"]))
+        found[category(line)].add(test, took_s, used_s)
+        found[WHOLE].used_s += used_s
+        begun_s = min(begun_s, float(str(line["begun_s"])))
+        ended_s = max(ended_s, float(str(line["begun_s"])) + took_s)
+    found[WHOLE].took_s = ended_s - begun_s
     return found
 
 
-def table(cold: dict[str, Used], again: dict[str, Used]) -> str:
-    """The table of both, in Markdown."""
-    rows = ["| | cold, s | of CPU | again, s | of CPU | the longest |", "|:--|--:|--:|--:|--:|:--|"]
+def table(runs: dict[str, dict[str, Used]]) -> str:
+    """The table of some runs by name, in Markdown; a category's time is that of all workers together."""
+    heads = " | ".join(f"{name}, s | of CPU" for name in runs)
+    rows = [f"| | {heads} | the longest |", f"|:--|{'--:|--:|' * len(runs)}:--|"]
+    last = list(runs.values())[-1]
     for name in (*ORDER, WHOLE):
-        figures = [f"{value:.0f}" for one in (cold[name], again[name]) for value in (one.took_s, one.used_s)]
-        longest = f"`{again[name].longest[1]}`, {again[name].longest[0]:.0f} s" if again[name].longest[1] else ""
-        rows.append(f"| {name} | {' | '.join(figures)} | {longest if name != WHOLE else ''} |")
+        figures = [f"{value:.0f}" for one in runs.values() for value in (one[name].took_s, one[name].used_s)]
+        took_s, test = last[name].longest
+        rows.append(f"| {name} | {' | '.join(figures)} | {f'`{test}`, {took_s:.0f} s' if test else ''} |")
     return "\n".join(rows)
 
 
@@ -107,34 +107,13 @@ def read(record: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
 
 
-def timed(words: list[str], folder: Path, environment: dict[str, str], when: str) -> dict[str, object]:
-    """What a command took, which has to end well."""
-    before, begun_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run(words, cwd=folder, env=environment, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"what": words[-1], "when": when, "took_s": time.monotonic() - begun_s, "used_s": used_s, "marks": []}
-
-
-def measured(clone: Path, environment: dict[str, str], record: Path) -> list[dict[str, object]]:
-    """The lines of one `make test` in that clone, its tools made first, one by one."""
-    tools = [timed(["make", tool], clone, environment, "tool") for tool in TOOLS]
-    more = {"PROBE_EFFECT_TIME_RECORD": str(record), "PYTEST_ADDOPTS": "-p time_record", "PYTHONPATH": "tests"}
-    whole = timed(["make", "test"], clone, environment | more, WHOLE)
-    return [*tools, whole, *read(record)]
-
-
 @click.command()
 @click.option("--write", is_flag=True, help="Put the table into HACKING.md.")
-def main(*, write: bool) -> None:
-    """Measure both runs in a fresh clone with caches of its own, and print the table."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        subprocess.run(["git", "clone", "--quiet", PROJECT, place / "clone"], check=True)  # noqa: S607
-        caches = {name: str(place / name) for name in ("HOME", "XDG_CACHE_HOME", "UV_CACHE_DIR")}
-        (place / "HOME").mkdir()
-        runs = [measured(place / "clone", os.environ | caches, place / f"{run}.jsonl") for run in ("cold", "again")]
-    text = table(*map(sums, runs))
+@click.argument("records", metavar="NAME=RECORD", nargs=-1, required=True)
+def main(*, records: tuple[str, ...], write: bool) -> None:
+    """Print the table of some runs."""
+    named = (one.partition("=") for one in records)
+    text = table({name: sums(read(Path(path))) for name, _, path in named})
     print(text)
     if write:
         page = HACKING.read_text(encoding="utf-8")

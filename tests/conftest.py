@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: FIRST.index(groups[item]) if groups[item] in FIRST else len(FIRST))
     if hasattr(config, "workerinput"):
         # xdist reads the group from the end of an id, and 3.8 puts it where pytest 9.2 has no id any more: every group
-        # was in both workers, and each made its fixtures.
+        # was in all workers, and each made its fixtures.
         for item in items:
             item._id = NodeId.parse(f"{item.nodeid}@{groups[item]}")
 

@@ -66,7 +66,8 @@ class Record:
             used_s = sum(after[:4]) - sum(before[:4])
             if took_s > LONG_S:
                 alive_s = still_running_s()
-                used_s, self._alive_s = used_s + alive_s - self._alive_s, alive_s
+                # What ended without having been waited for takes its time with it.
+                used_s, self._alive_s = max(0.0, used_s + alive_s - self._alive_s), alive_s
             marks = [mark for mark in MARKS if item.get_closest_marker(mark)]
             self.write(item.nodeid, when, marks=marks, begun_s=begun_s, took_s=took_s, used_s=used_s)
 
