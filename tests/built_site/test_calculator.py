@@ -296,13 +296,13 @@ def test_a_user_probe_is_asked_for_by_its_first_instruction(page: Page) -> None:
     assert (answer(page), values(page)["first"]) == (wanted, "stepped")
 
 
-def test_what_a_probe_costs_where_the_first_instruction_is_another_is_told_beside(page: Page, address: str) -> None:
-    page.goto(f"{address}?tracer=bpftrace&case=04-uprobe-push&machine={OURS}")
-    page.wait_for_selector(READY)
-    figures = page.locator(".calculator-figures dl")
+def test_what_a_probe_costs_where_the_first_instruction_is_another_is_told_beside(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}?tracer=bpftrace&case=04-uprobe-push&machine={OURS}")
+    laptop.wait_for_selector(READY)
+    figures = laptop.locator(".calculator-figures dl")
     beside = figures.locator("dt", has_text="If it is stepped").locator("+ dd").inner_text()
-    page.locator("#calculator-first").select_option("stepped")
-    assert beside in answer(page)
+    laptop.locator("#calculator-first").select_option("stepped")
+    assert beside in answer(laptop)
 
 
 def test_a_machine_of_others_is_chosen_with_its_dagger(page: Page) -> None:
@@ -431,11 +431,11 @@ ADDRESSES = {
 
 
 @pytest.mark.parametrize("query", ADDRESSES)
-def test_an_address_that_was_kept_restores_what_it_says(page: Page, address: str, query: str) -> None:
-    page.goto(address + query)
-    page.wait_for_selector(READY)
-    assert page.locator(".calculator-message").inner_text() == ""
-    assert values(page).items() >= ADDRESSES[query].items()
+def test_an_address_that_was_kept_restores_what_it_says(laptop: Page, address: str, query: str) -> None:
+    laptop.goto(address + query)
+    laptop.wait_for_selector(READY)
+    assert laptop.locator(".calculator-message").inner_text() == ""
+    assert values(laptop).items() >= ADDRESSES[query].items()
 
 
 def test_back_and_forward_walk_through_what_was_chosen(page: Page) -> None:
@@ -507,34 +507,34 @@ def test_the_point_of_the_chart_lies_on_the_line_of_the_cost(page: Page) -> None
         assert y == pytest.approx(low + (high - low) * (x - left) / (right - left), abs=0.01)
 
 
-def test_an_alternative_is_chosen_by_its_link_and_left_by_back(page: Page, address: str) -> None:
-    page.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={OURS}&rate=7k")
-    page.wait_for_selector(READY)
-    before = answer(page)
-    page.locator(".calculator-ways").get_by_role(
+def test_an_alternative_is_chosen_by_its_link_and_left_by_back(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={OURS}&rate=7k")
+    laptop.wait_for_selector(READY)
+    before = answer(laptop)
+    laptop.locator(".calculator-ways").get_by_role(
         "link", name="“Tracepoint on a system call's entry” with bpftrace"
     ).click()
-    assert values(page)["case"] == "04-tracepoint-entry"
-    assert values(page)["rate"] == "7k"
-    assert page.evaluate("document.activeElement.tagName") == "OUTPUT"
-    page.go_back()
-    assert answer(page) == before
+    assert values(laptop)["case"] == "04-tracepoint-entry"
+    assert values(laptop)["rate"] == "7k"
+    assert laptop.evaluate("document.activeElement.tagName") == "OUTPUT"
+    laptop.go_back()
+    assert answer(laptop) == before
 
 
-def test_where_nothing_costs_less_the_page_says_so(page: Page, address: str) -> None:
-    page.goto(f"{address}?tracer=bpftrace&case=01-control&machine={OURS}")
-    page.wait_for_selector(READY)
-    assert "Nothing was measured on this machine" in page.locator(".calculator-ways").inner_text()
+def test_where_nothing_costs_less_the_page_says_so(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}?tracer=bpftrace&case=01-control&machine={OURS}")
+    laptop.wait_for_selector(READY)
+    assert "Nothing was measured on this machine" in laptop.locator(".calculator-ways").inner_text()
 
 
-def test_a_kind_of_machine_is_answered_with_a_range_and_with_each_machine(page: Page, address: str) -> None:
-    page.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={KIND}")
-    page.wait_for_selector(READY)
-    lines = page.locator("svg.calculator-chart .cost").count()
+def test_a_kind_of_machine_is_answered_with_a_range_and_with_each_machine(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}?tracer=bpftrace&case=06-uprobe&machine={KIND}")
+    laptop.wait_for_selector(READY)
+    lines = laptop.locator("svg.calculator-chart .cost").count()
     assert lines > 1
-    assert f"{lines} machines of that kind" in answer(page)
-    figures = page.locator(".calculator-figures").inner_text()
-    loaded = page.evaluate("fetch(document.querySelector('.calculator-data').href).then(found => found.json())")
+    assert f"{lines} machines of that kind" in answer(laptop)
+    figures = laptop.locator(".calculator-figures").inner_text()
+    loaded = laptop.evaluate("fetch(document.querySelector('.calculator-data').href).then(found => found.json())")
     assert OTHER in loaded["machines"]
     assert sum(machine in figures for machine in loaded["machines"]) == lines
 

@@ -141,25 +141,25 @@ def expected(first: Machine, second: Machine, tracers: tuple[str, str]) -> list[
     ],
 )
 def test_the_page_shows_what_the_command_finds(
-    page: Page, address: str, catalogue: Catalogue, first: tuple[str, str], second: tuple[str, str]
+    laptop: Page, address: str, catalogue: Catalogue, first: tuple[str, str], second: tuple[str, str]
 ) -> None:
     machines = {one.name: one for one in subjects(catalogue)}
     one, other = machines[first[0]], machines[second[0]]
     metric = "" if one.metric == "time" else "q=instructions&"
-    opened(page, address, f"{metric}a={':'.join(first)}&b={':'.join(second)}")
-    rows: list[list[str]] = page.evaluate(TABLE)
+    opened(laptop, address, f"{metric}a={':'.join(first)}&b={':'.join(second)}")
+    rows: list[list[str]] = laptop.evaluate(TABLE)
     found = expected(one, other, (first[1], second[1]))
     assert found
     assert [row[-1] for row in rows] == [pair.outcome for pair in found]
     differing = differing_traits((pair.first for pair in found), (pair.second for pair in found))
-    assert sorted(map(tuple, page.evaluate(TRAITS))) == sorted(differing)
+    assert sorted(map(tuple, laptop.evaluate(TRAITS))) == sorted(differing)
 
 
-def test_each_cost_leads_to_the_page_of_its_number(page: Page, address: str) -> None:
-    opened(page, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
-    links = page.locator("#compare-live td a").evaluate_all("all => all.map(one => one.href)")
+def test_each_cost_leads_to_the_page_of_its_number(laptop: Page, address: str) -> None:
+    opened(laptop, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
+    links = laptop.locator("#compare-live td a").evaluate_all("all => all.map(one => one.href)")
     assert len(links) >= 8
-    assert {one for one in links if page.request.get(one).status != 200} == set()
+    assert {one for one in links if laptop.request.get(one).status != 200} == set()
 
 
 STATES: dict[str, dict[str, str]] = {
@@ -173,14 +173,14 @@ STATES: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("query", [query for query in STATES if query])
-def test_an_old_address_restores_its_comparison(page: Page, site: Path, address: str, query: str) -> None:
-    opened(page, address, query)
-    inputs = page.evaluate("Object.fromEntries(new FormData(document.getElementById('compare')))")
+def test_an_old_address_restores_its_comparison(laptop: Page, site: Path, address: str, query: str) -> None:
+    opened(laptop, address, query)
+    inputs = laptop.evaluate("Object.fromEntries(new FormData(document.getElementById('compare')))")
     first = json.loads((site / "data" / "compare" / "index.json").read_text(encoding="utf-8"))["first"]
     usual = dict(zip(("a", "b"), first[inputs["q"]], strict=True))
     assert inputs == {"q": inputs["q"]} | usual | STATES[query]
-    assert page.url.endswith(query)
-    assert page.locator("#compare-live tbody tr").count() > 0
+    assert laptop.url.endswith(query)
+    assert laptop.locator("#compare-live tbody tr").count() > 0
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_an_old_address_restores_its_comparison(page: Page, site: Path, address:
         ("a=%3Cscript%3E&b=__proto__", "a=<script>, b=__proto__"),
     ],
 )
-def test_what_an_address_asks_in_vain_is_told_and_ignored(page: Page, address: str, query: str, ignored: str) -> None:
-    opened(page, address, query)
-    assert f"not known here: {ignored}." in page.locator("#compare .view-message").inner_text()
+def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address: str, query: str, ignored: str) -> None:
+    opened(laptop, address, query)
+    assert f"not known here: {ignored}." in laptop.locator("#compare .view-message").inner_text()
 
 
 def test_back_and_forward_restore_what_was_compared(page: Page) -> None:

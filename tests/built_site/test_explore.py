@@ -82,9 +82,9 @@ def newest_kernel(catalogue: Catalogue) -> set[str]:
 
 
 @pytest.mark.parametrize("query", STATES)
-def test_an_old_address_restores_its_view(page: Page, address: str, catalogue: Catalogue, query: str) -> None:
-    opened(page, address, query)
-    chosen = page.evaluate(CHOSEN)
+def test_an_old_address_restores_its_view(laptop: Page, address: str, catalogue: Catalogue, query: str) -> None:
+    opened(laptop, address, query)
+    chosen = laptop.evaluate(CHOSEN)
     reference = reference_submission(catalogue.numbers)
     assert reference is not None
     names = dict.fromkeys(newest_kernel(catalogue), KERNEL) | {reference.machine: HOME}
@@ -94,8 +94,8 @@ def test_an_old_address_restores_its_view(page: Page, address: str, catalogue: C
     assert {name: sorted(chosen.get(name, [])) for name in STATES[query]} == {
         name: sorted(values) for name, values in STATES[query].items()
     }
-    assert page.url.endswith(f"?{query}")
-    assert page.locator("#explore-live tbody tr").count() > 0
+    assert laptop.url.endswith(f"?{query}")
+    assert laptop.locator("#explore-live tbody tr").count() > 0
 
 
 def test_a_suite_that_the_home_machine_did_not_run_is_shown_on_another(page: Page, site: Path) -> None:
@@ -127,10 +127,10 @@ def test_a_suite_that_the_home_machine_did_not_run_is_shown_on_another(page: Pag
         ("sort=__proto__&case=%3Cb%3E", "case=<b>, sort=__proto__"),
     ],
 )
-def test_what_an_address_asks_in_vain_is_told_and_ignored(page: Page, address: str, query: str, ignored: str) -> None:
-    opened(page, address, query)
-    assert f"not known here: {ignored}." in page.locator("#explore .view-message").inner_text()
-    assert page.locator("#explore-live tbody tr").count() > 0
+def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address: str, query: str, ignored: str) -> None:
+    opened(laptop, address, query)
+    assert f"not known here: {ignored}." in laptop.locator("#explore .view-message").inner_text()
+    assert laptop.locator("#explore-live tbody tr").count() > 0
 
 
 def test_nothing_is_loaded_before_the_reader_acts(page: Page, address: str) -> None:
@@ -169,57 +169,57 @@ def test_typing_is_no_step_and_a_wrong_rate_is_told(page: Page) -> None:
     assert page.url.endswith("?q=slowdown&rate=7k")
 
 
-def test_a_slowdown_is_rate_times_cost(page: Page, address: str) -> None:
+def test_a_slowdown_is_rate_times_cost(laptop: Page, address: str) -> None:
     """At 10 million events a second, a ns is one per cent."""
-    costs = column(opened(page, address, "case=04-tracepoint-entry"), "Cost")
-    slowdowns = column(opened(page, address, "case=04-tracepoint-entry&q=slowdown&rate=10M"), "Slowdown")
+    costs = column(opened(laptop, address, "case=04-tracepoint-entry"), "Cost")
+    slowdowns = column(opened(laptop, address, "case=04-tracepoint-entry&q=slowdown&rate=10M"), "Slowdown")
     numbers = [[text.replace("\u202f", "").split("\u00a0")[0] for text in some] for some in (costs, slowdowns)]
     assert [float(one) for one in numbers[0]] == pytest.approx([float(one) for one in numbers[1]], rel=0.05)
 
 
-def test_headers_sort_and_say_so(page: Page, address: str) -> None:
-    opened(page, address, "suite=usdt&machine=all")
-    page.click("#explore-live [data-sort=tracer]")
-    head = page.locator("#explore-live th[aria-sort]")
+def test_headers_sort_and_say_so(laptop: Page, address: str) -> None:
+    opened(laptop, address, "suite=usdt&machine=all")
+    laptop.click("#explore-live [data-sort=tracer]")
+    head = laptop.locator("#explore-live th[aria-sort]")
     assert (head.inner_text(), head.get_attribute("aria-sort")) == ("Tracer", "ascending")
-    found = column(page, "Tracer")
+    found = column(laptop, "Tracer")
     assert found == sorted(found, key=str.lower)
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#explore-live th[aria-sort=descending]")
-    assert column(page, "Tracer") == found[::-1] or column(page, "Tracer")[0] == found[-1]
-    assert page.url.endswith("sort=-tracer")
+    laptop.keyboard.press("Enter")
+    laptop.wait_for_selector("#explore-live th[aria-sort=descending]")
+    assert column(laptop, "Tracer") == found[::-1] or column(laptop, "Tracer")[0] == found[-1]
+    assert laptop.url.endswith("sort=-tracer")
 
 
-def test_only_what_intervals_separate_has_places_and_the_flagged_has_none(page: Page, address: str) -> None:
-    opened(page, address, "case=04-tracepoint-entry&sort=cost")
-    costs, places = column(page, "Cost"), column(page, "Place")
+def test_only_what_intervals_separate_has_places_and_the_flagged_has_none(laptop: Page, address: str) -> None:
+    opened(laptop, address, "case=04-tracepoint-entry&sort=cost")
+    costs, places = column(laptop, "Cost"), column(laptop, "Place")
     assert any(" to " in place for place in places)
     assert [place for cost, place in zip(costs, places, strict=True) if "†" in cost] == [""]
     assert "†" in costs[-1]
 
 
-def test_a_cost_that_is_no_difference_is_in_words_and_not_in_the_chart(page: Page, address: str) -> None:
-    opened(page, address, "case=01-control")
-    assert all("not distinguishable from 0" in cost for cost in column(page, "Cost"))
-    page.wait_for_function("() => document.querySelector('#explore-live .chart-note').textContent")
-    assert "not distinguishable from 0" in page.locator("#explore-live .chart-note").inner_text()
-    assert page.locator(".view-drawing svg").count() == 0
+def test_a_cost_that_is_no_difference_is_in_words_and_not_in_the_chart(laptop: Page, address: str) -> None:
+    opened(laptop, address, "case=01-control")
+    assert all("not distinguishable from 0" in cost for cost in column(laptop, "Cost"))
+    laptop.wait_for_function("() => document.querySelector('#explore-live .chart-note').textContent")
+    assert "not distinguishable from 0" in laptop.locator("#explore-live .chart-note").inner_text()
+    assert laptop.locator(".view-drawing svg").count() == 0
 
 
-def test_each_number_leads_to_its_page(page: Page, address: str) -> None:
+def test_each_number_leads_to_its_page(laptop: Page, address: str) -> None:
     for query in ("suite=sweep", "q=instructions&case=06-uprobe&machine=all"):
-        opened(page, address, query)
-        links = page.locator("#explore-live tbody td.align-right a").evaluate_all("all => all.map(one => one.href)")
-        assert {one for one in links[:20] if page.request.get(one).status != 200} == set()
+        opened(laptop, address, query)
+        links = laptop.locator("#explore-live tbody td.align-right a").evaluate_all("all => all.map(one => one.href)")
+        assert {one for one in links[:20] if laptop.request.get(one).status != 200} == set()
         assert links
 
 
 @pytest.mark.parametrize("kind", ["csv", "json", "svg", "png", "vl.json"])
-def test_what_is_shown_can_be_kept(page: Page, address: str, kind: str, tmp_path: Path) -> None:
-    opened(page, address, "case=04-tracepoint-entry&tracer=bpftrace,libbpf")
-    page.wait_for_selector(DRAWN)
-    with page.expect_download() as waiting:
-        page.click(f'[data-save="{kind}"]')
+def test_what_is_shown_can_be_kept(laptop: Page, address: str, kind: str, tmp_path: Path) -> None:
+    opened(laptop, address, "case=04-tracepoint-entry&tracer=bpftrace,libbpf")
+    laptop.wait_for_selector(DRAWN)
+    with laptop.expect_download() as waiting:
+        laptop.click(f'[data-save="{kind}"]')
     file = tmp_path / "file"
     waiting.value.save_as(file)
     content = file.read_bytes()
@@ -237,9 +237,9 @@ def test_what_is_shown_can_be_kept(page: Page, address: str, kind: str, tmp_path
         assert len(found["numbers"] if kind == "json" else found["data"]["values"]) == 2
 
 
-def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(page: Page, address: str) -> None:
-    opened(page, address, "case=06-uprobe&tracer=bpftrace")
-    text = page.locator('#explore-live [data-cite="text"]').text_content() or ""
+def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(laptop: Page, address: str) -> None:
+    opened(laptop, address, "case=06-uprobe&tracer=bpftrace")
+    text = laptop.locator('#explore-live [data-cite="text"]').text_content() or ""
     assert "“Cost of one event: Uprobe;" in text
     assert "data version " in text
     assert text.endswith(f"{address}explore/?case=06-uprobe&tracer=bpftrace")
