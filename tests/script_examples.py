@@ -122,6 +122,14 @@ strace -C -k -P /etc/passwd -e signal=none ls | less
 trace-cmd record -e sched:sched_switch -f 'next_pid == 1' -T -P 9
 trace-cmd record -p function -l vfs_read -e irq
 X=1 perf record -g ls > /dev/null
+perf stat -e sched:sched_switch -- top -b -n 1
+perf trace -- perf record -g
+perf record -F max -a
+perf top -F 49
+profile:ms:10 { @ = count() }
+profile:2s { @ = count() } profile:99hz { @ = count() } profile:hz:$1 { @ = count() }
+profile-10ms { @[ustack()] = count(); } profile-97 { @[ustack()] = count(); } profile:::profile-1min { @ = count(); }
+profile:ms:0 { @ = count() }
 """
 """One a line; a line that ends within a bracket or a remark goes on with the next."""
 

@@ -18,7 +18,6 @@ from probe_effect.scripts.script import Language, read_script
         ("fbt::vfs_read:entry { @ = count(); }", "d", "kprobe:vfs_read"),
         ("fbt::vfs_read:return { @ = count(); }", "d", "kretprobe:vfs_read"),
         ("pid$target:libc:malloc:return { @ = count(); }", "d", "uretprobe:libc:malloc"),
-        ("profile-99 { @[ustack()] = count(); }", "d", "profile:hz:99"),
         ("sched:::on-cpu { @ = count(); }", "d", "tracepoint:sched:sched_switch"),
         ("python$target:::function-entry { @ = count(); }", "d", "usdt::python:function__entry"),
         ("strace -f -e trace=read -p 3", "strace", "tracepoint:raw_syscalls:sys_enter"),

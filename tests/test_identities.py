@@ -17,7 +17,6 @@ from identities import STRANGERS, become
 from probe_effect.answer.advice import part_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.cli.advise_probes import groups, wanted
-from probe_effect.cli.advise_run import TRACERS
 from probe_effect.cli.group import commands
 from probe_effect.cli.this_machine import machine_for, this_machine
 from probe_effect.cli.watch_costs import Costs
@@ -191,7 +190,7 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
     shown, _ = read_transcripts(DataFolder(REAL_DATA))
     scripts = [text for one in shown for text in re.findall(r"advise -e '([^']+)'", one.transcript.run)]
     assert scripts
-    tracers = {TRACERS[script.language] for script in map(read_script, scripts)}
+    tracers = {script.tracer for script in map(read_script, scripts)}
     measured = {one.machine: one.document for one in catalogue.timed}
     # Of a kind that nobody measured with the tracer, nothing can be known.
     kinds = {kind(measured[one]) for one in found.machines if tracers <= found.by_tracer(one).keys()}
@@ -201,7 +200,7 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
         for name, one in STRANGERS.items():
             known[name] = one.model_copy(update={"machine": one.machine.model_copy(update=own)})
     unanswered = []
-    probes = [(TRACERS[script.language], wanted(script, None)) for script in map(read_script, scripts)]
+    probes = [(script.tracer, wanted(script, None)) for script in map(read_script, scripts)]
     for name, document in known.items():
         become(monkeypatch, document)
         here = this_machine()

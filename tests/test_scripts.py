@@ -286,6 +286,47 @@ def test_command_lines_of_other_tools_are_read(line: str, expected: str) -> None
     assert [probe.attach, probe.kind, *probe.actions] == expected.split()
 
 
+@pytest.mark.parametrize(
+    ("line", "tracer"),
+    [
+        ("perf stat -e sched:sched_switch -- top -b", "perf-stat"),
+        ("perf trace -- perf record -g", "perf-trace"),
+        ("perf top", "perf-record"),
+        ("perf probe --add vfs_read", "perf-record"),
+        ("strace -f ls", "strace"),
+        ("strace -f --seccomp-bpf ls", "strace-seccomp"),
+        ("trace-cmd record -e irq", "trace-cmd"),
+        ("syscall:::entry", "dtrace"),
+        ("k:f { }", "bpftrace"),
+    ],
+)
+def test_the_words_before_the_traced_program_decide_whose_costs_a_line_has(line: str, tracer: str) -> None:
+    assert read_script(line).tracer == tracer
+
+
+@pytest.mark.parametrize(
+    ("line", "hz"),
+    [
+        ("profile:hz:99 { }", 99),
+        ("profile:ms:10 { }", 100),
+        ("profile:2s { }", 0.5),
+        ("profile-10ms { x(); }", 100),
+        ("profile-97 { x(); }", 97),
+        ("profile:::profile-1min { x(); }", 1 / 60),
+        ("profile:hz:$1 { }", None),
+        ("profile:ms:0 { }", None),
+        ("perf record -a", 4000),
+        ("perf record --freq=49 -a", 49),
+        ("perf record -F max -a", None),
+        ("perf stat -e cpu-clock", None),
+        ("k:f { }", None),
+    ],
+)
+def test_a_timer_says_how_often_it_fires(line: str, hz: float | None) -> None:
+    (probe,) = read_script(line).probes
+    assert probe.hz == hz
+
+
 def test_options_that_change_what_events_cost_are_kept() -> None:
     assert read_script("strace -f --seccomp-bpf -o x -e read ls").options == ("-f", "--seccomp-bpf")
     assert read_script("perf record -ag -F99 -o x sleep 1").options == ("-a", "-g", "-F 99")

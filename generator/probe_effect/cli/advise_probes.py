@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,14 +9,14 @@ from probe_effect.answer.advice import Group
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
-from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace, parts
+from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace
 from probe_effect.live.count import Countable
 from probe_effect.live.places import NotHere, places, same_function_elsewhere
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.tables import PRINT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from probe_effect.live.count import Counted, Kind, Rate
@@ -54,10 +53,6 @@ MOST_ELSEWHERE = 3
 ANY = 0
 """The id of a thread that stands for any: no thread has it."""
 
-UNITS_HZ = {"hz": 1.0, "s": 1.0, "ms": 1e3, "us": 1e6}
-PERF_HZ = 4000.0
-"""How often `perf record` samples when nobody says (perf-record(1), -F)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -82,26 +77,16 @@ def wanted(script: Script, pid: int | None) -> list[Wanted]:
 
 
 def _wanted(script: Script, place: int, probe: ScriptProbe, pid: int | None) -> Wanted:
-    attach = as_bpftrace(probe.attach, probe.kind, script.language)
+    if probe.hz is not None:
+        return Wanted(place=place, probe=probe, hz=probe.hz)
+    attach = None if probe.kind == "profile" else as_bpftrace(probe.attach, probe.kind, script.language)
     if attach is None:
         why = f"{probe.attach}: nothing here that could be counted answers to it; say how often it fires with --rate"
         return Wanted(place=place, probe=probe, why=why)
-    if probe.kind == "profile":
-        return Wanted(place=place, probe=probe, hz=_hz(attach, script.options))
     try:
         return Wanted(place=place, probe=probe, places=tuple(places(attach, probe.kind, ROOT, pid)))
     except NotHere as error:
         return Wanted(place=place, probe=probe, why=str(error))
-
-
-def _hz(attach: str, options: Sequence[str]) -> float:
-    """How often a CPU is looked at: `profile:hz:99`, `profile:ms:10`, or the option `-F 99` of perf."""
-    words = parts(attach)
-    if len(words) == 3 and words[1] in UNITS_HZ and words[2].isdecimal() and int(words[2]):
-        number = float(words[2])
-        return number if words[1] == "hz" else UNITS_HZ[words[1]] / number
-    named = (re.fullmatch(r"(?:-F|--freq) ?=?(\d+)", option) for option in options)
-    return next((float(found[1]) for found in named if found), PERF_HZ)
 
 
 def countables(probes: Iterable[Wanted]) -> list[Countable]:

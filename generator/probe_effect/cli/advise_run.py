@@ -47,11 +47,6 @@ if TYPE_CHECKING:
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
 
-TRACERS = {"bpftrace": "bpftrace", "d": "dtrace", "ftrace": "trace-cmd", "strace": "strace"}
-"""A script's language to the tracer whose costs are taken; of perf it is the subcommand that decides."""
-
-PERF = {"record": "perf-record", "top": "perf-record", "stat": "perf-stat", "trace": "perf-trace"}
-
 COUNTING_TRACERS = ("libbpf", "bpftrace")
 """Whose plain probes stand for those that count: they run a BPF program of a few instructions."""
 
@@ -153,18 +148,13 @@ def _tracer(found: Evidence, script: Script, named: str | None) -> str:
     if named is not None:
         unknown([named], found.tracers, "tracer")
         return named
-    usual = TRACERS.get(script.language) or _of_perf(script.text)
-    usual = "strace-seccomp" if usual == "strace" and "--seccomp-bpf" in script.options else usual
+    usual = script.tracer
     fitting = [one for one in found.tracers if one == usual or one.startswith(f"{usual}-")]
     if not fitting:
         measured = ", ".join(found.tracers) or "nothing yet; measure this machine with `probe-effect measure`"
         msg = f"nobody measured {usual}, which the script is for; measured: {measured}"
         raise HostNotReady(msg)
     return usual if usual in fitting else fitting[0]
-
-
-def _of_perf(text: str) -> str:
-    return next((tracer for word, tracer in PERF.items() if word in text.split()), "perf-record")
 
 
 def _compiled(script: Script, probes: Sequence[Wanted]) -> None:

@@ -17,7 +17,6 @@ D_CALLS = re.compile(r"syscall::(?:\w+:)?(?P<call>[\w*]*):(?P<end>entry|return)"
 D_FUNCTIONS = re.compile(r"fbt:[^:]*:(?P<function>[\w*.]+):(?P<end>entry|return)")
 D_PROCESS = re.compile(r"pid(?:\$target|\d+):(?P<file>[^:]*):(?P<function>[^:]+):(?P<end>entry|return)")
 D_USER_STATIC = re.compile(r"(?P<provider>[A-Za-z_]\w*?)(?:\$target|\d+):(?P<file>[^:]*):[^:]*:(?P<name>[\w*-]+)")
-D_RATE = re.compile(r"(?:profile|tick):?:?:?(?:profile|tick)?-(?P<rate>\d+)(?P<unit>\w*)")
 D_PROVIDERS = {
     "sched:::on-cpu": "tracepoint:sched:sched_switch",
     "sched:::off-cpu": "tracepoint:sched:sched_switch",
@@ -41,7 +40,7 @@ def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
         return EVERY_CALL
     if language == "d":
         return _of_d(attach)
-    if kind in {"profile", "software", "hardware"}:
+    if kind in {"software", "hardware"}:
         return f"{kind}:{attach.partition(':')[0]}:"
     return f"tracepoint:{attach}" if kind.startswith(("tracepoint", "raw-tracepoint")) else None
 
@@ -62,8 +61,6 @@ def _of_d(attach: str) -> str | None:
     if found := D_PROCESS.fullmatch(attach):
         probe = "uprobe" if found["end"] == "entry" else "uretprobe"
         return f"{probe}:{found['file'] or '*'}:{found['function']}"
-    if found := D_RATE.fullmatch(attach):
-        return f"profile:hz:{found['rate']}" if found["unit"] in {"", "hz"} else None
     if found := D_USER_STATIC.fullmatch(attach):
         return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}"
     return D_PROVIDERS.get(attach)

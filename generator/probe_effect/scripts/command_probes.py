@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.scripts.form import Script, ScriptProbe, shortened
 from probe_effect.scripts.kinds import tracepoint_kind
-from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_KINDS, PRINT, SOFTWARE
+from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_HZ, PERF_KINDS, PRINT, SOFTWARE, TRACERS
 from probe_effect.scripts.tokens import failed
 
 if TYPE_CHECKING:
@@ -38,7 +38,16 @@ def read_command(text: str, command: Command) -> Script:
     costly = _COSTLY[command.tool].split()
     options = tuple(_written(name, value) for name, value in command.options if name in costly)
     pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
-    return Script(language=command.language, text=text, probes=probes, pid_filter=pid, options=options)
+    return Script(
+        language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
+    )
+
+
+def _tracer(command: Command) -> str:
+    """Words behind the subcommand are those of the program that is traced, and decide nothing."""
+    if command.tool == "strace" and command.has("seccomp-bpf"):
+        return "strace-seccomp"
+    return TRACERS[f"perf {command.words[0]}" if command.tool == "perf" else command.language]
 
 
 def _written(name: str, value: str | None) -> str:
@@ -47,7 +56,13 @@ def _written(name: str, value: str | None) -> str:
 
 
 def _probe(
-    attach: str, kind: str, action: str, *, has_filter: bool = False, unknown: Iterable[str] = ()
+    attach: str,
+    kind: str,
+    action: str,
+    *,
+    has_filter: bool = False,
+    unknown: Iterable[str] = (),
+    hz: float | None = None,
 ) -> ScriptProbe:
     return ScriptProbe(
         attach=attach,
@@ -57,6 +72,7 @@ def _probe(
         timing=None,
         unknown=tuple(shortened(one) for one in unknown),
         line=1,
+        hz=hz,
     )
 
 
@@ -82,7 +98,14 @@ def _perf_events(subcommand: str, command: Command) -> Iterator[ScriptProbe]:
     is_sampled = subcommand != "stat" and not command.has("c", "count")
     for event in list(_listed(command.all("e", "event"))) or ["cycles"]:
         kind = _perf_kind(event, is_sampled=is_sampled)
-        yield _probe(event, kind, action, has_filter=command.has("filter"))
+        hz = _sampled_hz(command) if kind == "profile" else None
+        yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz)
+
+
+def _sampled_hz(command: Command) -> float | None:
+    """As often as -F says, or perf's default; None for `-F max`, which is the system's."""
+    (last,) = command.all("F", "freq")[-1:] or (str(PERF_HZ),)
+    return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
 
 
 def _record_action(command: Command) -> str:
@@ -97,7 +120,7 @@ def _perf_kind(event: str, *, is_sampled: bool) -> str:
     group, _, name = event.partition(":")
     if not name or _MODIFIERS.match(name):
         if is_sampled and (group in CLOCKS or group not in SOFTWARE):
-            return "profile"  # as often as -F says, or perf's default of 4000 Hz
+            return "profile"
         return "software" if group in SOFTWARE else "hardware"
     kind = next((kind for pattern, kind in PERF_KINDS if re.search(pattern, event)), None)
     return kind or tracepoint_kind(event)

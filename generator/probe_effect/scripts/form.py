@@ -35,6 +35,7 @@ class ScriptProbe:
         timing: `start` where a time is stored, `end` where the difference to a stored one is taken.
         unknown: parts whose cost no word above covers, as written, shortened.
         line: of the attach point, from 1.
+        hz: how often a timer fires on each CPU; None of events, and where the script leaves it open.
     """
 
     attach: str
@@ -44,6 +45,7 @@ class ScriptProbe:
     timing: Timing | None
     unknown: tuple[str, ...]
     line: int
+    hz: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Script:
 
     Attributes:
         language: in which it is written; `ftrace` stands for command lines of trace-cmd.
+        tracer: whose costs it has, by its language, and by the subcommand and options of a command line.
         text: the program itself, out of its command line where it came in one.
         probes: at least one.
         pid_filter: the process that `-p`, or a predicate `pid == N` of every event, names, as written.
@@ -59,6 +62,7 @@ class Script:
     """
 
     language: Language
+    tracer: str
     text: str
     probes: tuple[ScriptProbe, ...]
     pid_filter: str | None = None

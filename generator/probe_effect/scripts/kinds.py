@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from probe_effect.scripts.clauses import provider_of
-from probe_effect.scripts.tables import D_KINDS, KINDS, TRACEPOINTS
+from probe_effect.scripts.tables import D_KINDS, HZ, KINDS, TIMERS, TIMES_PER_S, TRACEPOINTS
 
 if TYPE_CHECKING:
     from probe_effect.scripts.form import Language
@@ -29,3 +29,14 @@ def kind_of(attach: str, language: Language) -> str:
 def tracepoint_kind(name: str) -> str:
     """The kind of a tracepoint, by its subsystem and name."""
     return next((kind for pattern, kind in TRACEPOINTS if re.search(pattern, name)), "tracepoint")
+
+
+def timer_hz(attach: str) -> float | None:
+    """How often a timer fires on each CPU, events per second; None where its attach point does not say."""
+    found = next((match for pattern in TIMERS if (match := re.match(pattern, attach))), None)
+    if found is None:
+        return None
+    unit, number = sorted(found.groups(), key=str.isdigit)
+    if unit in HZ:
+        return float(number)
+    return TIMES_PER_S[unit] / float(number) if unit in TIMES_PER_S and int(number) else None

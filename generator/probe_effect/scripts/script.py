@@ -11,8 +11,8 @@ from probe_effect.scripts.clauses import program, provider_of, resolved
 from probe_effect.scripts.command_probes import read_command
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.form import Language, Script, ScriptError, ScriptProbe, Timing
-from probe_effect.scripts.kinds import NO_EVENTS, kind_of
-from probe_effect.scripts.tables import D_ONLY, FILTER, NOTHING, PRINT
+from probe_effect.scripts.kinds import NO_EVENTS, kind_of, timer_hz
+from probe_effect.scripts.tables import D_ONLY, FILTER, NOTHING, PRINT, TRACERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +52,13 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
     for clause in whole.clauses:  # what maps hold must be known before what is read from them
         _do(doing, clause)
     probes = tuple(one for clause in whole.clauses for one in _probes(doing, clause, language, lines))
-    return Script(language=language, text=text, probes=probes, pid_filter=pid or _pid_of_all(whole, probes))
+    return Script(
+        language=language,
+        tracer=TRACERS[language],
+        text=text,
+        probes=probes,
+        pid_filter=pid or _pid_of_all(whole, probes),
+    )
 
 
 def _language(text: str, clauses: Sequence[Clause]) -> Language:
@@ -82,6 +88,7 @@ def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[in
             timing=doing.timing,
             unknown=tuple(doing.unknown),
             line=bisect.bisect_left(lines, point.start) + 1,
+            hz=timer_hz(attach),
         )
 
 

@@ -122,6 +122,41 @@ D_KINDS = (
 D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
 """Attach points that only D has, where bpftrace's providers have been looked for first."""
 
+TIMERS = (
+    r"^profile:(hz|s|ms|us|ns):([0-9]+)$",
+    r"^profile:([0-9]+)(hz|s|ms|us|ns)$",
+    r"^(?:profile:::)?profile-([0-9]+)([a-z]*)$",
+)
+"""Timers of bpftrace (its manual, "profile") and of D ("Profile Provider" in the DTrace guide): a number and a unit."""
+
+HZ = ("", "hz")
+"""Units that are rates; every other one is a time, and so many of them are in a second:"""
+TIMES_PER_S = {
+    **dict.fromkeys(("ns", "nsec"), 1e9),
+    **dict.fromkeys(("us", "usec"), 1e6),
+    **dict.fromkeys(("ms", "msec"), 1e3),
+    **dict.fromkeys(("s", "sec"), 1.0),
+    **dict.fromkeys(("m", "min"), 1 / 60),
+    **dict.fromkeys(("h", "hour"), 1 / 3600),
+    **dict.fromkeys(("d", "day"), 1 / 86400),
+}
+
+PERF_HZ = 4000
+"""How often `perf record` and `perf top` sample when nobody says (perf-record(1), -F)."""
+
+TRACERS = {
+    "bpftrace": "bpftrace",
+    "d": "dtrace",
+    "ftrace": "trace-cmd",
+    "strace": "strace",
+    "perf record": "perf-record",
+    "perf top": "perf-record",
+    "perf probe": "perf-record",
+    "perf stat": "perf-stat",
+    "perf trace": "perf-trace",
+}
+"""A language, of perf with the subcommand, to the tracer whose costs a script has."""
+
 NOTHING, FILTER, PRINT = "nothing", "filter", "print"
 COUNT, BY_NUMBER, BY_NAME, BY_BOTH = "count", "count-by-pid", "count-by-name", "count-by-pid-and-name"
 BY_STRING, BY_KERNEL_STACK, BY_USER_STACK = "count-by-string", "count-by-kernel-stack", "count-by-user-stack"
@@ -230,4 +265,9 @@ def tables() -> dict[str, Any]:
         "software": list(SOFTWARE),
         "clocks": list(CLOCKS),
         "perf_kinds": [list(one) for one in PERF_KINDS],
+        "timers": list(TIMERS),
+        "hz": list(HZ),
+        "times_per_s": TIMES_PER_S,
+        "perf_hz": PERF_HZ,
+        "tracers": TRACERS,
     }

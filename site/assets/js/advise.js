@@ -32,14 +32,6 @@
     return `${Number((rate / size).toPrecision(3))}${letter}`;
   };
 
-  // How often a timer fires on each CPU, from its attach point: profile:hz:99, profile-99.
-  const timerRate = ({ attach, kind }, { options }) => {
-    if (kind !== "profile") return null;
-    const frequency = options.find((one) => one.startsWith("-F "))?.slice(3);
-    const [, hz] = /(?:hz:|profile-)([0-9]+)(?:hz)?$/.exec(attach) ?? [];
-    return frequency ?? hz ?? null;
-  };
-
   const labelled = (text, field) => element("div", "advise-field", Object.assign(element("label", "", text), { htmlFor: field.id }), field);
 
   const rateField = (id, value, attach) => {
@@ -216,7 +208,7 @@
       const events = script.probes.filter(({ kind }) => !timed.includes(kind));
       shown = events.slice(0, mostProbes).map((probe, at) => {
         const was = before.get(probe.attach);
-        const rate = rates[at] || was?.field.value || timerRate(probe, script) || firstRate;
+        const rate = rates[at] || was?.field.value || (probe.hz && String(Number(probe.hz.toPrecision(3)))) || firstRate;
         return item(probe, at, rate, firsts[at] || was?.first?.value || "");
       });
       if (events.length > mostProbes) place("message").textContent = `The first ${mostProbes} of ${events.length} probes.`;

@@ -43,6 +43,18 @@
       return tracepointKind(attach.slice(attach.indexOf(":") + 1));
     };
 
+    // How often a timer fires on each CPU, events per second; null where its attach point does not say.
+    const timers = tables.timers.map((one) => new RegExp(one));
+    const timerHz = (attach) => {
+      const [, ...groups] = timers.map((one) => one.exec(attach)).find(Boolean) ?? [];
+      if (groups.length === 0) return null;
+      const number = Number(groups.find((one) => /^[0-9]+$/.test(one)));
+      const unit = groups.find((one) => !/^[0-9]+$/.test(one));
+      if (tables.hz.includes(unit)) return number;
+      const timesPerS = own(tables.times_per_s, unit);
+      return timesPerS && number > 0 ? timesPerS / number : null;
+    };
+
     const behindSemicolon = (text, start) => {
       for (let at = start, token; (token = tokenAt(text, at));) {
         at = token.end;
@@ -149,7 +161,7 @@
       return { clauses: found, functions };
     };
 
-    return { program, providerOf, resolved, kindOf, tracepointKind, firstKind };
+    return { program, providerOf, resolved, kindOf, timerHz, tracepointKind, firstKind };
   };
 
   probeEffect.scriptClauses = { clauses, own };

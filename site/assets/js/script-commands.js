@@ -89,8 +89,8 @@
 
     const written = (name, value) => `${name.length === 1 ? "-" : "--"}${name}${value === null ? "" : ` ${value}`}`;
 
-    const probe = (attach, kind, action, { hasFilter = false, unknown = [] } = {}) => ({
-      attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1,
+    const probe = (attach, kind, action, { hasFilter = false, unknown = [], hz = null } = {}) => ({
+      attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1, hz,
     });
 
     const listed = (values, fallback) => {
@@ -112,6 +112,12 @@
       if (has("g", "call-graph")) return "record-stack";
       const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
       return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= largePages ? "record-large-buffer" : "record";
+    };
+
+    // As often as -F says, or perf's default; null for `-F max`, which is the system's.
+    const sampledHz = ({ all }) => {
+      const last = all("F", "freq").at(-1) ?? String(tables.perf_hz);
+      return /^[0-9]+$/.test(last) && Number(last.slice(0, 9)) > 0 ? Number(last) : null;
     };
 
     const perf = (text, command) => {
@@ -137,8 +143,11 @@
       }
       const isStat = subcommand === "stat";
       const isSampled = !isStat && !has("c", "count");
-      return listed(all("e", "event"), "cycles").map((event) =>
-        probe(event, perfKind(event, isSampled), isStat ? "count" : recordAction(command), { hasFilter }));
+      return listed(all("e", "event"), "cycles").map((event) => {
+        const kind = perfKind(event, isSampled);
+        const hz = kind === "profile" ? sampledHz(command) : null;
+        return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz });
+      });
     };
 
     const strace = (text, { words, options, has, all, pid }) => {
@@ -169,8 +178,15 @@
       return found;
     };
 
+    // Words behind the subcommand are those of the program that is traced, and decide nothing.
+    const tracerOf = ({ tool, language, words, has }) => {
+      if (tool === "strace" && has("seccomp-bpf")) return "strace-seccomp";
+      return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
+    };
+
     const readCommand = (text, command) => ({
       language: command.language,
+      tracer: tracerOf(command),
       text,
       probes: { perf, strace, "trace-cmd": traceCmd }[command.tool](text, command),
       pid_filter: command.tool === "trace-cmd" ? command.all("P")[0] ?? null : command.pid,

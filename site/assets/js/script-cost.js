@@ -12,12 +12,7 @@
   };
 
   // The tracer that runs a script, of those that a machine was measured with: the name of its data, or undefined.
-  const tracerOf = ({ language, text, options }, tracers) => {
-    const words = text.split(/\s+/);
-    const perf = [["record", "perf-record"], ["top", "perf-record"], ["stat", "perf-stat"], ["trace", "perf-trace"]]
-      .find(([word]) => words.includes(word))?.[1] ?? "perf-record";
-    const strace = options.includes("--seccomp-bpf") ? "strace-seccomp" : "strace";
-    const usual = { bpftrace: "bpftrace", d: "dtrace", ftrace: "trace-cmd", strace, perf }[language];
+  const tracerOf = ({ tracer: usual }, tracers) => {
     const name = Object.keys(tracers).find((one) => one === usual) ?? Object.keys(tracers).find((one) => one.startsWith(`${usual}-`));
     return { usual, tracer: tracers[name] };
   };

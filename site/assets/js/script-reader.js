@@ -57,12 +57,14 @@
             timing,
             unknown,
             line: lineAt(point.start),
+            hz: parts.timerHz(attach),
           };
         });
         if (!found.every(({ kind }) => timed.includes(kind))) named.add(pidOf(clause.predicate));
         return found;
       });
-      return { language, text, probes, pid_filter: pid ?? (named.size === 1 ? [...named][0] : null), options: [] };
+      const pidFilter = pid ?? (named.size === 1 ? [...named][0] : null);
+      return { language, tracer: tables.tracers[language], text, probes, pid_filter: pidFilter, options: [] };
     };
 
     // What a text probes and does. Throws a ScriptError with line, column, what was found and what was expected.
