@@ -74,6 +74,9 @@ def test_the_program_says_what_it_does_and_which_exit_status_means_what() -> Non
     assert "Exit status: 0 fine, 1 problems found, 2 wrong usage, 3 this host cannot do it." in answer.out
     for command in commands.commands:
         assert re.search(rf"^  {command} ", answer.out, re.MULTILINE)
+    listed = answer.out.partition("\nAsk:\n")[2]
+    assert re.findall(r"^(\S.*):$", listed, re.MULTILINE) == ["Measure", "Publish", "Keep up"]
+    assert "..." not in listed
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import NoReturn
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from probe_effect.errors import HostNotReady
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 SITE_PART = ("hugo", "pagefind", "pyarrow", "vl_convert", "watchfiles")
 """What the part `site` of the package brings: Hugo, charts, Parquet. Measuring does without it."""
 
+
+MOST_SIGNS = 200
+"""Of a sentence in the list: all of it."""
 
 NOT_HERE = "Not here: needs the part `site` of the package."
 
@@ -47,7 +54,11 @@ class UnreadOfSite(Unread):
 
 
 class LazyGroup(click.Group):
-    """A group that imports the command that is called, and none for the list of all."""
+    """Commands in groups; the one that is called is imported, and none for the list of all."""
+
+    def __init__(self, *, groups: Mapping[str, Sequence[Unread]], **settings: Any) -> None:  # noqa: ANN401 (click's)
+        super().__init__(commands=list(chain.from_iterable(groups.values())), **settings)
+        self.groups = groups
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself."""
@@ -55,12 +66,12 @@ class LazyGroup(click.Group):
         return found.read() if isinstance(found, Unread) else found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list as click does, from the sentences that are known."""
-        limit = formatter.width - 6 - max(map(len, self.commands))
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, self.commands[name].get_short_help_str(limit)) for name in self.list_commands(ctx)]
-            )
+        """Write each group with the whole sentences of its commands."""
+        del ctx
+        width = max(map(len, self.commands))
+        for title, some in self.groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(str(one.name).ljust(width), one.get_short_help_str(MOST_SIGNS)) for one in some])
 
 
 def _missing() -> str | None:
