@@ -53,7 +53,7 @@ class Printed:
 
     @property
     def label(self) -> str:
-        """Whose it is and of when."""
+        """The author of the figure's source, and its date in words."""
         document = self.source.document
         return f"{document.author}, {names.date_words(document.date)}"
 

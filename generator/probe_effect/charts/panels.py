@@ -51,7 +51,7 @@ LEGEND_ROW, LEGEND_COLUMNS = 20, {"wide": 4, "narrow": 2, "card": 4}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A count in a panel: its series, and the place on the axis; `tracer` gives the series its look, None another."""
+    """One count: its panel, its series and its place on the axis; a series of a `tracer` has that tracer's look."""
 
     panel: str
     series: str

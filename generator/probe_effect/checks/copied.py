@@ -23,13 +23,13 @@ class Suspected:
     """Whether the change log says that it was measured all the same."""
 
     def faults(self, name: str) -> Iterator[Fault]:
-        """Those of one rule."""
+        """One fault for each sign that the rule `name` found."""
         hint = "submit each run once, as it was measured; say in the pull request how both were made"
         yield from (Fault("samples.csv", None, words, hint, "warning") for found, words in self.found if found == name)
 
 
 def _sign(name: str, text: str, *, good: str, bad: str) -> Rule[Suspected]:
-    """The rule that tells what was found under its name."""
+    """A rule `name` whose faults are the signs that the comparison of submissions found under that name."""
     return Rule(name, text, lambda suspected: suspected.faults(name), good, bad)
 
 

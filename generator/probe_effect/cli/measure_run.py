@@ -59,9 +59,9 @@ def run(data: DataFolder, results: Path, options: Options) -> None:
 
 
 def _check_cases(suites: Sequence[tuple[Path, Suite]], options: Options) -> None:
-    """Nothing, when every case that was named is one of the suites and of the machine, which need not be there yet.
+    """Check that each named case belongs to a suite and to the architecture, which is known before a machine is.
 
-    Raises: UsageError for the first that is not.
+    Raises: UsageError for the first that does not.
     """
     cases = {case.id: case for _, suite in suites for case in suite.cases}
     unknown(options["cases"], cases, "case")

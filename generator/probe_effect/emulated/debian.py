@@ -240,7 +240,7 @@ def mirror() -> str:
 
 
 def check_programs(programs: dict[str, str], user: str = "an emulated machine") -> None:
-    """Nothing, when each program is there; the values are the packages that bring them. Raises: HostNotReady.
+    """Check that each program is there; the values are the packages that bring them. Raises: HostNotReady.
 
     Args:
         user: what needs them, in words.

@@ -45,7 +45,7 @@ class Meter:
         self._first: Reading | None = None
 
     def begin(self) -> None:
-        """From now on."""
+        """Start to count; first let work in the background end."""
         self._settle()
         self._first = self._switched()
 

@@ -203,7 +203,7 @@ class EmulatedMachine:
 
     @contextmanager
     def _root(self) -> Iterator[Path]:
-        """A folder with the files of the guest that say what it is."""
+        """A folder with copies of the guest's files that describe it: /proc, /sys and its kernel's configuration."""
         if not self._files:
             self._survey()
         with TemporaryDirectory() as folder:

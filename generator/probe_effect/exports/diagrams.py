@@ -91,7 +91,7 @@ def _part(found: Evidence, machine: str, tracer: str, case: str) -> list[Part]:
 
 
 def _cost(part: Part) -> Cost:
-    """A measured cost by its value; an estimate by its ends, because its value alone says too much."""
+    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
     if part.basis == "measured":
         text = units.value(part.cost, units.DURATION)
         return Cost(text, addresses.number(part.added[0], "cost"))

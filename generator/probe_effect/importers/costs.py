@@ -58,7 +58,7 @@ class Costs:
 
     @property
     def of(self) -> str:
-        """What a time is the time of."""
+        """What each time of the file is for: a whole `run`, or one `operation`."""
         return "run" if self.extracted.whole_runs and self.options.operations is None else "operation"
 
     @property
@@ -139,7 +139,7 @@ class Costs:
         self.figures.derive(f"slowdown_{one.stem}", COST, f"slowdown, {name}", "percent", formula)
 
     def _cells(self, one: Series) -> dict[str, str | None]:
-        """What a cost is the cost of."""
+        """The columns of figures.csv that say which case, tracer, probe and action a cost belongs to."""
         return {
             "case": self.options.cases.get(one.name, one.case),
             "tracer": self.options.tracer or one.tracer,

@@ -45,7 +45,7 @@ class Figures:
     values: dict[str, Fraction] = field(default_factory=dict)
 
     def add(self, figure: Figure) -> str:
-        """One more; its id."""
+        """Add a figure to the rows, and its value to those that formulas use. Returns: its id."""
         self.rows.append(figure)
         self.values[figure.figure] = figure.base_value
         return figure.figure

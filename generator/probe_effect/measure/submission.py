@@ -93,7 +93,7 @@ def open_submission(results: Path, document: MachineFile, plan: PlanFile) -> Ope
 
 
 def check_writable(results: Path) -> None:
-    """Nothing, when folders can be made in `results`; asked before the first trial. Raises: HostNotReady."""
+    """Check, before the first trial, that folders can be made in `results`. Raises: HostNotReady when they cannot."""
     try:
         results.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=results):

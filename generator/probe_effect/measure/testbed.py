@@ -113,7 +113,7 @@ class ThisMachine:
         return probed_functions(names, load)
 
     def origins(self) -> Origins:
-        """Nothing: it was there."""
+        """No origins: the kernel and the tracers of this machine were installed by its owner."""
         return Origins()
 
 

@@ -25,7 +25,7 @@ class ProblemGroup:
 
     @property
     def severity(self) -> Severity:
-        """Theirs, which is the same."""
+        """The severity of the group's problems, which all have the same."""
         return self.first.severity
 
     @property

@@ -38,7 +38,7 @@ def _writable(value: float) -> float:
 
 
 def is_writable(value: float) -> bool:
-    """Whether a quantity is one that any measurement could have."""
+    """Whether a quantity is 0 or of a size that a measurement can have, from `LEAST` to `GREATEST`."""
     return value == 0 or LEAST <= abs(value) <= GREATEST
 
 

@@ -57,7 +57,7 @@ class Monitor(Tool):
         return version_line(self.program, self.asks_version)
 
     def missing(self, need: Need) -> str | None:
-        """It stands on none of them."""
+        """Why a case that needs this of the kernel cannot be measured: a monitor reads /proc and needs none of it."""
         return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:

@@ -41,7 +41,7 @@ class PerfSession(ProbingSession):
     """perf ends itself by the signal that stopped it, and by itself when the workload has ended."""
 
     def environment(self) -> dict[str, str]:
-        """Nobody's own settings."""
+        """The variables that keep perf from reading the configuration of whoever runs us."""
         return OWN_CONFIG
 
     def attach(self, pid: int) -> None:
