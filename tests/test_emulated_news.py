@@ -112,21 +112,21 @@ def test_what_is_no_whole_count_on_such_a_machine_leaves_it_new(changes: dict[st
     assert len(missing([OFFER], both(**changes), ABLE)) == 2
 
 
-def test_time_is_foretold_by_what_the_suite_took_for_each_tracer_and_block() -> None:
+def test_time_is_predicted_by_what_the_suite_took_for_each_tracer_and_block() -> None:
     runs = [run(run__started="2026-11-20T10:00:00Z", run__ended="2026-11-20T10:10:00Z")]  # 2 tracers, 3 blocks
     job = Job(OFFER, "per-event", (OWN, LATER, FTRACE))
     assert duration_s(job, runs, "x86_64", blocks=5) == pytest.approx(100 * 3 * (5 + 1))
 
 
-def test_runs_on_the_same_processor_foretell_better() -> None:
+def test_runs_on_the_same_processor_predict_better() -> None:
     slow = run(run__started="2026-11-20T10:00:00Z", run__ended="2026-11-20T12:00:00Z", machine__architecture="aarch64")
     fast = run(run__started="2026-11-20T10:00:00Z", run__ended="2026-11-20T10:01:00Z")
     job = Job(OFFER, "per-event", (OWN,))
-    foretold = [duration_s(job, [slow, fast], machine, blocks=3) for machine in ("x86_64", "aarch64")]
-    assert foretold == [pytest.approx(10 * 4), pytest.approx(1200 * 4)]
+    predicted = [duration_s(job, [slow, fast], machine, blocks=3) for machine in ("x86_64", "aarch64")]
+    assert predicted == [pytest.approx(10 * 4), pytest.approx(1200 * 4)]
 
 
-def test_a_suite_that_was_never_counted_foretells_nothing() -> None:
+def test_a_suite_that_was_never_counted_predicts_nothing() -> None:
     assert duration_s(Job(OFFER, "usdt", (OWN,)), [run()], "x86_64", blocks=5) is None
 
 

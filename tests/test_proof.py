@@ -1,4 +1,4 @@
-"""Does the number hold? Slowdowns of real programs beside what rate x cost foretells."""
+"""Does the number hold? Slowdowns of real programs beside what rate x cost predicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.answer.proof import Spread, pairs, spread, verdict
 from probe_effect.charts.draw import draw_svg
-from probe_effect.charts.foretold import Pair, foretold_chart
+from probe_effect.charts.predicted import Pair, predicted_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof
@@ -37,7 +37,7 @@ THREADS = suite(
 SUITES = (PER_EVENT, PROGRAMS, THREADS)
 COST = measured("06-uprobe", Estimate(1000.0, 900.0, 1100.0))
 EVERY_MS = Estimate(1e6)
-"""Untraced time of an event, ns: at 1 000 a second a cost of 1 000 ns foretells a slowdown of 0.1 %."""
+"""Untraced time of an event, ns: at 1 000 a second a cost of 1 000 ns predicts a slowdown of 0.1 %."""
 
 
 def traced(level: str, slowdown: Estimate, *, every_ns: float = 1e6, name: str = "07-malloc") -> Number:
@@ -150,9 +150,9 @@ def test_a_program_pays_for_all_its_system_calls_where_the_probe_stands_on_one_a
             traced("tar", slow, every_ns=1e5, name="05-switches"),
         )
     )
-    foretold = {one.measured.case: one.point.predicted.value for one in found}
-    assert foretold["01-reads"] == pytest.approx((200 + 8 * 40) / 1e5)
-    assert foretold["05-switches"] == pytest.approx((200 - 2 * 40) / 1e5)
+    predicted = {one.measured.case: one.point.predicted.value for one in found}
+    assert predicted["01-reads"] == pytest.approx((200 + 8 * 40) / 1e5)
+    assert predicted["05-switches"] == pytest.approx((200 - 2 * 40) / 1e5)
     assert all(one.plain.predicted.value == pytest.approx(200 / 1e5) for one in found)
 
 
@@ -183,9 +183,9 @@ def test_nothing_comes_to_nothing() -> None:
 def test_the_chart_has_a_row_for_each_pair_and_a_series_for_each_probe() -> None:
     one, two = Estimate(0.01, 0.009, 0.011), Estimate(0.02, 0.015, 0.025)
     made = [Pair("tar", "Reads, bpftrace", one, two), Pair("cc", "malloc, bpftrace", two, one)]
-    chart = foretold_chart("held", "Title", "A sentence.", made, near_ratio=0.25)
+    chart = predicted_chart("held", "Title", "A sentence.", made, near_ratio=0.25)
     assert [row["program"] for row in chart.rows] == ["tar", "cc"]
-    assert chart.rows[0]["foretold_ratio"] == 0.01
+    assert chart.rows[0]["predicted_ratio"] == 0.01
     assert chart.rows[0]["measured_high_ratio"] == 0.025
     assert [row[1] for row in chart.table.rows] == ["Reads, bpftrace", "malloc, bpftrace"]
     assert set(chart.specs) == {"wide", "narrow", "card"}

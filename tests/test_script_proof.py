@@ -1,4 +1,4 @@
-"""Does the answer that is made of a script's text hold? Scripts over real programs beside what their text foretells."""
+"""Does the answer that is made of a script's text hold? Scripts over real programs beside what their text predicts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def traced(name: str = "01-script", every_ns: float = 1e5, slowdown: Estimate = 
     return measured(name, Estimate(1200.0), level=level, baseline=Estimate(every_ns), slowdown=slowdown)
 
 
-def foretold(folder: Path, text: str, *numbers: Number) -> Sequence[Pair]:
+def predicted(folder: Path, text: str, *numbers: Number) -> Sequence[Pair]:
     (folder / "01-script.tar.bt").write_text(text)
     (folder / "01-script.git.bt").write_text(text)
     costs = [measured(name, Estimate(ns, ns - 5.0, ns + 5.0)) for name, ns in COSTS_NS.items()]
@@ -53,14 +53,14 @@ def foretold(folder: Path, text: str, *numbers: Number) -> Sequence[Pair]:
 
 
 def test_a_script_costs_what_its_probe_and_action_cost_in_the_loop(tmp_path: Path) -> None:
-    (one,) = foretold(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", traced())
+    (one,) = predicted(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", traced())
     assert one.point.predicted.value == pytest.approx(220 / 1e5)
     assert one.point.rate_hz == pytest.approx(1e4)
 
 
 def test_all_system_calls_of_the_program_pay_where_they_were_counted(tmp_path: Path) -> None:
     calls = traced("02-calls", every_ns=1e4)  # ten for each event
-    (one,) = foretold(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", traced(), calls)
+    (one,) = predicted(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", traced(), calls)
     assert one.point.predicted.value == pytest.approx((220 + 8 * 40) / 1e5)
     assert one.plain.predicted.value == pytest.approx(220 / 1e5)
 
@@ -70,19 +70,19 @@ def test_both_ends_of_a_timed_pair_fire_for_each_event_that_is_counted(tmp_path:
     t:syscalls:sys_enter_read { @start[tid] = nsecs }
     t:syscalls:sys_exit_read /@start[tid]/ { @ = hist(nsecs - @start[tid]); delete(@start[tid]) }
     """
-    (one,) = foretold(tmp_path, text, traced())
+    (one,) = predicted(tmp_path, text, traced())
     begins, ends = 240, 180 + (240 - 200) + (260 - 200)
     assert one.plain.predicted.value == pytest.approx((begins + ends) / 1e5)
 
 
 def test_other_probes_share_the_events_between_them(tmp_path: Path) -> None:
     text = "t:syscalls:sys_enter_read, t:syscalls:sys_enter_write { @ = count() } END { clear(@x) }"
-    (one,) = foretold(tmp_path, text, traced())
+    (one,) = predicted(tmp_path, text, traced())
     assert one.plain.predicted.value == pytest.approx(220 / 1e5)
 
 
 def test_a_script_with_a_probe_of_which_nothing_is_known_is_no_pair(tmp_path: Path) -> None:
-    assert foretold(tmp_path, "k:vfs_read { @ = count() }", traced()) == []
+    assert predicted(tmp_path, "k:vfs_read { @ = count() }", traced()) == []
 
 
 def test_a_suite_whose_scripts_are_not_here_has_no_pairs(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_a_suite_whose_scripts_are_not_here_has_no_pairs(tmp_path: Path) -> None
     assert script_pairs(evidence((LOOP, SCRIPTS), traced())) == []
 
 
-def test_the_order_of_what_was_foretold_is_set_against_the_order_of_what_was_measured(tmp_path: Path) -> None:
+def test_the_order_of_what_was_predicted_is_set_against_the_order_of_what_was_measured(tmp_path: Path) -> None:
     slow, slower = Estimate(0.02, 0.015, 0.03), Estimate(0.03, 0.02, 0.04)
     numbers = [traced(slowdown=slow), traced(every_ns=1e4, slowdown=slower, level="git")]
-    found = foretold(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", *numbers)
+    found = predicted(tmp_path, "t:syscalls:sys_enter_read { @ = count() }", *numbers)
     tau = order(found)
     assert tau is not None
     assert tau.tau == 1.0

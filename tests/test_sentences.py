@@ -71,7 +71,7 @@ def test_a_cost_within_the_noise_is_only_limited() -> None:
     assert "is not distinguishable from 0" in sentences.headline(found)
     assert plain(sentences.headline(found)).endswith("it slows a busy thread by at most 0.020 %.")
     assert plain(sentences.cpu(found)) == "at most 0.00020 CPUs"
-    assert {rate for _, rate in sentences.thresholds(found)} == {"at no rate that can be told"}
+    assert {rate for _, rate in sentences.thresholds(found)} == {"at no measurable rate"}
 
 
 def test_too_few_blocks_without_a_slowdown_say_nothing_of_its_size() -> None:
@@ -134,7 +134,7 @@ def test_an_answer_says_what_it_assumes() -> None:
 
 def test_beyond_the_measured_rate_the_line_is_only_drawn_on() -> None:
     found = assumed(forecast(measured("06-uprobe", COST, rate_hz=1e4)))
-    assert "measured at up to 10 k events/s while traced; beyond that the line is only drawn on." in found
+    assert "measured at up to 10 k events/s while traced; higher rates are extrapolated." in found
 
 
 def test_threads_that_nobody_measured_are_assumed_not_to_contend() -> None:

@@ -119,7 +119,7 @@ def test_at_the_usual_rate_a_thread_slows_by_rate_times_cost() -> None:
     assert cost(probes("tracepoint-entry", "count")).usual_slowdown is None
 
 
-def test_a_program_in_which_the_tool_was_measured_stands_beside_what_is_foretold_of_it() -> None:
+def test_a_program_in_which_the_tool_was_measured_stands_beside_what_is_predicted_of_it() -> None:
     found = costs_known()
     values: dict[str, Any] = {"level": "tar", "baseline": Estimate(1e4, 1e4, 1e4), "slowdown": Estimate(0.5, 0.4, 0.6)}
     found.by_level[MACHINE, "bpftrace", "real-opens"] = {

@@ -64,7 +64,7 @@ def test_a_rate_that_nobody_states_is_said_to_be_none(page: str) -> None:
     assert rows(page, "syscount.bt")[0][3] == f"from 10{units.GAP}k/s to 50{units.GAP}k/s (syscount.bt(8))"
 
 
-def test_what_was_measured_in_real_programs_stands_beside_what_is_foretold(page: str) -> None:
+def test_what_was_measured_in_real_programs_stands_beside_what_is_predicted(page: str) -> None:
     measured = [row for row in rows(page, "opensnoop.bt") if "/results/" in row[3]]
     assert {"git", "nginx", "tar"} <= {row[1] for row in measured}
 

@@ -1,4 +1,4 @@
-"""Does the number hold? What tracing does to real programs, beside what rate x cost foretells.
+"""Does the number hold? What tracing does to real programs, beside what rate x cost predicts.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
 round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer;
@@ -44,7 +44,7 @@ FEWEST_PAIRS = 10
 class Pair:
     """One program under one probe: what was measured, and both slowdowns.
 
-    `point` has what the model foretells, `plain` what rate x cost alone would have.
+    `point` has what the model predicts, `plain` what rate x cost alone would have.
     """
 
     measured: Number
@@ -84,21 +84,21 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Measured over foretold slowdown of so many pairs: the middle, and ends between which four in five of them lie."""
+    """Measured over predicted slowdown of some pairs: the median, and ends between which four in five of them lie."""
 
     pairs: int
     ratio: Estimate
 
     @property
     def factor(self) -> Estimate:
-        """What to multiply a cost with, so that slowdowns foretold with it hold those of four in five programs."""
+        """What to multiply a cost with, so that slowdowns predicted with it hold those of four in five programs."""
         value, low, high = self.ratio
         return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
 
 @once
 def pairs(found: Evidence) -> Sequence[Pair]:
-    """Every program, probe and tracer that was measured on a machine which has the cost that foretells it."""
+    """Every program, probe and tracer that was measured on a machine which has the cost that predicts it."""
     return [
         pair
         for suite, case in found.cases
@@ -124,14 +124,14 @@ def program_spread(found: Evidence) -> Spread | None:
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Pair | None:
     """None where one of the slowdowns has no interval, and where the tracer did not see the program."""
-    foretold = point(measured, _foretold(found, suite, case, measured, cost))
+    predicted = point(measured, _predicted(found, suite, case, measured, cost))
     plain = point(measured, cost.known_cost)
-    if foretold is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
+    if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
-    return Pair(measured, foretold, plain)
+    return Pair(measured, predicted, plain)
 
 
-def _foretold(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
+def _predicted(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
     """What an event should cost in a program: where the probe is on system calls, all that the program makes pay."""
     path = entry_path(found, (measured.submission.machine, measured.tracer, cost.case))
     calls = calls_per_event(found, suite, measured) if case.silent else 0.0
@@ -162,7 +162,7 @@ def verdict(some: Sequence[Pair]) -> Verdict:
 
 
 def spread(some: Sequence[Pair]) -> Spread | None:
-    """How far real programs lie from what is foretold of them; None of fewer than ten visible pairs."""
+    """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs."""
     ratios = [one.ratio for one in some if one.is_visible and one.ratio is not None]
     if len(ratios) < FEWEST_PAIRS:
         return None

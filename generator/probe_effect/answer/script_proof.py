@@ -1,7 +1,7 @@
-"""Does the answer hold that is made of a script's own text? What scripts did to real programs, beside what is foretold.
+"""Does the answer hold that is made of a script's own text? What scripts did to real programs, beside predictions.
 
 Each script was run over a program at work, which counted its events (`proof.py` has the rates from those). Its text is
-read as `probe-effect advise` reads it, and nothing else says which costs foretell it.
+read as `probe-effect advise` reads it, and nothing else says which costs predict it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LANGUAGE = "bpftrace"
 def script_pairs(found: Evidence) -> Sequence[Pair]:
     """Every script over a program, in suites whose cases name no other case that they are like.
 
-    What is foretold has how far real programs lie from loops in its interval, as every answer has.
+    What is predicted has how far real programs lie from loops in its interval, as every answer has.
     """
     return [
         pair
@@ -55,13 +55,15 @@ def script_pairs(found: Evidence) -> Sequence[Pair]:
 
 
 def order(some: Sequence[Pair]) -> Correlation | None:
-    """How well the order of the foretold slowdowns is that of the measured ones (Kendall's tau); None of too few.
+    """How well the order of the predicted slowdowns is that of the measured ones (Kendall's tau); None of too few.
 
     Those that are told from none: the others stand in an order of noise.
     """
     visible = [one.point for one in some if one.is_visible]
-    foretold, measured = (np.array([getattr(one, name).value for one in visible]) for name in ("predicted", "measured"))
-    return kendall(foretold, measured)
+    predicted, measured = (
+        np.array([getattr(one, name).value for one in visible]) for name in ("predicted", "measured")
+    )
+    return kendall(predicted, measured)
 
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> Pair | None:
@@ -74,11 +76,11 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Sp
         return None
     calls = calls_per_event(found, suite, measured)
     cost = _of_one_event(with_calls(parts, calls))
-    foretold = point(measured, multiplied(cost, apart.factor) if apart else cost)
+    predicted = point(measured, multiplied(cost, apart.factor) if apart else cost)
     plain = point(measured, _of_one_event(parts))
-    if foretold is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
+    if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
-    return Pair(measured, foretold, plain)
+    return Pair(measured, predicted, plain)
 
 
 def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> list[Part]:

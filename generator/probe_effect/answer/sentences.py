@@ -208,7 +208,7 @@ def calls(called: str, path: EntryPath) -> str:
 
 
 def programs(apart: Spread) -> str:
-    """How far real programs lie from what the loops foretell."""
+    """How far real programs lie from what the loops predict."""
     low, high = (units.quantity(end or 0.0, units.TIMES) for end in (apart.ratio.low, apart.ratio.high))
     return WORDS["programs"].format(count=units.count(apart.pairs), low=low, high=high)
 

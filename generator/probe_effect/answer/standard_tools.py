@@ -40,7 +40,7 @@ class ToolCost:
 
     `cost`: ns an event, with every action that a condition may lead to; None where `missing` has kinds of probe of
     which no cost is known there, and where only a clock fires it. `basis`: the weakest of its parts'. `notes`: what
-    was assumed. `points`: the tool in real programs, with the slowdown that its rate times that cost foretells.
+    was assumed. `points`: the tool in real programs, with the slowdown that its rate times that cost predicts.
     """
 
     tool: StandardTool
@@ -125,9 +125,9 @@ def _basis(parts: Sequence[Part], package: ToolPackage) -> Basis:
 
 
 def _points(found: Evidence, key: Key, parts: Sequence[Part]) -> Iterator[tuple[Number, Point]]:
-    """The programs in which the tool was measured, each with what these parts foretell for its system calls."""
+    """The programs in which the tool was measured, each with what these parts predict for its system calls."""
     suite, _ = found.of(key[2])
     for number in found.by_level.get(key, {}).values():
         calls = calls_per_event(found, suite, number)
-        if (foretold := point(number, _together(parts, calls))) is not None:
-            yield number, foretold
+        if (predicted := point(number, _together(parts, calls))) is not None:
+            yield number, predicted

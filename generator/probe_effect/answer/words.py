@@ -23,7 +23,7 @@ WORDS = {
     "of-whole": "{rate} of {part}",
     "no-delay": "none: idle time pays",
     "threshold": "at {rate}",
-    "no-threshold": "at no rate that can be told",
+    "no-threshold": "at no measurable rate",
     "band": "{worst}: {deed}.",
     "bands": "at best {best}, at worst {worst}: {deed}.",
     "no-loss": "none expected",
@@ -43,10 +43,10 @@ WORDS = {
     "ones, cost more.",
     "calls": "While {what} is attached, every system call of the program pays {path}, traced or not; the cost of an "
     "event holds that {calls} times.",
-    "programs": "Real programs are no loops: in {count} pairs of one with a probe, four in five were slowed by "
-    "{low} to {high} what is foretold so, and the interval of the slowdown holds that.",
+    "programs": "Real programs differ from the measured loops: in {count} pairs of a program and a probe, four in five "
+    "slowed by {low} to {high} the predicted slowdown. The interval of the slowdown includes this spread.",
     "within": "{what} was measured at up to {highest} while traced.",
-    "beyond": "{what} was measured at up to {highest} while traced; beyond that the line is only drawn on.",
+    "beyond": "{what} was measured at up to {highest} while traced; higher rates are extrapolated.",
     "line": "Rate × cost was checked from {lowest} to {highest}: it agrees with the slowdown measured at {holding} of "
     "{count} rates.",
     "no-line": "Rate × cost was not checked at other rates on this machine.",
@@ -71,8 +71,9 @@ WORDS = {
     "estimated": "No time of {what} was measured on this machine: it is estimated from {instructions} instructions, "
     "which {case} adds with {tool} on Linux {kernel}, at {each}{exceptions}.",
     "exceptions": ", {breakpoints} for a breakpoint and {steps} for a single step",
-    "estimated-ratio": "Of {count} cases with a count and a time, each kind of probe left out in turn, 95{gap}% and "
-    "more took {low} to {high} what was estimated of them; the interval holds that.",
+    "estimated-ratio": "The estimate was checked on {count} cases that have a count and a time, each kind of probe "
+    "left out in turn: at least 95{gap}% of the times were {low} to {high} the estimate. The interval includes this "
+    "spread.",
     "estimated-wide": "That is wider than a factor of two, so take the interval and not the value.",
     "checked": "Where such combinations were measured on this machine, they cost {median} what was predicted "
     "({least} to {greatest}), and {holding} of {count} agree within the intervals.",

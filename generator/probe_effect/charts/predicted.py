@@ -1,4 +1,4 @@
-"""Slowdowns that were foretold against those that were measured: a dot for each, with both intervals."""
+"""Slowdowns that were predicted against those that were measured: a dot for each, with both intervals."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One slowdown, foretold and measured, as ratios: whose it is, and the series that it belongs to.
+    """One slowdown, predicted and measured, as ratios: whose it is, and the series that it belongs to.
 
     One that cannot be told from none is drawn faintly, and without its intervals, which would cover the others.
     """
 
     label: str
     series: str
-    foretold: Estimate
+    predicted: Estimate
     measured: Estimate
     is_told: bool = True
 
 
-def foretold_chart(
+def predicted_chart(
     name: str, title: str, sentence: str, pairs: Sequence[Pair], *, near_ratio: float, page: str = ""
 ) -> Chart:
     """The chart of `pairs`, with the line where both agree and the band of what is called near.
 
     Args:
-        near_ratio: half the width of the band, as a share of what was foretold.
+        near_ratio: half the width of the band, as a share of what was predicted.
         page: the address of the page that the chart belongs to.
     """
     rows = tuple(map(_row, pairs))
@@ -56,8 +56,8 @@ def foretold_chart(
     seen = dict(zip(series, looks([None] * len(series)), strict=True))
     specs: dict[Layout, Spec] = {layout: _spec(layout, rows, seen, near_ratio) for layout in LAYOUTS}
     specs["card"] = headed(_spec("card", rows, seen, near_ratio), title, sentence)
-    head = ("Program", "Probe", "Foretold", "Measured")
-    text = TextForm(head, tuple((one.label, one.series, _share(one.foretold), _share(one.measured)) for one in pairs))
+    head = ("Program", "Probe", "Predicted", "Measured")
+    text = TextForm(head, tuple((one.label, one.series, _share(one.predicted), _share(one.measured)) for one in pairs))
     return Chart(name, title, sentence, rows, specs, table=text, page=page)
 
 
@@ -69,9 +69,9 @@ def _row(one: Pair) -> Row:
     return {
         "program": one.label,
         "series": one.series,
-        "foretold_ratio": one.foretold.value,
-        "foretold_low_ratio": one.foretold.low,
-        "foretold_high_ratio": one.foretold.high,
+        "predicted_ratio": one.predicted.value,
+        "predicted_low_ratio": one.predicted.low,
+        "predicted_high_ratio": one.predicted.high,
         "measured_ratio": one.measured.value,
         "measured_low_ratio": one.measured.low,
         "measured_high_ratio": one.measured.high,
@@ -99,7 +99,7 @@ def _axis(field: str, title: str, ticks: Sequence[float] = TICKS) -> Spec:
 
 def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio: float) -> Spec:
     ticks = TICKS[1:-1] if layout == "narrow" else TICKS  # whose ends would touch their neighbours
-    x = _axis(_drawn("foretold_ratio"), "slowdown foretold by rate x cost", ticks)
+    x = _axis(_drawn("predicted_ratio"), "slowdown predicted by rate x cost", ticks)
     y = _axis(_drawn("measured_ratio"), "slowdown measured")
     inside = [
         {"calculate": f"min(max(datum.{field}, {LEAST}), {MOST})", "as": _drawn(field)}
@@ -114,9 +114,13 @@ def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio
     thin = {"type": "rule", "clip": True, "strokeWidth": 1, "strokeOpacity": 0.5, "aria": False}
     told = [{"filter": "datum.told"}]
     clear = {"condition": {"test": "datum.told", "value": 1}, "value": FAINT}
-    across = {"x": x | {"field": _drawn("foretold_low_ratio")}, "x2": {"field": _drawn("foretold_high_ratio")}, "y": y}
+    across = {
+        "x": x | {"field": _drawn("predicted_low_ratio")},
+        "x2": {"field": _drawn("predicted_high_ratio")},
+        "y": y,
+    }
     up = {"x": x, "y": y | {"field": _drawn("measured_low_ratio")}, "y2": {"field": _drawn("measured_high_ratio")}}
-    tooltip = [{"field": name} for name in ("program", "series", "foretold_ratio", "measured_ratio")]
+    tooltip = [{"field": name} for name in ("program", "series", "predicted_ratio", "measured_ratio")]
     point = {
         "mark": {"type": "point", "filled": True, "size": DOT[layout], "stroke": PAPER, "strokeWidth": 1},
         "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "opacity": clear, "tooltip": tooltip},
@@ -132,7 +136,7 @@ def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio
 
 
 def _agreement(x: Spec, y: Spec, near_ratio: float) -> list[Spec]:
-    """The line where what was foretold came true, and the band of what is near it."""
+    """The line where what was predicted came true, and the band of what is near it."""
     ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (LEAST, MOST)]
     own = {"data": {"values": ends}}
     along = x | {"field": "at"}

@@ -45,7 +45,7 @@ def _told(advice: Advice) -> list[str]:
         is_close = advice.within_budget is False and high.value <= advice.budget_ratio
         return [f"{told}, whose upper end is above it" if is_close else told]
     if any(one.group.rate_hz for one in advice.probes):
-        return ["its probes fire where no thread was seen at work"]
+        return ["its probes fired, but no thread was seen running where they fire"]
     return ["none of its probes fired"] if advice.is_whole else []
 
 

@@ -9,7 +9,7 @@ where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `de
 `basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`,
 `calls_per_event` (system calls that come with an event, where the probe is on system calls) and `call_cost_ns` (what
 each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `deed` (what to do about the slowdown, null
-where nothing tells); `programs_ratio` (measured over foretold slowdown of real programs, which the interval of
+where nothing tells); `programs_ratio` (measured over predicted slowdown of real programs, which the interval of
 `slowdown_ratio` holds); `sentence`; `assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`;
 `combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost
 less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked

@@ -46,7 +46,7 @@ WHAT = (
     Column(
         "first-instruction",
         "First instruction",
-        "What the kernel does with the first instruction of a function, on which what a probe there costs hangs most.",
+        "What the kernel does with the first instruction of a function: it decides most of the cost of a probe there.",
     ),
     Column("script", "Script", "The language of the case's program, and its line as it was run."),
     Column("event", "Event", "What happens in a program when the probe fires."),
@@ -183,8 +183,8 @@ COMPARED = (
     _figure("difference", "Difference", "The second less the first, with its 95 % interval.", TIME),
     _figure("ratio", "Ratio", "The second over the first, with its 95 % interval.", TIMES),
     Column("program", "Program", "The program that was traced, at real work; the page of its suite says which work."),
-    _figure("foretold", "Foretold", "The slowdown that its rate of events times the cost of one foretells.", SHARE),
-    _figure("of-foretold", "Of that", "The measured slowdown over the one that was foretold.", TIMES),
+    _figure("predicted", "Predicted", "The slowdown that its rate of events times the cost of one predicts.", SHARE),
+    _figure("of-predicted", "Of that", "The measured slowdown over the one that was predicted.", TIMES),
     Column("outcome", "Outcome", "What the two intervals allow to say of the second against the first."),
     Column(
         "earlier-run", "Earlier run", "The newest run before, of the same suite, that has the case with the tracer."

@@ -90,7 +90,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             counted=counted,
             programs=_programs(counted),
             rate=rate_hz,
-            foretold=partial(_foretold, evidence(catalogue)),
+            predicted=partial(_predicted, evidence(catalogue)),
             measured=_measured,
             band=_band,
         ),
@@ -131,7 +131,7 @@ def _programs(counted: Sequence[Counted]) -> dict[str, list[Number | None]]:
     return {program: [found.get(program) for found in by_kind] for program in programs}
 
 
-def _foretold(found: Evidence, one: Number) -> Estimate | None:
+def _predicted(found: Evidence, one: Number) -> Estimate | None:
     """The rate times the cost of the like event in a tight loop of the same machine; None where that has no cost."""
     like = found.case_of[one.case].like
     cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None

@@ -1,4 +1,4 @@
-"""The page that asks whether rate x cost foretells what tracing does to real programs."""
+"""The page that asks whether rate x cost predicts what tracing does to real programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, pairs, verdict
 from probe_effect.answer.script_proof import order, script_pairs
-from probe_effect.charts import foretold
+from probe_effect.charts import predicted
 from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
 
@@ -57,16 +57,16 @@ def write(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _order(found: Sequence[Pair]) -> list[str]:
-    """Whether the scripts are foretold in the order of what they cost."""
+    """Whether the scripts are predicted in the order of what they cost."""
     tau = order(found)
     if tau is None:
         return []
     ends = "" if tau.low is None or tau.high is None else f" ({tau.low:.2f} to {tau.high:.2f})"
-    return [f"Put in order by slowdown, foretold and measured agree with Kendall's tau {tau.tau:.2f}{ends}."]
+    return [f"Put in order by slowdown, predicted and measured agree with Kendall's tau {tau.tau:.2f}{ends}."]
 
 
 def _distance(one: Pair) -> float:
-    """How far the measured slowdown is from what was foretold, as a share of it."""
+    """How far the measured slowdown is from what was predicted, as a share of it."""
     return float("inf") if one.ratio is None else abs(one.ratio - 1)
 
 
@@ -79,7 +79,7 @@ def sentences(found: Verdict, plain: Verdict, what: str = "a probe") -> list[str
     words = [f"{all_of_them}, and {found.visible} of them tell a slowdown of more than {visible} from none."]
     if found.near_ratio is not None and found.middle_ratio is not None:
         words.append(
-            f"Of these, {units.percent(found.near_ratio)} lie within {near} of what is foretold, "
+            f"Of these, {units.percent(found.near_ratio)} lie within {near} of what is predicted, "
             f"and the middle one is {units.significant(found.middle_ratio, 2)} times it."
         )
     if found.meet_ratio is not None:
@@ -95,7 +95,7 @@ def sentences(found: Verdict, plain: Verdict, what: str = "a probe") -> list[str
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
-    titles = {CHART: "Slowdown of real programs, foretold and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
+    titles = {CHART: "Slowdown of real programs, predicted and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
     found = {CHART: of_newest(pairs(known)), SCRIPTS_CHART: of_newest(script_pairs(known))}
     return [_chart(name, titles[name], own, catalogue) for name, own in found.items() if own]
 
@@ -103,7 +103,7 @@ def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
 def _chart(name: str, title: str, found: Sequence[Pair], catalogue: Catalogue) -> Chart:
     is_script = name == SCRIPTS_CHART
     dots = [
-        foretold.Pair(
+        predicted.Pair(
             catalogue.titles.get(one.measured.case, one.measured.case) if is_script else one.measured.level or "",
             one.measured.level or "" if is_script else _series(one, catalogue),
             one.point.predicted,
@@ -117,7 +117,7 @@ def _chart(name: str, title: str, found: Sequence[Pair], catalogue: Catalogue) -
         f"Each dot is one {what}, on {names.machine_label(found[0].measured.submission)}; in the grey band the "
         "prediction is near, and faint dots cannot be told from no slowdown."
     )
-    return foretold.foretold_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
+    return predicted.predicted_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
 
 
 def _series(one: Pair, catalogue: Catalogue) -> str:
