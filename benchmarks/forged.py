@@ -189,7 +189,7 @@ FORGERIES: dict[str, Callable[[Given, Given, np.random.Generator], Given]] = {
     "disguised, the times of each case shuffled": lambda own, _, random: _disguised(
         _cases_permuted(_jittered(own, random), random), random
     ),
-    "disguised, all noise and trials drawn anew": lambda own, _, random: _disguised(_invented(own, random), random),
+    "disguised, all noise and trials drawn again": lambda own, _, random: _disguised(_invented(own, random), random),
 }
 """What is done to a committed submission (a second one of its suite beside it), by its name."""
 

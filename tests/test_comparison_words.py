@@ -94,8 +94,8 @@ def claims(text: str, allowed: list[str]) -> list[str]:
 
 
 def test_generated_pages_claim_a_difference_only_from_a_comparison(catalogue: Catalogue, made: list[str]) -> None:
-    anew = replace(catalogue, kept=NOWHERE)  # a page that was kept would claim what nobody makes here
-    pages = dict(site.content(anew)) | site.fragment_files(anew)
+    rebuilt = replace(catalogue, kept=NOWHERE)  # a kept page would show claims that this code does not make
+    pages = dict(site.content(rebuilt)) | site.fragment_files(rebuilt)
     # Those of numbers may be kept ones: nothing is compared on them.
     pages |= {name: "\n".join(strings_of(json.loads(text))) for name, text in site.number_pages(catalogue)}
     assert any(CLAIM.search(said) for said in made)

@@ -42,7 +42,7 @@ MADE_OF = "amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2"
 NOT_SEEN = {
     "disguised, one case copied": set[str](),
     "disguised, the times of each case shuffled": {"same-operations"},
-    "disguised, all noise and trials drawn anew": set[str](),
+    "disguised, all noise and trials drawn again": set[str](),
 }
 """What passes, or is only a warning, to the signs that there are all the same."""
 

@@ -14,10 +14,9 @@ from probe_effect.exports.feed import ATOM
 from probe_effect.pages import citing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from probe_effect.numbers.catalogue import Catalogue
 
@@ -25,21 +24,6 @@ pytestmark = [pytest.mark.site, pytest.mark.browser]
 
 SOURCE = "gregg-2011-pid-provider"
 TAG = f"{{{ATOM}}}"
-
-
-@pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 390, "height": 844})
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def plain_page(chromium: Browser) -> Iterator[Page]:
-    """A reader without scripts."""
-    context = chromium.new_context(java_script_enabled=False)
-    yield context.new_page()
-    context.close()
 
 
 def number_of(catalogue: Catalogue) -> str:
@@ -96,45 +80,45 @@ def test_a_hand_written_page_is_cited_by_its_title(site: Path, catalogue: Catalo
     assert f"  version      = {{{catalogue.version}}},\n" in found["cite-bibtex"]
 
 
-def test_the_bibtex_can_be_read_without_scripts(plain_page: Page, address: str) -> None:
-    plain_page.goto(f"{address}costs/06-uprobe/#cite")
-    bibtex = plain_page.locator(".cite-bibtex")
+def test_the_bibtex_can_be_read_without_scripts(unscripted: Page, address: str) -> None:
+    unscripted.goto(f"{address}costs/06-uprobe/#cite")
+    bibtex = unscripted.locator(".cite-bibtex")
     if not bibtex.is_visible():  # a browser that does not open what an address points into
-        plain_page.locator(".cite > summary").click()
+        unscripted.locator(".cite > summary").click()
     assert bibtex.is_visible()
-    assert not plain_page.locator(".cite button").first.is_visible()
+    assert not unscripted.locator(".cite button").first.is_visible()
 
 
-def test_scripts_complete_the_address(page: Page, address: str) -> None:
-    page.goto(f"{address}costs/06-uprobe/#cite")
-    assert page.locator(".cite-bibtex").is_visible()
-    assert page.locator(".cite-text").inner_text().endswith(f" {address}costs/06-uprobe/")
-    assert f"{{{address}costs/06-uprobe/}}," in page.locator(".cite-bibtex").inner_text()
+def test_scripts_complete_the_address(phone: Page, address: str) -> None:
+    phone.goto(f"{address}costs/06-uprobe/#cite")
+    assert phone.locator(".cite-bibtex").is_visible()
+    assert phone.locator(".cite-text").inner_text().endswith(f" {address}costs/06-uprobe/")
+    assert f"{{{address}costs/06-uprobe/}}," in phone.locator(".cite-bibtex").inner_text()
 
 
-def test_the_address_has_the_figure_that_a_reader_came_for(page: Page, address: str) -> None:
-    page.goto(f"{address}sources/{SOURCE}/#cost_count")
-    assert page.locator(".cite-text").text_content() is not None
-    assert (page.locator(".cite-text").text_content() or "").endswith(f"sources/{SOURCE}/#cost_count")
-    page.evaluate("location.hash = '#cost_copyinstr'")
-    page.wait_for_function("() => document.querySelector('.cite-text').textContent.endsWith('#cost_copyinstr')")
-    page.evaluate("location.hash = '#cite'")
-    page.wait_for_function("() => !document.querySelector('.cite-bibtex').textContent.includes('#')")
+def test_the_address_has_the_figure_that_a_reader_came_for(phone: Page, address: str) -> None:
+    phone.goto(f"{address}sources/{SOURCE}/#cost_count")
+    assert phone.locator(".cite-text").text_content() is not None
+    assert (phone.locator(".cite-text").text_content() or "").endswith(f"sources/{SOURCE}/#cost_count")
+    phone.evaluate("location.hash = '#cost_copyinstr'")
+    phone.wait_for_function("() => document.querySelector('.cite-text').textContent.endsWith('#cost_copyinstr')")
+    phone.evaluate("location.hash = '#cite'")
+    phone.wait_for_function("() => !document.querySelector('.cite-bibtex').textContent.includes('#')")
 
 
-def test_a_form_can_be_copied(page: Page, address: str) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(f"{address}costs/06-uprobe/#cite")
-    page.get_by_role("button", name="Copy the BibTeX").click()
-    page.locator(".cite-message", has_text="Copied.").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == page.locator(".cite-bibtex").text_content()
+def test_a_form_can_be_copied(phone: Page, address: str) -> None:
+    phone.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    phone.goto(f"{address}costs/06-uprobe/#cite")
+    phone.get_by_role("button", name="Copy the BibTeX").click()
+    phone.locator(".cite-message", has_text="Copied.").wait_for()
+    assert phone.evaluate("navigator.clipboard.readText()") == phone.locator(".cite-bibtex").text_content()
 
 
-def test_an_open_citation_fits_a_phone(page: Page, address: str) -> None:
-    page.goto(f"{address}cite/")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.goto(f"{address}sources/{SOURCE}/#cite")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+def test_an_open_citation_fits_a_phone(phone: Page, address: str) -> None:
+    phone.goto(f"{address}cite/")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    phone.goto(f"{address}sources/{SOURCE}/#cite")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_every_figure_of_every_source_has_an_address(site: Path, catalogue: Catalogue) -> None:

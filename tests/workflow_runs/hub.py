@@ -175,7 +175,7 @@ class Hub:
         git(self.seed, "add", "--all", "--force")
         git(self.seed, "commit", "--quiet", "--message", "The project so far")
         git(self.folder, "clone", "--quiet", "--bare", self.seed, self.bare)
-        git(self.bare, "repack", "-adq")  # what is loose each fetch would pack anew
+        git(self.bare, "repack", "-adq")  # else each fetch packs the loose objects again
         self.save()
 
 

@@ -55,7 +55,7 @@ def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             made_of, record = digest(places, options), places.work / RECORD
             if _is_made_of(places.out, record, made_of):
-                yield "nothing has changed since the last build; to build anew, delete the site"
+                yield "unchanged since the last build; to rebuild, delete the site"
                 return
             record.unlink(missing_ok=True)
             yield from _build_site(places, options)
