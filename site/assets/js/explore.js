@@ -229,10 +229,11 @@
     const show = async (values, told = "") => {
       turn += 1;
       const own = turn;
+      // Before anything is fetched: the next choice may come sooner than that.
+      follows[metricOf(values.q)] = values.machine.join() === fields.machine.fallback(values).join();
       const found = await matching(values);
       if (own !== turn) return;                            // a later choice was faster
       const rows = sorted(found.map((one) => ({ ...one, ...shown(one, values) })), values.sort);
-      follows[metricOf(values.q)] = values.machine.join() === fields.machine.fallback(values).join();
       records = rows.map((one) => record(one, values.q));
       live.hidden = false;
       tell("machine", values.machine);
