@@ -10,7 +10,7 @@ from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -34,7 +34,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: one for each tool, `tracers/<tool>.md`, and the list of all."""
     reference = reference_submission(catalogue.numbers)
     machine = reference.machine if reference else None
-    tools = {tool: tables(catalogue, tool, machine) for tool in SCRIPT_SUFFIXES}
+    tools = {tool: tables(catalogue, tool, machine) for tool in TOOLS}
     counted = {names.tool_of(case.tracer) for one in catalogue.counted for case in one.numbers}
     written = {
         f"tracers/{tool}.md": render(

@@ -92,11 +92,6 @@ class Perf(Tool):
         return tracefs_missing(self.root)
 
 
-def perf_tracers() -> tuple[Perf, ...]:
-    """perf, once for each of its ways to watch."""
-    return tuple(Perf(tool=tool, id=tool) for tool in SESSIONS)
-
-
 def calls_uncounted() -> str | None:
     """None when `perf stat` can count the system calls of a program that it starts here, else why not."""
     return Perf(id="perf-stat", tool="perf-stat").available() or missing("tracepoint", ROOT)
