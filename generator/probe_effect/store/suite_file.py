@@ -170,6 +170,11 @@ class Case(Document):
         description="The case with a probe of this kind that never fires, and for which every system call pays all the "
         "same: a part of this one's cost.",
     )
+    sampled_on_cpu_0: tuple[Slug, ...] = Field(
+        default=(),
+        description="The tools for whose probe here the kernel also takes a sample where the event is on CPU 0, so "
+        "that one there does more work than one on another CPU.",
+    )
     parts: tuple[Slug, ...] = Field(default=(), description="For several probes at once: the cases that have one each.")
     composed: Composition | None = Field(
         default=None, description="The cases from which this one's cost can be predicted."
