@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from probe_effect.compilers import Compiler, compiled
 from probe_effect.errors import ProbeEffectError
-from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession, Words
 from probe_effect.tracers.protocol import TracerFailed
@@ -46,10 +45,6 @@ class Monitor(Tool):
     """Where its script goes below its home, for a tool that takes its interval from there."""
     is_started_again: bool = False
     """Whether it shows the processes once, and is started anew for each refresh."""
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return absent(self.program, f"on Debian and Ubuntu: apt install {TOOLS[self.tool].packages[0].debian}")
 
     def version(self) -> str | None:
         """What it prints first when it is asked."""

@@ -13,7 +13,7 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.tools.record import TOOLS, Package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -40,6 +40,15 @@ def _is_there(package: Package, root: Path) -> bool:
     if package.program:
         return shutil.which(package.program, path=f"{os.environ.get('PATH', os.defpath)}:{SBIN}") is not None
     return any(root.glob(package.file))
+
+
+def install_advice(packages: Sequence[Package]) -> str:
+    """The command that installs them, in words for whoever has either system."""
+    debian = " ".join(package.debian for package in packages)
+    ubuntu = " ".join(package.ubuntu or package.debian for package in packages)
+    if debian == ubuntu:
+        return f"on Debian and Ubuntu: apt install {debian}"
+    return f"on Debian: apt install {debian}; on Ubuntu: apt install {ubuntu}"
 
 
 def install_line(packages: Iterable[str]) -> str | None:
