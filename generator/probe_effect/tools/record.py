@@ -1,4 +1,4 @@
-"""The record of each tool that is measured as a tracer, from `tools.toml`: whoever needs a fact of one asks here."""
+"""The record of each tool that is measured as a tracer, read from `tools.toml`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class TracingTool:
         name: its id in the data.
         ending: of its scripts in the suites.
         tracer: module of `tracers/` and class that measure with it.
-        options: of that class.
+        options: keyword arguments of that class.
         program: its command.
         look: its series (colour) and its form in charts, as in `charts/tracer_look.py`; a family shares a colour.
         language: of the command lines and programs that `scripts/` reads for it; None where it reads none.
         commands: such command lines, each as far as its subcommand.
-        own_actions: what it does at each event anyway, so that the cost of its plain probe includes them.
+        own_actions: what it does at each event anyway, so that the cost of its plain probe includes it.
         enters_kernel: whether its probes in user programs enter the kernel at an event.
         stands_for: the interface of the kernel of whose probes the cost of its plain probe is taken.
         is_lower_bound: whether it does nothing but what a probe asks for.
