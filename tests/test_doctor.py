@@ -17,9 +17,10 @@ from fakes.project import FakeProject, as_root
 from probe_effect.cli.group import commands
 from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites
+from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.kernel import CLOSED
-from probe_effect.tracers.packages import TOOLS, install_line, missing_packages
+from probe_effect.tracers.packages import install_line, missing_packages
 
 if TYPE_CHECKING:
     from probe_effect.store.suite_file import Need
@@ -307,4 +308,4 @@ def test_there_is_one_line_for_apt_where_there_is_apt(bare: Path, monkeypatch: p
 
 
 def test_every_package_is_known_by_a_program_or_a_file() -> None:
-    assert all(bool(one.program) != bool(one.file) for packages in TOOLS.values() for one in packages)
+    assert all(bool(one.program) != bool(one.file) for tool in TOOLS.values() for one in tool.packages)

@@ -201,7 +201,7 @@ def test_without_a_name_the_tracers_come_that_the_suite_has_scripts_for(
     suite: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/clang")
-    assert [one.tracer for one in offered([suite], quick=False)] == ["bpftrace", "libbpf", "ftrace", "dormant"]
+    assert [one.tracer for one in offered([suite], quick=False)] == ["bpftrace", "ftrace", "libbpf", "dormant"]
 
 
 def test_for_a_first_look_one_comes_and_what_needs_no_tool(suite: Path) -> None:

@@ -152,7 +152,7 @@ def test_what_another_architecture_counts_says_nothing_of_a_machine() -> None:
 
 
 def test_a_count_on_the_first_cpu_says_nothing_of_what_bpftrace_does_at_a_tracepoint_on_another() -> None:
-    both = suite("loops", case("entry", "tracepoint-entry"), case("fentry", "fentry"))
+    both = suite("loops", case("entry", "tracepoint-entry", sampled_on_cpu_0=["bpftrace"]), case("fentry", "fentry"))
     elsewhere = DOCUMENT | {"run__workload_cpu": 1}
     found = evidence(
         (both,), *(measured(one.id, Estimate(100.0, 90.0, 110.0), document=elsewhere) for one in both.cases)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PACKAGE = PROJECT / "generator" / "probe_effect"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"errors", "units", "model"}
+GROUND = {"errors", "units", "model", "tools"}
 HOST = {"host", "processes", "compilers"}
 """The running system: files of the kernel, and programs that we start or compile."""
 
@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "errors": set[str](),
     "units": set[str](),
     "model": set[str](),
+    "tools": set[str](),
     "host": set[str](),
     "processes": set[str](),
     "compilers": {"errors"},
@@ -41,7 +42,7 @@ MAY_IMPORT = {
     "checks": GROUND | {"store", "stats", "reduce", "numbers"},
     "submit": GROUND | {"host", "store"},
     "importers": GROUND | {"store", "stats"},
-    "charts": {"model", "units", "store", "reduce"},
+    "charts": {"model", "units", "tools", "store", "reduce"},
     "diagrams": {"answer", "charts"},
     "pages": GROUND | NUMBERS | {"charts"},
     "exports": GROUND | NUMBERS | {"checks", "charts", "diagrams", "pages", "scripts"},

@@ -21,7 +21,7 @@ from probe_effect.pages import own_use
 from probe_effect.reduce.rows import tracer_cpu_ns
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
-from probe_effect.tracers.monitors import monitor_tracers
+from probe_effect.tracers.registry import known_tracers
 from submission_patches import good_data
 from written_pages import split, written
 
@@ -117,7 +117,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     (folder / "top").write_text('#!/bin/sh\n[ "$1" = -V ] && echo "top 1.0"; echo "a table"\n', encoding="utf-8")
     (folder / "top").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{FAKES / 'bin'}:/usr/bin:/bin")
-    made.tracers = {tracer.id: tracer for tracer in monitor_tracers() if tracer.id in {"top", "atop"}}
+    made.tracers = {name: known_tracers()[name] for name in ("top", "atop")}
     return made
 
 

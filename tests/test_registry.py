@@ -10,8 +10,10 @@ from click.testing import CliRunner
 from fakes.project import FAKES, FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import UsageError
+from probe_effect.tools.record import TOOLS, known_tool, plain_tools
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.registry import at_path, known_tracers, with_paths
+from probe_effect.tracers.tool import Tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +28,25 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     return made
 
 
-def test_every_tracer_has_an_id_of_its_own() -> None:
-    assert [tracer.id for tracer in known_tracers().values()] == list(known_tracers())
+def test_every_record_has_a_tracer_of_its_name_with_the_program_that_it_says() -> None:
+    tracers = known_tracers()
+    assert [(tracer.id, tracer.tool) for tracer in tracers.values()] == [(name, name) for name in TOOLS]
+    programs = {name: tracer.program for name, tracer in tracers.items() if isinstance(tracer, Tool)}
+    assert programs == {name: TOOLS[name].program for name in programs}
+
+
+@pytest.mark.parametrize(
+    ("tracer", "tool"),
+    [("bpftrace", "bpftrace"), ("bpftrace-git", "bpftrace"), ("strace-seccomp-6-1", "strace-seccomp"), ("perf", None)],
+)
+def test_a_version_is_known_by_the_longest_name_that_it_begins_with(tracer: str, tool: str | None) -> None:
+    known = known_tool(tracer)
+    assert (known and known.name) == tool
+
+
+def test_of_an_interface_that_tool_comes_first_which_does_nothing_but_what_a_probe_asks_for() -> None:
+    assert plain_tools("bpf") == ("libbpf", "bpftrace")
+    assert plain_tools("ptrace") == ()
 
 
 def test_a_second_version_by_its_path_has_its_version_in_its_id_and_takes_the_same_scripts(

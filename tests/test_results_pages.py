@@ -25,9 +25,9 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import number_page, site
 from probe_effect.pages.ranges import Range, measured_range
+from probe_effect.pages.tracer_page import write_plain
 from probe_effect.store.places import DataFolder
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
-from probe_effect.tracers.packages import TOOLS
+from probe_effect.tools.record import TOOLS
 from written_pages import split, written
 
 if TYPE_CHECKING:
@@ -208,17 +208,25 @@ def test_a_case_without_a_number_says_why(small: Catalogue, case: str, words: st
 
 
 def test_every_tool_has_a_page_of_its_own_that_shows_what_data_says_of_it() -> None:
-    folder = PROJECT / "content" / "tracers"
-    pages = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md") if path.stem != "_index"}
-    assert pages.keys() == SCRIPT_SUFFIXES.keys()
-    for tool, text in pages.items():
-        assert f'{{{{< fragment "tracers/{tool}.md" >}}}}' in text
+    content = PROJECT / "content"
+    by_hand = {f"tracers/{path.name}": path.read_text(encoding="utf-8") for path in content.glob("tracers/[!_]*.md")}
+    pages = by_hand | dict(write_plain(content))
+    assert pages.keys() == {f"tracers/{tool}.md" for tool in TOOLS}
+    assert all(f'{{{{< fragment "{path}" >}}}}' in text for path, text in pages.items())
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_without_a_page_by_hand_has_one_of_what_data_says_alone(tmp_path: Path) -> None:
+    (tmp_path / "tracers").mkdir()
+    (tmp_path / "tracers" / "bpftrace.md").touch()
+    made = dict(write_plain(tmp_path))
+    assert made.keys() == {f"tracers/{tool}.md" for tool in TOOLS} - {"tracers/bpftrace.md"}
+    assert made["tracers/strace.md"].endswith('\n\n{{< fragment "tracers/strace.md" >}}\n')
+
+
+@pytest.mark.parametrize("tool", [path.stem for path in (PROJECT / "content" / "tracers").glob("[!_]*.md")])
 def test_the_page_of_a_tool_names_the_packages_that_it_needs(tool: str) -> None:
     text = (PROJECT / "content" / "tracers" / f"{tool}.md").read_text(encoding="utf-8")
-    for package in TOOLS[tool]:
+    for package in TOOLS[tool].packages:
         assert package.debian in text
         assert package.ubuntu in text
 

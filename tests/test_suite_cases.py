@@ -52,6 +52,14 @@ def test_several_probes_make_as_many_events_as_their_parts(name: str) -> None:
     assert {part.action for part in parts} == {CASES[name].action}
 
 
+@pytest.mark.parametrize("folder", SUITES, ids=lambda folder: folder.name)
+def test_a_case_with_a_tracepoint_of_system_calls_in_bpftrace_is_sampled_on_cpu_0(folder: Path) -> None:
+    cases = SUITES[folder].cases
+    calls = {case.id for case in cases if case.probe in {"tracepoint-entry", "tracepoint-return"}}
+    in_bpftrace = {case for case in calls if any(folder.glob(f"{case}.*bt"))}
+    assert {case.id for case in cases if "bpftrace" in case.sampled_on_cpu_0} == in_bpftrace
+
+
 SYSTEM_WIDE = (".bt", ".bpf.c", ".linux.d")
 """Endings of scripts whose probes fire in every process; of DTrace's, where a form for Linux is needed."""
 

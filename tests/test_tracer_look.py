@@ -10,7 +10,6 @@ import pytest
 
 from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
 from probe_effect.charts.tracer_look import LOOKS, Look, look, looks
-from probe_effect.tracers.registry import known_tracers
 from site_build import PROJECT
 
 TOKENS = (PROJECT / "site/assets/css/tokens.css").read_text(encoding="utf-8")
@@ -88,10 +87,6 @@ def test_every_sentinel_has_its_variable_in_the_style_sheet() -> None:
     for number, colour in enumerate(SERIES, start=1):
         for paint in ("fill", "stroke"):
             assert f'[{paint}="{colour}" i] {{ {paint}: var(--series-{number}); }}' in sheet
-
-
-def test_every_tracer_that_can_measure_has_a_look() -> None:
-    assert known_tracers().keys() <= LOOKS.keys()
 
 
 def test_no_two_tools_look_alike() -> None:

@@ -192,7 +192,7 @@ def test_without_one_of_its_programs_the_reason_says_what_to_install(
         if fake.name != lacking:
             (tmp_path / fake.name).symlink_to(fake)
     monkeypatch.setenv("PATH", str(tmp_path))
-    expected = f"{lacking} is not installed; on Debian and Ubuntu: apt install lttng-tools liblttng-ust-dev babeltrace2"
+    expected = f"{lacking} is not installed; on Debian and Ubuntu: apt install lttng-tools babeltrace2 liblttng-ust-dev"
     assert LttngUst().available() == expected
 
 

@@ -15,10 +15,11 @@ from needs import needs
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession
-from probe_effect.tracers.monitors import ProcReader, monitor_tracers
+from probe_effect.tracers.monitors import Monitor, ProcReader
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.perf_output import count_counters
 from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "monitors"
 CASE = "01-refresh"
-MONITORS = {tracer.id: tracer for tracer in monitor_tracers()}
+MONITORS = {tracer.id: tracer for tracer in known_tracers().values() if isinstance(tracer, Monitor | ProcReader)}
 LONG_S = 60.0
 AT_ONCE_S = 0.3
 """For fakes that never end: the shorter, the sooner the test does."""

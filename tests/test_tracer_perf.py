@@ -14,9 +14,10 @@ from fakes.project import as_root
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX
-from probe_effect.tracers.perf import SESSIONS, Perf, perf_tracers
+from probe_effect.tracers.perf import SESSIONS, Perf
 from probe_effect.tracers.perf_session import sleeps_over_events
 from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.registry import known_tracers
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import Load, Workload
 from site_build import absent
@@ -349,8 +350,9 @@ def test_a_closed_tracefs_is_said_to_be_closed(host: Path, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("fakes")
 def test_each_way_to_watch_is_a_tracer_of_its_own_with_the_version_of_perf() -> None:
-    assert [tracer.id for tracer in perf_tracers()] == ["perf-stat", "perf-record", "perf-trace"]
-    assert {tracer.version() for tracer in perf_tracers()} == {"perf version 0.0.0"}
+    tracers = [tracer for tracer in known_tracers().values() if isinstance(tracer, Perf)]
+    assert [tracer.id for tracer in tracers] == list(SESSIONS)
+    assert {tracer.version() for tracer in tracers} == {"perf version 0.0.0"}
 
 
 def test_perf_says_that_it_has_no_fentry() -> None:

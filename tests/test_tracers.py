@@ -14,7 +14,6 @@ from fakes.project import as_root
 from probe_effect.tracers import kernel
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession, count_attached, count_json, count_lines
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -333,7 +332,3 @@ def test_a_bpftrace_is_asked_itself_for_what_depends_on_its_version(
 
 def test_a_kernel_that_hides_its_options_is_said_to(tmp_path: Path) -> None:
     assert "no file has the build options" in str(kernel.missing("kprobe", tmp_path))
-
-
-def test_every_tracer_is_known_by_its_own_id() -> None:
-    assert all(name == tracer.id for name, tracer in known_tracers().items())

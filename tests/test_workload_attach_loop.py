@@ -14,7 +14,7 @@ from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.ftrace import Ftrace
-from probe_effect.tracers.perf import perf_tracers
+from probe_effect.tracers.perf import Perf
 from probe_effect.tracers.symbols import find_function, matching_functions
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
@@ -111,7 +111,7 @@ def test_no_script_is_of_a_level_that_the_suite_has_not() -> None:
     assert all(re.match(rf"({cases})\.({'|'.join(suite.levels)})\.", name) for name in files)
 
 
-REAL: list[Tracer] = [Bpftrace(), Ftrace(), *(one for one in perf_tracers() if one.tool == "perf-stat")]
+REAL: list[Tracer] = [Bpftrace(), Ftrace(), Perf(id="perf-stat", tool="perf-stat")]
 
 
 @pytest.mark.tracer

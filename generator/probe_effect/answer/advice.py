@@ -18,6 +18,7 @@ from probe_effect.answer.question import Question
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import threshold
 from probe_effect.stats import mover
+from probe_effect.tools.record import known_tool
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ FILTERED = "Every event is taken to pass the filter; the low end of the cost is 
 
 SYSTEM_CALL, PRINTED = "system-call", "print"
 AS_PRINTED = "Each call is taken to be printed, which costs more than to count it."
-
-OWN_ACTIONS = {"perf": frozenset({"record", "count", "print"}), "trace": frozenset({"record"}), "strace": frozenset()}
-"""First word of a tracer to what it does with each event anyway, so that the cost of its plain probe has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,9 +187,15 @@ def advise(
     )
 
 
+def own_actions(tracer: str) -> tuple[str, ...]:
+    """What a tracer does at each event anyway; empty for an unknown one."""
+    tool = known_tool(tracer)
+    return tool.own_actions if tool else ()
+
+
 def part_of(found: Evidence, machine: str, tracer: str, group: Group) -> Part | None:
     """A group's cost; behind a filter every event is taken to come to the actions, and at the low end none."""
-    own = OWN_ACTIONS.get(tracer.partition("-")[0], frozenset())
+    own = own_actions(tracer)
     actions = [action for action in group.actions if action not in own]
     filtered = [FILTER] if group.has_filter and FILTER not in actions else []
     wanted = [*filtered, *actions, *group.unknown]

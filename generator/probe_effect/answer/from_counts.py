@@ -43,12 +43,6 @@ STEPS = 50
 LONGEST_STEP = 1.0
 LEAST_TERM_NS = 1e-6
 
-SAMPLING_TOOL = "bpftrace"
-SAMPLED_PROBES = frozenset({"tracepoint-entry", "tracepoint-return"})
-"""Where that tool attaches such a probe, the kernel takes a sample on CPU 0, which nobody reads, and on no other CPU.
-So a count on CPU 0 and a time on another are not of the same work (METHOD.md, "On one CPU, bpftrace's tracepoints cost
-twice as much")."""
-
 EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (0, 0), "ftrace": (0, 0), "jump": (0, 0)}
 """What the kernel does at a probe, to the breakpoints and the single steps of an event; no probe but these has any."""
 
@@ -204,9 +198,12 @@ def calibrations(found: Evidence, machine: str) -> Iterator[Point]:
 
 
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
-    """Whether a count and a time are of probes that were made the same way, and did the same."""
+    """Whether a count and a time are of probes that were made the same way, and did the same work.
+
+    METHOD.md, "On one CPU, bpftrace's tracepoints cost twice as much", has what the CPU changes.
+    """
     on_first_cpu = {number.submission.document.run.workload_cpu == 0 for number in (one, timed)}
-    differs_by_cpu = names.tool_of(timed.tracer) == SAMPLING_TOOL and case.probe in SAMPLED_PROBES
+    differs_by_cpu = names.tool_of(timed.tracer) in case.sampled_on_cpu_0
     return mechanism_of(case, one) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,32 +43,8 @@ class Look:
         return DASHES[self.form % len(DASHES)]
 
 
-LOOKS = {
-    "bpftrace": Look(1, 0),
-    "dtrace": Look(2, 1),
-    "libbpf": Look(3, 2),
-    "perf": Look(4, 3),
-    "perf-stat": Look(4, 4),
-    "perf-record": Look(4, 6),
-    "perf-trace": Look(4, 5),
-    "ftrace": Look(5, 4),
-    "trace-cmd": Look(5, 1),
-    "strace": Look(6, 5),
-    "strace-seccomp": Look(6, 3),
-    "lttng-ust": Look(7, 6),
-    "dormant": Look(7, 0),
-    "uftrace": Look(8, 3),
-    "systemtap": Look(8, 1),
-    "top": Look(2, 0),
-    "htop": Look(3, 3),
-    "ps": Look(4, 0),
-    "pidstat": Look(5, 2),
-    "vmstat": Look(6, 4),
-    "atop": Look(7, 5),
-    "btop": Look(8, 6),
-    "glances": Look(2, 5),
-    "proc-reader": Look(3, 1),
-}
+LOOKS = {"perf": Look(4, 3)} | {tool.name: Look(*tool.look) for tool in TOOLS.values()}
+"""By tool, and of perf where others published a figure without the name of its subcommand."""
 
 
 def look(tracer: str) -> Look:

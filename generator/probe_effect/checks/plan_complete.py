@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import Key
-from probe_effect.store.suite_file import known_tool, script_path
+from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
+from probe_effect.tools.record import TOOLS, known_tool
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -72,15 +73,16 @@ def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[F
     if suite is None or folder is None or suite.version != run.suite_version:
         return
     chosen = _values(run.command, "--case")
-    named = {tracer for tracer in _values(run.command, "--tracer") if known_tool(tracer) == tracer}
+    named = {tracer for tracer in _values(run.command, "--tracer") if tracer in TOOLS}
     for tracer in sorted(named | {subject.tracer for subject in subjects}):
+        tool = known_tool(tracer)
         for case in suite.on(checked.document.machine.architecture).cases:
             if chosen and case.id not in chosen:
                 continue
             wanted = (
                 Key(case.id, tracer, level)
                 for level in suite.levels or (None,)
-                if script_path(folder, case.id, known_tool(tracer) or "", level=level)
+                if tool and script_path(folder, case.id, tool.name, level=level)
             )
             for subject in (one for one in wanted if one not in subjects):
                 yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped", HINT)

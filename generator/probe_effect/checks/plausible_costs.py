@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.reduce.rows import baselines
+from probe_effect.tools.record import known_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,9 +23,6 @@ CALL_LOOPS = frozenset({"dd-loop.c"})
 CALLS_PER_OPERATION = 2
 LEAST_NS, MOST_NS = 30, 2000
 MOST_DRIFT_RATIO = 0.02
-
-OUTSIDE_KERNEL = ("uftrace", "lttng-ust", "dormant")
-"""Tracers whose probes in user programs do not enter the kernel."""
 
 RETURNS = {"uretprobe": "uprobe", "kretprobe": "kprobe"}
 
@@ -149,7 +147,8 @@ def _below_system_call(judged: JudgedSubmission) -> Iterator[Fault]:
     call_ns = judged.baseline_ns / CALLS_PER_OPERATION
     uprobes = {case.id for case in judged.cases().values() if case.probe == "uprobe"}
     for one in judged.submission.numbers:
-        if one.case not in uprobes or one.tracer.startswith(OUTSIDE_KERNEL):
+        tool = known_tool(one.tracer)
+        if one.case not in uprobes or (tool is not None and not tool.enters_kernel):
             continue
         if one.cost is not None and one.cost.high is not None and one.cost.high < call_ns:
             cost, call = units.duration(one.cost.value), units.duration(call_ns)

@@ -11,8 +11,8 @@ from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import NO_TRACER
 from probe_effect.reduce.events import adds_up
 from probe_effect.store.samples import SAMPLE_COLUMNS
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, known_tool
 from probe_effect.store.tables import printable
+from probe_effect.tools.record import TOOLS, known_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
     first.pop(NO_TRACER, None)
     for tracer, line in first.items():
         if known_tool(tracer) is None:
-            hint = f"known are {', '.join(SCRIPT_SUFFIXES)}, and each with its version after a hyphen"
+            hint = f"known are {', '.join(TOOLS)}, and each with its version after a hyphen"
             yield Fault("samples.csv", line, f"tracer `{tracer}` is not known", hint)
         elif tracer not in checked.document.tools:
             found = f"the version of tracer `{tracer}` is not in `tools`"

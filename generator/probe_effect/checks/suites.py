@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.script_forms import linux_form, plain_form
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, script_path, script_paths, workload_source
+from probe_effect.store.suite_file import script_path, script_paths, workload_source
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,7 +40,7 @@ def _suite_scripts(checked: CheckedSuite) -> Iterator[Fault]:
     if not workload_source(folder, suite).is_file():
         yield _fault(f"workload/{suite.workload.program} is missing", "add the program's source")
     for case in suite.cases:
-        tools = [tool for tool in SCRIPT_SUFFIXES if script_paths(folder, suite, case.id, tool)]
+        tools = [tool for tool in TOOLS if script_paths(folder, suite, case.id, tool)]
         if not tools:
             yield _fault(f"case `{case.id}` has no script", f"add {case.id}.bt or {case.id}.d")
         is_twin = case.counted_by == "twin"

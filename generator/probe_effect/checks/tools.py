@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.documents import value_line
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 from probe_effect.store.tables import printable
 from probe_effect.store.tools_file import written
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,13 +42,13 @@ class CheckedTools:
 def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     times = Counter(tool.name for tool in checked.package.tools)
     cases = {case.id for suite in checked.suites.values() for case in suite.cases}
-    if checked.package.tracer not in SCRIPT_SUFFIXES:
+    if checked.package.tracer not in TOOLS:
         yield checked.fault(("tracer",), "no suite has scripts for this tracer", _tracers())
     for place, tool in enumerate(checked.package.tools):
         at = ("tools", place)
         if times[tool.name] > 1:
             yield checked.fault((*at, "name"), f"`{printable(tool.name)}` stands twice", "describe each tool once")
-        if tool.tracer is not None and tool.tracer not in SCRIPT_SUFFIXES:
+        if tool.tracer is not None and tool.tracer not in TOOLS:
             yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
         if tool.case is not None and tool.case not in cases:
             yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
@@ -79,7 +79,7 @@ def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
 
 
 def _tracers() -> str:
-    return f"name one of {', '.join(sorted(SCRIPT_SUFFIXES))}"
+    return f"name one of {', '.join(sorted(TOOLS))}"
 
 
 RULES = (_known_tools, _tools_form, _explained_tools)

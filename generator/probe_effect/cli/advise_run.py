@@ -34,6 +34,7 @@ from probe_effect.live.count import count
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
+from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     from probe_effect.scripts.changed import Change
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
-
-COUNTING_TRACERS = ("libbpf", "bpftrace")
-"""Whose plain probes stand for those that count: they run a BPF program of a few instructions."""
 
 PLAIN: dict[Kind, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
@@ -203,9 +201,9 @@ def _counted(
 
 
 def _plain_ns(found: Evidence, machine: str, kind: Kind, ways: Collection[str | None]) -> float:
-    """What a probe costs that runs a program of a few instructions, at the dearest of the ways in which it fires."""
+    """What a probe costs that runs a short BPF program, at the dearest of the ways in which it fires, in ns."""
     asked = PLAIN.get(kind, kind)
-    for tracer in COUNTING_TRACERS:
+    for tracer in plain_tools("bpf"):
         parts = [cost_of(found, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
         known = [part.cost.value for part in parts if part is not None]
         if known:

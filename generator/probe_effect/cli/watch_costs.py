@@ -16,6 +16,7 @@ from probe_effect.host import ROOT
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import by_likeness
 from probe_effect.stats import mover
+from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.kernel import mechanism as mechanism_of_kprobes
 from probe_effect.units import NS_PER_SECOND
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from probe_effect.live.loaded import Active, Sort
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
-
-PLAIN_TRACERS: dict[Sort, tuple[str, ...]] = {"bpf": ("libbpf", "bpftrace"), "ftrace": ("ftrace", "trace-cmd")}
-"""How a thing traces to the tools whose plain probe stands for it, the one that adds least to the probe first."""
 
 NO_PROBE = "not run by a probe"
 NOT_TOLD = "no place is told"
@@ -136,9 +134,7 @@ class Costs:
     def _plain(self, sort: Sort, machine: str) -> list[str]:
         """The tracers of a machine whose plain probe stands for this sort."""
         known = sorted(self._found.by_tracer(machine))
-        return [
-            one for word in PLAIN_TRACERS.get(sort, ()) for one in known if one == word or one.startswith(f"{word}-")
-        ]
+        return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
 
 
 def total(ones: Iterable[Estimate]) -> Estimate | None:

@@ -10,8 +10,7 @@ from probe_effect.emulated import parts
 from probe_effect.emulated.architecture import of_the_host
 from probe_effect.emulated.debian import Release, check_programs
 from probe_effect.emulated.qemu import Image, find_emulator
-from probe_effect.emulated.tracers import PACKAGES
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.build import build
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def assemble(
     """
     check_programs(host_programs(architecture))
     native = [one for one in tracers if one.release is None]
-    names = sorted({name for one in native for name in PACKAGES[one.tracer]})
+    names = sorted({name for one in native for name in one.packages})
     userland = Release(USERLAND, cache, architecture)
     base, sdk = userland.unpack([*BASE_PACKAGES, *names]), userland.unpack(SDK_PACKAGES).system
     python = Release(USERLAND, cache, of_the_host()).unpack(PYTHON_PACKAGES).system
@@ -80,7 +79,7 @@ def assemble(
         parts.own(kernel, compiled, _scripts(tracers, works), python=python, sdk=sdk, cache=cache),
     )
     packages = {"kernel": kernel.origin, "userland": base.origin("libc6")}
-    packages |= {one.word: base.origin(PACKAGES[one.tracer][0]) for one in native if PACKAGES[one.tracer]}
+    packages |= {one.word: base.origin(one.packages[0]) for one in native if one.packages}
     packages |= {one.word: unpacked.origin(str(one.package)) for one, unpacked in others.items()}
     emulator = find_emulator(architecture, cache)
     return Assembly(emulator, Image(kernel.image, archives), programs, packages, kernel.config)
@@ -93,5 +92,5 @@ def host_programs(architecture: Architecture) -> dict[str, str]:
 
 def _scripts(tracers: Sequence[Wanted], works: Sequence[Work]) -> list[Path]:
     """The suites' scripts for these tracers."""
-    endings = tuple(SCRIPT_SUFFIXES[one.tracer] for one in tracers)
+    endings = tuple(TOOLS[one.tracer].ending for one in tracers)
     return sorted(path for work in works for path in work.folder.iterdir() if path.name.endswith(endings))

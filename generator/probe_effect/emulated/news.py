@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probe_effect.emulated.assembly import USERLAND
 from probe_effect.emulated.debian import Release
 from probe_effect.emulated.kernel import newest
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.tracers import can_bring
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +29,8 @@ if TYPE_CHECKING:
 RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 """The releases of Debian whose kernel is followed."""
 
-BPFTRACE_RELEASES = (USERLAND, "trixie", "sid")
-"""Those whose bpftrace is followed: the userland's own, and each later one that has another version."""
-
-UNVERSIONED = ("libbpf", "ftrace")
-"""Tracers that are counted once on each kernel: the one is part of the userland, the other of the kernel."""
+TRACER_RELEASES = (USERLAND, "trixie", "sid")
+"""Those whose tracers are followed: the userland's own, and each later one that has another version."""
 
 SUITES = ("per-event", "usdt", "user-probes", "combinations")
 """The suites whose history is kept up."""
@@ -84,11 +83,16 @@ def offer(release: str, architecture: Architecture, cache: Path) -> Offer:
     archive = Release(release, cache, architecture)
     image, packages = newest(archive)
     tracers: dict[str | None, Followed] = {}
-    for name in BPFTRACE_RELEASES:
-        package = f"bpftrace {Release(name, cache, architecture).version('bpftrace')}"
-        tracers.setdefault(package, Followed("bpftrace" if name == USERLAND else f"bpftrace=bpftrace/{name}", package))
-    followed = (*tracers.values(), *(Followed(name, None) for name in UNVERSIONED if can_bring(name)))
+    for tool, name in product(_followed("version"), TRACER_RELEASES):
+        package = f"{tool} {Release(name, cache, architecture).version(tool)}"
+        tracers.setdefault(package, Followed(tool if name == USERLAND else f"{tool}={tool}/{name}", package))
+    followed = (*tracers.values(), *(Followed(name, None) for name in _followed("kernel") if can_bring(name)))
     return Offer(release, architecture.debian, f"{image} {archive.version(packages[0])}", followed)
+
+
+def _followed(by: Literal["version", "kernel"]) -> list[str]:
+    """Tools of which each version is counted, whose package has their name; or those counted once on each kernel."""
+    return [tool.name for tool in TOOLS.values() if tool.followed == by]
 
 
 def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[str, set[str]]) -> list[Job]:

@@ -14,7 +14,7 @@ import elftools
 import probe_effect
 from probe_effect.emulated.initramfs import archive, compile_python, wrapper
 from probe_effect.emulated.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import prebuild
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def own(
         copies |= {kernel.config: f"{CONFIG}/config"} if kernel.config else {}
         for path, place in copies.items():
             _copy(path, _inside(root, place))
-        if compiled := [path for path in scripts if path.name.endswith(SCRIPT_SUFFIXES["libbpf"])]:
+        if compiled := [path for path in scripts if path.name.endswith(TOOLS["libbpf"].ending)]:
             prebuild(compiled, _inside(root, PREBUILT), cache, sdk)
         return archive(root, _kept(cache, f"own-{_digest(root)}"))
 
@@ -89,7 +89,7 @@ def _program_inside(library: Path, python: System) -> None:
     """Our package, and the one that it needs inside, compiled."""
     for package in (probe_effect, elftools):
         source = Path(str(package.__file__)).parent
-        for path in source.rglob("*.py"):
+        for path in (*source.rglob("*.py"), *source.glob("tools/*.toml")):
             _copy(path, library / source.name / path.relative_to(source))
     _write(library / METADATA, f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
     compile_python(python, library)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from probe_effect.emulated.debian import PACKAGE, RELEASE
 from probe_effect.errors import UsageError
 from probe_effect.store.suite_file import tools_of
+from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import CLANG
 
 if TYPE_CHECKING:
@@ -19,22 +20,6 @@ if TYPE_CHECKING:
     from probe_effect.emulated.messages import Message
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
-
-PACKAGES: dict[str, tuple[str, ...]] = {
-    "bpftrace": ("bpftrace",),
-    "libbpf": ("libbpf1",),
-    "perf-stat": ("linux-perf",),
-    "perf-record": ("linux-perf",),
-    "ftrace": (),
-    "trace-cmd": ("trace-cmd",),
-    "strace": ("strace",),
-    "strace-seccomp": ("strace",),
-    "dormant": (),
-}
-"""Tracer to the packages of the guest's own release that bring it; in the order in which they are offered."""
-
-PROGRAMS = {"perf-stat": "perf", "perf-record": "perf", "perf-trace": "perf", "strace-seccomp": "strace"}
-"""Tracer to its program, where that has another name."""
 
 FROM_ELSEWHERE = re.compile(rf"(?P<tracer>[a-z-]+)=(?P<package>{PACKAGE.pattern})/(?P<release>{RELEASE.pattern})")
 
@@ -53,9 +38,14 @@ class Wanted:
         return f"/opt/{self.package}-{self.release}"
 
     @property
+    def packages(self) -> tuple[str, ...]:
+        """What brings it in the guest's own release."""
+        return TOOLS[self.tracer].guest_packages or ()
+
+    @property
     def program(self) -> str:
         """Its program's name."""
-        return PROGRAMS.get(self.tracer, self.tracer)
+        return TOOLS[self.tracer].program if self.tracer in TOOLS else self.tracer
 
     @property
     def path(self) -> str:
@@ -73,20 +63,25 @@ def wanted(words: Sequence[str]) -> list[Wanted]:
 
     Raises: UsageError for another form, and for a tracer that the guest's release does not have.
     """
-    found = []
+    names, found = _offered(), []
     for word in dict.fromkeys(words):
         match = FROM_ELSEWHERE.fullmatch(word)
         if match:
             found.append(Wanted(match["tracer"], match["package"], match["release"]))
-        elif word in PACKAGES:
+        elif word in names:
             found.append(Wanted(word))
         else:
             msg = (
                 f"{word}: in an emulated machine a tracer is named NAME, or NAME=PACKAGE/RELEASE such as "
-                f"bpftrace=bpftrace/trixie; names: {', '.join(PACKAGES)}"
+                f"bpftrace=bpftrace/trixie; names: {', '.join(names)}"
             )
             raise UsageError(msg)
     return found
+
+
+def _offered() -> list[str]:
+    """The tracers that the guest's own release brings, in their order."""
+    return [tool.name for tool in TOOLS.values() if tool.guest_packages is not None]
 
 
 def can_bring(tracer: str) -> bool:
@@ -100,7 +95,7 @@ def offered(suites: Iterable[Path], *, quick: bool) -> list[Wanted]:
     libbpf's scripts are compiled on this machine, so it is left out where there is no clang.
     """
     scripted = {tool for folder in suites for tool in tools_of(folder)}
-    able = [Wanted(tracer) for tracer in PACKAGES if tracer in scripted and can_bring(tracer)]
+    able = [Wanted(tracer) for tracer in _offered() if tracer in scripted and can_bring(tracer)]
     return [one for one in able if one == able[0] or one.tracer == "dormant"] if quick else able
 
 

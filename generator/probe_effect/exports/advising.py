@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
 from probe_effect.answer.actions import MADE_OF, Sum
-from probe_effect.answer.advice import FILTERED, OWN_ACTIONS
+from probe_effect.answer.advice import FILTERED, own_actions
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
@@ -27,6 +27,7 @@ from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.pages import addresses
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.scripts.tables import KINDS, TRACEPOINTS, tables
+from probe_effect.tools.record import known_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,9 +47,6 @@ PROBE_KINDS = tuple(
     )
 )
 """Kinds that the reader of scripts knows."""
-
-SCRIPTED = ("bpftrace", "dtrace", "perf", "strace", "trace-cmd")
-"""Tracers that run what the reader reads, by how their names begin."""
 
 USER_PROBES = ("uprobe", "uretprobe")
 """Kinds whose cost depends on the first instruction of what is probed."""
@@ -113,8 +111,14 @@ def _machine(found: Evidence, machine: str) -> Values:
         "id": machine,
         "where": sentences.place(facts_of_submission(newest), newest.document),
         "href": addresses.machine(machine),
-        "tracers": {one: _tracer(setup(found, machine, one)) for one in tracers if one.startswith(SCRIPTED)},
+        "tracers": {one: _tracer(setup(found, machine, one)) for one in tracers if _is_read(one)},
     }
+
+
+def _is_read(tracer: str) -> bool:
+    """Whether the reader reads what the tracer runs."""
+    tool = known_tool(tracer)
+    return tool is not None and tool.language is not None
 
 
 def _tracer(on: Setup) -> Values:
@@ -123,7 +127,7 @@ def _tracer(on: Setup) -> Values:
     highest = on.differences.highest
     return {
         "tool": names.tool_with_version(next(iter(on.costs.values()))),
-        "own": sorted(OWN_ACTIONS.get(on.tracer.split("-", maxsplit=1)[0], ())),
+        "own": sorted(own_actions(on.tracer)),
         "dearest": ends(highest[1].cost) if highest else None,
         "adds": {action: cost for action in actions if (cost := _added(action, on.differences))},
         "costs": {

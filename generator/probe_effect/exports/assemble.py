@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import live_script
@@ -29,7 +30,7 @@ from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
 from probe_effect.exports.transcripts import transcript_values
 from probe_effect.exports.workers import drawing
-from probe_effect.pages import site
+from probe_effect.pages import site, tracer_page
 from probe_effect.store.suite_file import own_headers, workload_source
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> It
 def _write_pages(catalogue: Catalogue, work: Path, content: Path) -> None:
     """Pages with their fragments, and what layouts and scripts read of all data."""
     static, assets = work / "static", work / "assets"
-    for path, text in site.content(catalogue):
+    for path, text in chain(site.content(catalogue), tracer_page.write_plain(content)):
         write(work / "content" / path, text)
     for name, pages in site.number_pages(catalogue):
         write(assets / "numbers" / name, pages)

@@ -19,10 +19,11 @@ from probe_effect.store.kept import NOWHERE
 from probe_effect.store.references_file import read_references
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.source_file import read_figures, read_source
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES, read_suite, script_paths
+from probe_effect.store.suite_file import read_suite, script_paths
 from probe_effect.store.tools_file import read_tools, tool_files
 from probe_effect.store.transcripts import read_transcripts
 from probe_effect.store.version import data_version, folders_digest
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,14 +84,14 @@ class SuiteFolder:
     def by_case(self) -> dict[str, dict[str, dict[Path, tuple[str, ...]]]]:
         """Case to tool, in our order, to its scripts with the levels that each is for; looked up once."""
         found = {
-            case.id: {tool: script_paths(self.folder, self.suite, case.id, tool) for tool in SCRIPT_SUFFIXES}
+            case.id: {tool: script_paths(self.folder, self.suite, case.id, tool) for tool in TOOLS}
             for case in self.suite.cases
         }
         return {case: {tool: paths for tool, paths in tools.items() if paths} for case, tools in found.items()}
 
     def scripts(self) -> list[Path]:
         """The scripts of all its cases, counting twins too."""
-        endings = tuple(SCRIPT_SUFFIXES.values())
+        endings = tuple(tool.ending for tool in TOOLS.values())
         return sorted(path for path in self.folder.iterdir() if path.name.endswith(endings) and path.is_file())
 
 

@@ -13,6 +13,7 @@ from probe_effect.pages import addresses, instructions
 from probe_effect.pages.kernel_changes import WAYS
 from probe_effect.pages.kernel_charts import charts_of, short_names
 from probe_effect.pages.markdown import page
+from probe_effect.tools.record import plain_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_SAID = 3
 """Changes of a suite that the page begins with."""
 
-LOWER_BOUND = "libbpf "
+LOWER_BOUND = f"{plain_tools('bpf')[0]} "
 """How the tracer is called that does nothing but what a probe asks for."""
 
 

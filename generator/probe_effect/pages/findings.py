@@ -13,6 +13,7 @@ from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.pages import comparison, wording
+from probe_effect.tools.record import plain_tools
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
@@ -34,8 +35,8 @@ ASKED = (
     Asked("a user probe whose first instruction is stepped", "user probe, stepped", "uprobe", "stepped"),
 )
 
-TRACERS = ("bpftrace", "libbpf")
-"""Whose costs these are; the first that has one."""
+TRACERS = tuple(reversed(plain_tools("bpf")))
+"""Whose costs these are; the first that has one, and the lower bound only where no other has."""
 
 
 def of_machine(machine: str, catalogue: Catalogue) -> list[tuple[str, Number, str, str]]:

@@ -21,7 +21,7 @@ from probe_effect.pages import addresses, agreement, comparison, instructions, t
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version, library_version
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +81,7 @@ def environment() -> Environment:
         "whole_work": whole_work,
         "wording": wording,
         "columns": COLUMNS,
-        "TOOLS": SCRIPT_SUFFIXES,
+        "TOOLS": TOOLS,
     }
     made.tests["plain_word"] = is_plain_word
     made.filters |= {

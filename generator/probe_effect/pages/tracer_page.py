@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,12 @@ from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
-from probe_effect.store.suite_file import SCRIPT_SUFFIXES
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
@@ -34,7 +38,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: one for each tool, `tracers/<tool>.md`, and the list of all."""
     reference = reference_submission(catalogue.numbers)
     machine = reference.machine if reference else None
-    tools = {tool: tables(catalogue, tool, machine) for tool in SCRIPT_SUFFIXES}
+    tools = {tool: tables(catalogue, tool, machine) for tool in TOOLS}
     counted = {names.tool_of(case.tracer) for one in catalogue.counted for case in one.numbers}
     written = {
         f"tracers/{tool}.md": render(
@@ -51,6 +55,16 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     }
     overview = {tool: (versions(catalogue, tool), can(catalogue, tool), numbers(catalogue, tool)) for tool in tools}
     return written | {"tracers.md": render("fragments/tracers.md.j2", overview=overview)}
+
+
+def write_plain(by_hand: Path) -> Iterator[tuple[str, str]]:
+    """Path and page of each tool for which the folder `by_hand` has no page: its fragment alone."""
+    for place, tool in enumerate(TOOLS, start=1):
+        path = f"tracers/{tool}.md"
+        if not (by_hand / path).is_file():
+            said = f"What {tool} can do here, and what that costs."
+            front = {"title": tool, "description": said, "kind": "tracer", "kicker": tool, "weight": 10 * place}
+            yield path, f'{json.dumps(front)}\n\n{said}\n\n{{{{< fragment "{path}" >}}}}\n'
 
 
 def versions(catalogue: Catalogue, tool: str) -> list[str]:

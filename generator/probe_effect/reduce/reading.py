@@ -119,7 +119,8 @@ def content_digest(files: SubmissionFolder) -> str | None:
 
 def code() -> str:
     """What decides, beside the files, what the numbers are."""
-    return f"{code_version('model', 'units', 'errors', 'stats', 'store', 'reduce')} numpy {library_version('numpy')}"
+    ours = code_version("model", "units", "errors", "stats", "store", "tools", "reduce")
+    return f"{ours} numpy {library_version('numpy')}"
 
 
 def _kept(files: SubmissionFolder, kept: Kept, digest: str, values: Mapping[str, Any]) -> Submission:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from probe_effect.scripts.form import Language, shortened
-from probe_effect.scripts.tables import BEFORE_TOOLS, SHELL, TOOLS, WITH_VALUE
+from probe_effect.scripts.tables import BEFORE_TOOLS, LANGUAGES, SHELL, WITH_VALUE
 from probe_effect.scripts.tokens import failed
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command_line(text: str) -> Command | None:
     words = _shell_words(text)
     first = next((one for one in words if one not in BEFORE_TOOLS and not _SETTING.match(one)), "")
     tool = first.rpartition("/")[2]
-    language = TOOLS.get(tool)
+    language = LANGUAGES.get(tool)
     if language is None or first.startswith("#!"):
         return None
     rest = list(words)

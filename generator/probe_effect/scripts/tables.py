@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from probe_effect.tools.record import TOOLS
+
 MAX_DEPTH = 100
 """Brackets within brackets; nobody writes so many, and whoever reads them recurses."""
 
@@ -145,15 +147,7 @@ PERF_HZ = 4000
 """How often `perf record` and `perf top` sample when nobody says (perf-record(1), -F)."""
 
 TRACERS = {
-    "bpftrace": "bpftrace",
-    "d": "dtrace",
-    "ftrace": "trace-cmd",
-    "strace": "strace",
-    "perf record": "perf-record",
-    "perf top": "perf-record",
-    "perf probe": "perf-record",
-    "perf stat": "perf-stat",
-    "perf trace": "perf-trace",
+    command if " " in command else str(tool.language): tool.name for tool in TOOLS.values() for command in tool.commands
 }
 """A language, of perf with the subcommand, to the tracer whose costs a script has."""
 
@@ -197,7 +191,7 @@ EFFECTS = {word: effect for effect, words in _EFFECTS.items() for word in words.
 NAME_FIELD = "(?:comm|name)$"
 """Fields of structures, such as `args->comm`, that are likely to be texts; their types are not in the script."""
 
-TOOLS = {"bpftrace": "bpftrace", "dtrace": "d", "perf": "perf", "strace": "strace", "trace-cmd": "ftrace"}
+LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.language}
 """Commands to the language of what follows them."""
 
 BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
@@ -259,7 +253,7 @@ def tables() -> dict[str, Any]:
         "d_only": D_ONLY,
         "effects": EFFECTS,
         "name_field": NAME_FIELD,
-        "tools": TOOLS,
+        "tools": LANGUAGES,
         "before_tools": list(BEFORE_TOOLS),
         "with_value": {tool: options.split() for tool, options in WITH_VALUE.items()},
         "software": list(SOFTWARE),

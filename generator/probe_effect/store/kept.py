@@ -24,8 +24,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 DIGEST_BYTES = hashlib.sha256().digest_size
 
-CODE = frozenset({".py", ".j2"})
-"""The endings of what our results depend on: modules, and the templates of pages."""
+CODE = frozenset({".py", ".j2", ".toml"})
+"""The endings of what our results depend on: modules, templates of pages, and the records of tools."""
 
 
 PACKAGED = PACKAGE / "kept"

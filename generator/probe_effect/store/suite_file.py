@@ -9,39 +9,13 @@ from pydantic import AfterValidator, Field, model_validator
 
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.machine_file import canonical_architecture
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
     from probe_effect.model import Problem
-
-SCRIPT_SUFFIXES = {
-    "bpftrace": ".bt",
-    "dtrace": ".d",
-    "perf-stat": ".perf-stat",
-    "perf-record": ".perf-record",
-    "perf-trace": ".perf-trace",
-    "ftrace": ".ftrace",
-    "trace-cmd": ".trace-cmd",
-    "strace": ".strace",
-    "strace-seccomp": ".strace-seccomp",
-    "lttng-ust": ".lttng",
-    "uftrace": ".uftrace",
-    "systemtap": ".stp",
-    "libbpf": ".bpf.c",
-    "dormant": ".dormant",
-    "top": ".top",
-    "htop": ".htop",
-    "ps": ".ps",
-    "pidstat": ".pidstat",
-    "vmstat": ".vmstat",
-    "atop": ".atop",
-    "btop": ".btop",
-    "glances": ".glances",
-    "proc-reader": ".proc-reader.c",
-}
-"""Tool to the ending of its scripts."""
 
 Need = Literal[
     "kprobe",
@@ -196,6 +170,11 @@ class Case(Document):
         description="The case with a probe of this kind that never fires, and for which every system call pays all the "
         "same: a part of this one's cost.",
     )
+    sampled_on_cpu_0: tuple[Slug, ...] = Field(
+        default=(),
+        description="The tools for whose probe here the kernel also takes a sample where the event is on CPU 0, so "
+        "that one there does more work than one on another CPU.",
+    )
     parts: tuple[Slug, ...] = Field(default=(), description="For several probes at once: the cases that have one each.")
     composed: Composition | None = Field(
         default=None, description="The cases from which this one's cost can be predicted."
@@ -276,16 +255,10 @@ class Suite(Document):
         return next((case for case in self.cases if case.id == case_id), None)
 
 
-def known_tool(tracer: str) -> str | None:
-    """The tool of a tracer's id, whatever version it has after that: `bpftrace` of `bpftrace-git`; None of others."""
-    tools = (tool for tool in SCRIPT_SUFFIXES if tracer == tool or tracer.startswith(f"{tool}-"))
-    return max(tools, key=len, default=None)
-
-
 def tools_of(folder: Path) -> list[str]:
     """The tools that the suite in `folder` has scripts for, in our order."""
     names = [path.name for path in folder.iterdir()]
-    return [tool for tool, ending in SCRIPT_SUFFIXES.items() if any(name.endswith(ending) for name in names)]
+    return [tool.name for tool in TOOLS.values() if any(name.endswith(tool.ending) for name in names)]
 
 
 def script_path(folder: Path, case_id: str, tool: str, *, level: str | None = None, check: bool = False) -> Path | None:
@@ -294,11 +267,10 @@ def script_path(folder: Path, case_id: str, tool: str, *, level: str | None = No
     Where one script cannot serve all levels of the factor, a level has a script of its own, with the level after the
     case: `01-attach-tracepoints.100.bt`. A level without one has the script without a level, where there is one.
     """
-    ending = SCRIPT_SUFFIXES.get(tool)
-    if ending is None:
+    if tool not in TOOLS:
         return None
     own = [f"{case_id}.{level}"] if level is not None else []
-    paths = (folder / f"{stem}{'.check' if check else ''}{ending}" for stem in (*own, case_id))
+    paths = (folder / f"{stem}{'.check' if check else ''}{TOOLS[tool].ending}" for stem in (*own, case_id))
     return next((path for path in paths if path.is_file()), None)
 
 

@@ -26,7 +26,7 @@ from probe_effect.host import read_text
 from probe_effect.tracers.kernel import missing, tracefs_missing
 from probe_effect.tracers.monitor_session import MonitorSession, Words
 from probe_effect.tracers.protocol import OF_ITSELF
-from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, absent, not_root
+from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from probe_effect.processes import Child, Ended
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
-
-INSTALL = "on Debian and Ubuntu: apt install bpftrace"
 
 COUNTED = "@"
 LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
@@ -95,7 +93,7 @@ class Bpftrace(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        return absent(self.program, INSTALL) or not_root("bpftrace") or tracefs_missing(self.root)
+        return self.absent(self.program) or not_root("bpftrace") or tracefs_missing(self.root)
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel and this bpftrace offer `need`, else why not."""

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.tracers.arguments import read_script, split_arguments
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, absent
+from probe_effect.tracers.tool import Tool, ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Counting
 
 READER = "babeltrace2"
-INSTALL = "on Debian and Ubuntu: apt install lttng-tools liblttng-ust-dev babeltrace2"
 
 COMMAND_TIMEOUT_S = 60
 """Stopping waits until every buffer is on disk; that has been seen to take 0.2 s."""
@@ -66,10 +65,7 @@ class LttngUst(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        for program in (self.program, self.daemon, READER):
-            if reason := absent(program, INSTALL):
-                return reason
-        return self._daemon_of_others()
+        return self.absent(self.program, self.daemon, READER) or self._daemon_of_others()
 
     def missing(self, need: Need) -> str | None:
         """LTTng-UST stands on none of them."""

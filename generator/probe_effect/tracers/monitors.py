@@ -36,21 +36,15 @@ COMPILER = Compiler(
 class Monitor(Tool):
     """A tool that shows processes."""
 
-    package: str
-    """Its name in Debian and Ubuntu."""
     asks_version: str = "--version"
     words: tuple[str, ...] = ()
     """What it is always told."""
-    key: bytes = b""
+    key: str = ""
     """Ends it; empty for a tool that takes the number of its refreshes."""
     settings: str = ""
     """Where its script goes below its home, for a tool that takes its interval from there."""
     is_started_again: bool = False
     """Whether it shows the processes once, and is started anew for each refresh."""
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return absent(self.program, f"on Debian and Ubuntu: apt install {self.package}")
 
     def version(self) -> str | None:
         """What it prints first when it is asked."""
@@ -65,7 +59,7 @@ class Monitor(Tool):
         again = ("/bin/sh", "-c", AGAIN, self.id) if self.is_started_again else ()
         own = () if self.settings else tuple(read_arguments(script))
         command = (*again, self.program, *self.words, *own)
-        words = Words(name=self.id, command=command, key=self.key, settings=self.settings)
+        words = Words(name=self.id, command=command, key=self.key.encode(), settings=self.settings)
         return MonitorSession(words, script, counting, program)
 
 
@@ -98,31 +92,3 @@ class ProcReader:
         except ProbeEffectError as error:
             raise TracerFailed(str(error)) from error
         return MonitorSession(Words(name=self.id, command=(str(made.path),)), script, counting, program)
-
-
-def _monitor(name: str, package: str, asks_version: str = "--version") -> Monitor:
-    """One that is told everything by its script's words."""
-    return Monitor(program=name, id=name, tool=name, package=package, asks_version=asks_version)
-
-
-def monitor_tracers() -> tuple[Monitor | ProcReader, ...]:
-    """All of them."""
-    return (
-        _monitor("top", "procps", "-V"),
-        Monitor(program="htop", id="htop", tool="htop", package="htop", key=b"q"),
-        Monitor(program="ps", id="ps", tool="ps", package="procps", is_started_again=True),
-        _monitor("pidstat", "sysstat", "-V"),
-        _monitor("vmstat", "procps"),
-        _monitor("atop", "atop", "-V"),
-        Monitor(
-            program="btop",
-            id="btop",
-            tool="btop",
-            package="btop",
-            words=("--utf-force",),
-            key=b"q",
-            settings=".config/btop/btop.conf",
-        ),
-        _monitor("glances", "glances"),
-        ProcReader(),
-    )

@@ -7,34 +7,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
+from probe_effect.tools.record import TOOLS, Package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Where Debian has programs for root, and a user's PATH does not look."""
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """A package, and by what it is known to be there: a program, or a file below the root (with `*`)."""
-
-    debian: str
-    program: str = ""
-    file: str = ""
-    ubuntu: str = ""
-    """Its name in Ubuntu, where that differs."""
-
-    def is_there(self, root: Path) -> bool:
-        """Whether it is installed, by whatever means."""
-        if self.program:
-            return shutil.which(self.program, path=f"{os.environ.get('PATH', os.defpath)}:{SBIN}") is not None
-        return any(root.glob(self.file))
 
 
 WORKLOADS = (
@@ -42,44 +25,30 @@ WORKLOADS = (
     Package("libc6-dev", file="usr/include/stdio.h"),
     Package("systemtap-sdt-dev", file="usr/include/**/sys/sdt.h"),
 )
-PERF = (Package("linux-perf", program="perf", ubuntu="linux-tools-generic"),)
-STRACE = (Package("strace", program="strace"),)
-PROCPS = (Package("procps", program="top"),)
-
-TOOLS: dict[str, tuple[Package, ...]] = {
-    "bpftrace": (Package("bpftrace", program="bpftrace"),),
-    "perf-stat": PERF,
-    "perf-record": PERF,
-    "perf-trace": PERF,
-    "trace-cmd": (Package("trace-cmd", program="trace-cmd"),),
-    "strace": STRACE,
-    "strace-seccomp": STRACE,
-    "lttng-ust": (
-        Package("lttng-tools", program="lttng"),
-        Package("babeltrace2", program="babeltrace2"),
-        Package("liblttng-ust-dev", file="usr/include/**/lttng/tracepoint.h"),
-    ),
-    "uftrace": (Package("uftrace", program="uftrace"),),
-    "systemtap": (Package("systemtap", program="stap"),),
-    "libbpf": (Package("clang", program="clang"), Package("libbpf-dev", file="usr/include/bpf/libbpf.h")),
-    "top": PROCPS,
-    "htop": (Package("htop", program="htop"),),
-    "ps": PROCPS,
-    "pidstat": (Package("sysstat", program="pidstat"),),
-    "vmstat": PROCPS,
-    "atop": (Package("atop", program="atop"),),
-    "btop": (Package("btop", program="btop"),),
-    "glances": (Package("glances", program="glances"),),
-}
-"""Tool to what it needs. ftrace needs nothing; DTrace is left out, as Debian has it in sid alone."""
 
 
 def missing_packages(tools: Iterable[str], root: Path = ROOT) -> list[str]:
     """What the workloads and these tools need and is not there, by this system's names, each once."""
     is_ubuntu = "\nID=ubuntu\n" in f"\n{read_text(root, 'etc/os-release')}\n"
-    wanted = dict.fromkeys([*WORKLOADS, *(package for tool in tools for package in TOOLS.get(tool, ()))])
-    lacking = (package for package in wanted if not package.is_there(root))
+    needed = dict.fromkeys([*WORKLOADS, *(package for tool in tools for package in TOOLS[tool].packages)])
+    lacking = (package for package in needed if not _is_there(package, root))
     return [package.ubuntu or package.debian if is_ubuntu else package.debian for package in lacking]
+
+
+def _is_there(package: Package, root: Path) -> bool:
+    """Whether it is installed, by whatever means."""
+    if package.program:
+        return shutil.which(package.program, path=f"{os.environ.get('PATH', os.defpath)}:{SBIN}") is not None
+    return any(root.glob(package.file))
+
+
+def install_advice(packages: Sequence[Package]) -> str:
+    """The command that installs them, in words for whoever has either system."""
+    debian = " ".join(package.debian for package in packages)
+    ubuntu = " ".join(package.ubuntu or package.debian for package in packages)
+    if debian == ubuntu:
+        return f"on Debian and Ubuntu: apt install {debian}"
+    return f"on Debian: apt install {debian}; on Ubuntu: apt install {ubuntu}"
 
 
 def install_line(packages: Iterable[str]) -> str | None:

@@ -19,7 +19,7 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.tracers.perf_output import complaint
 from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
-from probe_effect.tracers.tool import Tool, absent
+from probe_effect.tracers.tool import Tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +34,6 @@ SESSIONS: dict[str, type[PerfSession]] = {
     "perf-trace": TraceSession,
 }
 
-INSTALL = "on Debian: apt install linux-perf; on Ubuntu: apt install linux-tools-generic"
-
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 OPEN_TO_ALL = -1
 """The setting at which tracepoints need no privilege (Documentation/admin-guide/sysctl/kernel.rst)."""
@@ -49,7 +47,7 @@ class Perf(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        return absent(self.program, INSTALL) or self._runs() or self._events_refused() or self._tracefs_refused()
+        return self.absent(self.program) or self._runs() or self._events_refused() or self._tracefs_refused()
 
     def version(self) -> str | None:
         """What `perf --version` prints."""
@@ -90,11 +88,6 @@ class Perf(Tool):
 
     def _tracefs_refused(self) -> str | None:
         return tracefs_missing(self.root)
-
-
-def perf_tracers() -> tuple[Perf, ...]:
-    """perf, once for each of its ways to watch."""
-    return tuple(Perf(tool=tool, id=tool) for tool in SESSIONS)
 
 
 def calls_uncounted() -> str | None:

@@ -5,27 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import UsageError
-from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.dormant import Dormant
-from probe_effect.tracers.dtrace import Dtrace
-from probe_effect.tracers.ftrace import Ftrace
-from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.tracers.lttng_ust import LttngUst
-from probe_effect.tracers.monitors import monitor_tracers
-from probe_effect.tracers.perf import perf_tracers
-from probe_effect.tracers.strace import Strace, StraceSeccomp
-from probe_effect.tracers.systemtap import Systemtap
+from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.tool import Tool
-from probe_effect.tracers.trace_cmd import TraceCmd
-from probe_effect.tracers.uftrace import Uftrace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from probe_effect.tools.record import TracingTool
     from probe_effect.tracers.protocol import Tracer
 
 VERSION = re.compile(r"\d+(?:\.\d+)+")
@@ -33,22 +24,15 @@ VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 def known_tracers() -> dict[str, Tracer]:
     """Tracer id to tracer, in the order in which they are offered."""
-    tracers: tuple[Tracer, ...] = (
-        Bpftrace(),
-        Dtrace(),
-        Libbpf(),
-        *perf_tracers(),
-        Ftrace(),
-        TraceCmd(),
-        Strace(),
-        StraceSeccomp(),
-        LttngUst(),
-        Uftrace(),
-        Systemtap(),
-        Dormant(),
-        *monitor_tracers(),
-    )
-    return {tracer.id: tracer for tracer in tracers}
+    return {tool.name: _tracer(tool) for tool in TOOLS.values()}
+
+
+def _tracer(tool: TracingTool) -> Tracer:
+    module, name = tool.tracer.split(":")
+    made = getattr(import_module(f"{__package__}.{module}"), name)
+    own = {"program": tool.program} if issubclass(made, Tool) else {}
+    tracer: Tracer = made(id=tool.name, tool=tool.name, **own, **tool.options)
+    return tracer
 
 
 def with_paths(known: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[str, Tracer], list[str]]:

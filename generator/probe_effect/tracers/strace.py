@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from probe_effect.host import read_text
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_capability, processes, status, wait_for_workload
-from probe_effect.tracers.tool import Tool, ToolSession, absent
+from probe_effect.tracers.tool import Tool, ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting, Report
-
-INSTALL = "on Debian and Ubuntu: apt install strace"
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"^(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)", re.MULTILINE)
@@ -65,7 +63,7 @@ class Strace(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        return absent(self.program, INSTALL) or scope_refuses(self.root, attaching=self.attaches)
+        return self.absent(self.program) or scope_refuses(self.root, attaching=self.attaches)
 
     def missing(self, need: Need) -> str | None:
         """strace stands on none of them."""

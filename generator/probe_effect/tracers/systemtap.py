@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from probe_effect.host import kernel_config, read_text
 from probe_effect.tracers import kernel
 from probe_effect.tracers.proc import children, has_capability, status
-from probe_effect.tracers.tool import Tool, ToolSession, absent, not_root, words
+from probe_effect.tracers.tool import Tool, ToolSession, not_root, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Counting
 
 LOADER = "stapbpf"
-INSTALL = "on Debian and Ubuntu: apt install systemtap"
 LIVE = "__PROBE_EFFECT_LIVE"
 PROOF = f'probe begin {{ println("{LIVE}") }}'
 COUNTED = re.compile(r"^events (\d+)$", re.MULTILINE)
@@ -51,7 +50,7 @@ class Systemtap(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else every reason why not and what to do."""
-        if reason := absent(self.program, INSTALL) or absent(LOADER, INSTALL) or not_root("SystemTap"):
+        if reason := self.absent(self.program, LOADER) or not_root("SystemTap"):
             return reason
         return "; ".join(filter(None, (self._no_tree(), self._no_memory()))) or None
 

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from probe_effect.host import ROOT
 from probe_effect.processes import Child
+from probe_effect.tools.record import TOOLS
+from probe_effect.tracers.packages import install_advice
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Report, TracerFailed
 
@@ -54,6 +56,15 @@ class Tool:
     def version(self) -> str | None:
         """What `PROGRAM --version` prints first; None when it does not."""
         return version_line(self.program)
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return self.absent(self.program)
+
+    def absent(self, *programs: str) -> str | None:
+        """None when these programs are on the PATH, or are paths to programs; else which is not, and what brings it."""
+        advice = install_advice(TOOLS[self.tool].packages)
+        return next(filter(None, (absent(program, advice) for program in programs)), None)
 
 
 class WorkFolder:

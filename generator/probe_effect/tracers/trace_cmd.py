@@ -18,7 +18,7 @@ from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.ftrace import Instance, instances_missing
 from probe_effect.tracers.kernel import missing
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.tool import Tool, absent
+from probe_effect.tracers.tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -38,7 +38,7 @@ class TraceCmd(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        return absent(self.program, "on Debian and Ubuntu: apt install trace-cmd") or instances_missing(self.root)
+        return self.absent(self.program) or instances_missing(self.root)
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel offers `need`, else why not."""

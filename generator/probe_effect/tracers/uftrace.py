@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, waits_for_go
-from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, absent
+from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,10 +49,6 @@ class Uftrace(Tool):
     program: str = "uftrace"
     id: str = "uftrace"
     tool: str = "uftrace"
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return absent(self.program, "on Debian and Ubuntu: apt install uftrace")
 
     def missing(self, need: Need) -> str | None:
         """uftrace stands on none of them."""

@@ -1,0 +1,91 @@
+"""The record of each tool that is measured as a tracer, read from `tools.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Interface = Literal["bpf", "ftrace"]
+
+
+class Package(NamedTuple):
+    """A package, and what shows that it is installed: a program, or a file below the root (with `*`)."""
+
+    debian: str
+    program: str = ""
+    file: str = ""
+    ubuntu: str = ""
+    """Its name in Ubuntu, where that differs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracingTool:
+    """One tool. Its versions have ids of their own: `bpftrace-0-23-2` is a tracer of the tool `bpftrace`.
+
+    Attributes:
+        name: its id in the data.
+        ending: of its scripts in the suites.
+        tracer: module of `tracers/` and class that measure with it.
+        options: keyword arguments of that class.
+        program: its command.
+        look: its series (colour) and its form in charts, as in `charts/tracer_look.py`; a family shares a colour.
+        language: of the command lines and programs that `scripts/` reads for it; None where it reads none.
+        commands: such command lines, each as far as its subcommand.
+        own_actions: what it does at each event anyway, so that the cost of its plain probe includes it.
+        enters_kernel: whether its probes in user programs enter the kernel at an event.
+        stands_for: the interface of the kernel of whose probes the cost of its plain probe is taken.
+        is_lower_bound: whether it does nothing but what a probe asks for.
+        packages: what brings it, by the names of Debian and Ubuntu.
+        guest_packages: what brings it in an emulated machine, of its release of Debian; None where it cannot run there.
+        followed: whether each of its versions in Debian is counted, or it is counted once on each kernel.
+    """
+
+    name: str
+    ending: str
+    tracer: str
+    look: tuple[int, int]
+    program: str
+    options: Mapping[str, Any]
+    language: str | None = None
+    commands: tuple[str, ...] = ()
+    own_actions: tuple[str, ...] = ()
+    enters_kernel: bool = True
+    stands_for: Interface | None = None
+    is_lower_bound: bool = False
+    packages: tuple[Package, ...] = ()
+    guest_packages: tuple[str, ...] | None = None
+    followed: Literal["version", "kernel"] | None = None
+
+
+def _records(text: str) -> dict[str, TracingTool]:
+    """Name to record, in the order of the file. Raises: TypeError for a key that no record has, or lacks."""
+    whole = tomllib.loads(text)
+    found = {}
+    for name, own in whole["tool"].items():
+        family = whole["family"].get(own.pop("family", None), {})
+        keys: dict[str, Any] = {"name": name, "program": name, "options": {}} | family | own
+        keys["packages"] = [Package(**package) for package in keys.get("packages", ())]
+        keys |= {key: tuple(value) for key, value in keys.items() if isinstance(value, list)}
+        found[name] = TracingTool(**keys)
+    return found
+
+
+TOOLS = _records(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
+"""Every tool by its name, in the order in which they are offered and shown."""
+
+
+def known_tool(tracer: str) -> TracingTool | None:
+    """The tool of a tracer's id, whatever version follows it: `bpftrace` of `bpftrace-git`; None of an unknown id."""
+    names = (name for name in TOOLS if f"{tracer}-".startswith(f"{name}-"))
+    return TOOLS.get(max(names, key=len, default=""))
+
+
+def plain_tools(interface: str) -> tuple[str, ...]:
+    """The tools whose plain probe costs what any probe of a kernel's interface costs; that which does least first."""
+    some = [tool for tool in TOOLS.values() if tool.stands_for == interface]
+    return tuple(tool.name for tool in sorted(some, key=lambda tool: not tool.is_lower_bound))
