@@ -1,24 +1,14 @@
-"""What `probe-effect advise` does: read the script, find its probes, count how often they fire, and answer."""
+"""May a script run here? Read it, find its probes on this system, count how often they fire, and answer."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.starting import Starting, starting
-from probe_effect.cli import output
-from probe_effect.cli.advise_json import advice_json
-from probe_effect.cli.advise_output import show
-from probe_effect.cli.advise_probes import (
+from probe_effect.advising.machine import machine_for, measured_machines
+from probe_effect.advising.probes import (
     ANY,
     CALLS,
     called_elsewhere,
@@ -26,23 +16,25 @@ from probe_effect.cli.advise_probes import (
     fires_itself,
     groups,
     mechanisms,
-    wanted,
+    placed,
 )
-from probe_effect.cli.this_machine import machine_for, measured_machines, this_machine
+from probe_effect.answer.advice import Advice, Thread, advise
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.starting import Starting, starting
 from probe_effect.errors import HostNotReady, UsageError, unknown
-from probe_effect.live.count import count
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
-from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from probe_effect.advising.probes import PlacedProbe
+    from probe_effect.advising.system import System
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.cli.advise_probes import Wanted
     from probe_effect.live.count import Counted, Kind, Target
-    from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.numbers.likeness import Likeness
     from probe_effect.scripts.changed import Change
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
@@ -56,12 +48,10 @@ PLAIN: dict[Kind, str] = {"tracepoint": "tracepoint-entry"}
 UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
 
-COMPILE_S = 60.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What was asked: a script, whose events are counted and for how long, and what may be lost to it."""
+class ScriptQuestion:
+    """A script, whose events are counted and for how long, and how much slower a thread may get."""
 
     text: str
     target: Target
@@ -73,10 +63,10 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """All that is shown: the advice, the script, what was counted, and where and how long it would take to attach."""
+class ScriptAnswer:
+    """The advice, with the script, what was counted, whose costs were taken, and how long it would take to attach."""
 
-    wish: Wish
+    question: ScriptQuestion
     script: Script
     advice: Advice
     chosen: Likeness
@@ -90,123 +80,113 @@ class Answered:
     """Probes on functions that never fired, and the same function in another file of the process."""
 
 
-def run(wish: Wish, data: DataFolder, output_format: str) -> bool | None:
-    """Print the answer; whether the script stays within the budget, None where that cannot be told.
+def answer_script(question: ScriptQuestion, data: DataFolder, system: System) -> ScriptAnswer:
+    """Whether a script may run on a system, with all that the answer is from.
 
+    Args:
+        question: the script, and whose events are counted.
+        data: the measured costs.
+        system: the one that is asked.
     Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have;
         HostNotReady where no measured machine may be compared with this one.
     """
-    mount_for_our_time()
-    said = answered(wish, data)
-    if output_format == "json":
-        output.product_json(advice_json(said))
-    else:
-        show(said)
-    return said.advice.within_budget
-
-
-def answered(wish: Wish, data: DataFolder) -> Answered:
-    """The whole answer."""
-    script = read_script(wish.text)
+    script = read_script(question.text)
     catalogue = read_numbers(data)
-    found = evidence(catalogue)
-    here = this_machine()
-    tracer = _tracer(found, script, wish.tracer)
-    probes = wanted(script, wish.target.pid)
-    _compiled(script, probes)
-    chosen = machine_for(found, tracer, here, groups(probes, None, {}, here), wish.machine)
-    counted, refused = (None, None) if wish.rates_hz else _counted(found, chosen.machine, wish, probes, here)
+    costs, here = evidence(catalogue), system.facts
+    tracer = _tracer(costs, script, question.tracer)
+    probes = placed(script, question.target.pid, system.places)
+    _check_compiles(script, probes, system)
+    chosen = machine_for(costs, tracer, here, groups(probes, None, {}, here), question.machine)
+    counted, refusal = None, None
+    if not question.rates_hz:
+        counted, refusal = _counted(costs, chosen.machine, question, probes, system)
     advice = advise(
-        found,
-        measured_machines(found)[chosen.machine],
+        costs,
+        measured_machines(costs)[chosen.machine],
         tracer,
-        groups(probes, counted, wish.rates_hz, here),
-        _threads(counted, wish.rates_hz),
+        groups(probes, counted, question.rates_hz, here),
+        _threads(counted, question.rates_hz),
         calls_hz=_calls(counted),
-        budget_ratio=wish.budget_ratio,
+        budget_ratio=question.budget_ratio,
     )
-    number = sum(max(1, len(one.places)) for one in probes)
-    machines = [chosen.machine, *(one for one in found.machines if one != chosen.machine)]
+    number = sum(max(1, len(probe.places)) for probe in probes)
+    machines = [chosen.machine, *(machine for machine in costs.machines if machine != chosen.machine)]
     kind = probes[0].probe.kind if probes else "tracepoint"
-    return Answered(
-        wish=wish,
+    return ScriptAnswer(
+        question=question,
         script=script,
         advice=advice,
         chosen=chosen,
         counted=counted,
-        not_counted=refused,
+        not_counted=refusal,
         starting=starting(catalogue, machines, tracer, kind, number),
         probes=number,
         cheaper=tuple(cheaper(script)),
         fires_itself=tuple(one.probe.attach for one in probes if fires_itself(one, script)),
-        elsewhere=tuple(called_elsewhere(probes, counted, wish.target.pid)),
+        elsewhere=tuple(called_elsewhere(probes, counted, question.target.pid)),
     )
 
 
-def _tracer(found: Evidence, script: Script, named: str | None) -> str:
+def _tracer(costs: Evidence, script: Script, named: str | None) -> str:
     """The tracer that runs the script, of those that were measured. Raises: UsageError, HostNotReady."""
     if named is not None:
-        unknown([named], found.tracers, "tracer")
+        unknown([named], costs.tracers, "tracer")
         return named
     usual = script.tracer
-    fitting = [one for one in found.tracers if one == usual or one.startswith(f"{usual}-")]
+    fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
     if not fitting:
-        measured = ", ".join(found.tracers) or "nothing yet; measure this machine with `probe-effect measure`"
+        measured = ", ".join(costs.tracers) or "nothing yet; measure this machine with `probe-effect measure`"
         msg = f"nobody measured {usual}, which the script is for; measured: {measured}"
         raise HostNotReady(msg)
     return usual if usual in fitting else fitting[0]
 
 
-def _compiled(script: Script, probes: Sequence[Wanted]) -> None:
+def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: System) -> None:
     """Raise UsageError, with bpftrace's words, for a script that it does not compile.
 
-    It is asked for the compiled program alone, which attaches nothing. It refuses a script with a probe that is not
-    here too, and that is told apart.
+    bpftrace also refuses a script with a probe that is not here, of which the answer says so.
     """
-    program = shutil.which("bpftrace")
-    if script.language != "bpftrace" or program is None or any(one.why for one in probes):
+    if script.language != "bpftrace" or any(probe.why for probe in probes):
         return
-    with tempfile.TemporaryDirectory() as folder:
-        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script.text]
-        try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return
-    if ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr:
-        msg = f"the script does not compile; bpftrace says:\n{ended.stderr.strip()}"
+    if words := system.complaint(script.text):
+        msg = f"the script does not compile; bpftrace says:\n{words}"
         raise UsageError(msg)
 
 
 def _counted(
-    found: Evidence, machine: str, wish: Wish, probes: Sequence[Wanted], here: Facts
+    costs: Evidence,
+    machine: str,
+    question: ScriptQuestion,
+    probes: Sequence[PlacedProbe],
+    system: System,
 ) -> tuple[Counted | None, str | None]:
     """What was counted, or why nothing could be."""
     asked = countables(probes)
     if not asked:
         return None, "none of its probes can be counted here"
-    kinds = {one.kind for one in asked}
-    costs = {kind: _plain_ns(found, machine, kind, mechanisms(probes, here)) for kind in kinds}
+    ways = mechanisms(probes, system.facts)
+    probe_cost_ns = {kind: _plain_ns(costs, machine, kind, ways) for kind in {one.kind for one in asked}}
     number = sum(len(one.places) for one in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
     if number:
-        output.say(f"counting how often {what} would fire, for {wish.seconds:g} s at most")
+        system.tell(f"counting how often {what} would fire, for {question.seconds:g} s at most")
     try:
-        return count(
+        return system.count(
             asked,
-            wish.target,
-            seconds=wish.seconds,
-            budget_ratio=wish.budget_ratio,
-            probe_cost_ns=costs,
+            question.target,
+            seconds=question.seconds,
+            budget_ratio=question.budget_ratio,
+            probe_cost_ns=probe_cost_ns,
         ), None
     except HostNotReady as error:
         return None, str(error)
 
 
-def _plain_ns(found: Evidence, machine: str, kind: Kind, ways: Collection[str | None]) -> float:
+def _plain_ns(costs: Evidence, machine: str, kind: Kind, ways: Collection[str | None]) -> float:
     """What a probe costs that runs a program of a few instructions, at the dearest of the ways in which it fires."""
     asked = PLAIN.get(kind, kind)
     for tracer in COUNTING_TRACERS:
-        parts = [cost_of(found, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
+        parts = [cost_of(costs, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
         known = [part.cost.value for part in parts if part is not None]
         if known:
             return max(known)
