@@ -8,8 +8,8 @@ where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `de
 `loss_ratio`; `grade` (null of others' figures); `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
 `basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`,
 `calls_per_event` (system calls that come with an event, where the probe is on system calls) and `call_cost_ns` (what
-each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `deed` (what to do about the
-slowdown, null where nothing tells), `programs_ratio` (measured over
+each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `recommendation` (what to do about the
+slowdown, null where nothing tells), `deed` (deprecated: the same, under its old name); `programs_ratio` (measured over
 predicted slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`; `assumptions`; `line`:
 `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`, `holding`, `median_ratio`,
 `least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`,
@@ -88,7 +88,7 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
     """What is known only where there is a machine."""
     letter, reasons = one.grade
-    known, recommendation = tried(found, one), sentences.deed(one)
+    known, recommendation = tried(found, one), sentences.recommendation(one)
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
@@ -102,6 +102,7 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "grade_reasons": list(reasons),
         "probes": [_part_json(part) for part in one.parts],
         "sentence": sentences.headline(one),
+        "recommendation": recommendation,
         "deed": recommendation,
         **interval_json(one.spread.ratio if one.spread else None, "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),

@@ -8,7 +8,7 @@ single case was measured), `basis` (`measured`, `composed`, `estimated`, `publis
 threads that were watched), `cost_ns`, `cpu_s_per_s`, `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at
 which it alone slows a busy thread by so many per cent), `unknown` (parts of the script that were not understood),
 `note`; `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`; `threads`: the same of those that pay
-most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events; `deed` (what to do
+most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events; `recommendation` (what to do
 about the busiest thread's slowdown, null where a rate or a cost is not known); `deed` (deprecated: the same, under its
 old name); `counting_cost_ratio` (CPU time that counting took, over the time that was asked for); `counted_s`;
 `not_counted` (why nothing was); `attach_s`, `stop_s`; `machine`, `tracer`, `language`; `elsewhere`: `probe` on a
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     """An answer as JSON values."""
     advice, counted, starting = answer.advice, answer.counted, answer.starting
-    busiest, recommendation = advice.busiest, script_words.deed(advice)
+    busiest, recommendation = advice.busiest, script_words.recommendation(advice)
     return {
         "probes": [_probe_json(one) for one in advice.probes],
         "busiest_thread": {
@@ -46,6 +46,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
             for one in advice.threads[: script_words.MOST_THREADS]
         ],
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
+        "recommendation": recommendation,
         "deed": recommendation,
         "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
         "counting_cost_ratio": counted.counting_cpu_s / answer.question.seconds if counted else None,

@@ -33,9 +33,9 @@ def headline(answer: ScriptAnswer) -> str:
     return f"{verdict}: {'; '.join([*_told(advice), *_missing(advice)])}."
 
 
-def deed(advice: Advice) -> str | None:
+def recommendation(advice: Advice) -> str | None:
     """What to do about the slowdown; None where that of some probe is not known."""
-    return bands.deed(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
+    return bands.recommendation(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
 
 
 def _told(advice: Advice) -> list[str]:

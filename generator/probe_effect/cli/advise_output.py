@@ -21,7 +21,7 @@ def show(answer: ScriptAnswer) -> None:
 
     advice = answer.advice
     output.product(script_words.headline(answer) + "\n")
-    if recommendation := script_words.deed(advice):
+    if recommendation := script_words.recommendation(advice):
         output.product(recommendation + "\n")
     labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event (95 %)", "basis", "CPU")

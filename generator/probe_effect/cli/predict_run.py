@@ -49,7 +49,7 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         return
     one = nearest.forecast
     output.product(sentences.headline(one) + "\n")
-    if recommendation := sentences.deed(one):
+    if recommendation := sentences.recommendation(one):
         output.product(recommendation + "\n")
     if len(said.comparable) > 1 and not is_named:
         output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
