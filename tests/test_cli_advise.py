@@ -13,10 +13,9 @@ from click.testing import CliRunner
 from builders import REAL_DATA
 from live_programs import needs_bpf
 from probe_effect.advising.probes import CALLS
-from probe_effect.advising.script_answer import ScriptAnswer, ScriptQuestion, answer_script
+from probe_effect.advising.script_answer import ScriptAnswer, ScriptQuestion, System, answer_script
 from probe_effect.advising.script_json import advice_json
 from probe_effect.advising.script_words import headline
-from probe_effect.advising.system import System
 from probe_effect.cli.advise_output import show
 from probe_effect.cli.group import commands
 from probe_effect.errors import HostNotReady, UsageError

@@ -16,14 +16,15 @@ from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.tables import PRINT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.advising.system import FindPlaces
     from probe_effect.live.count import Counted, Kind, Rate
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
     from probe_effect.scripts.script import Script, ScriptProbe
+
+    FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
 
 COUNTED_AS: dict[str, Kind] = {
     "kprobe": "kprobe",

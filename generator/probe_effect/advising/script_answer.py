@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect import units
@@ -23,18 +27,19 @@ from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.errors import HostNotReady, UsageError, unknown
+from probe_effect.live.count import count
+from probe_effect.live.places import places
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from probe_effect.advising.probes import PlacedProbe
-    from probe_effect.advising.system import System
+    from probe_effect.advising.probes import FindPlaces, PlacedProbe
     from probe_effect.answer.evidence import Evidence
     from probe_effect.live.count import Counted, Kind, Target
-    from probe_effect.numbers.likeness import Likeness
+    from probe_effect.numbers.likeness import Facts, Likeness
     from probe_effect.scripts.changed import Change
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
@@ -45,8 +50,40 @@ COUNTING_TRACERS = ("libbpf", "bpftrace")
 PLAIN: dict[Kind, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
+COMPILE_S = 60.0
+
 UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
+
+
+def complaint(script: str) -> str | None:
+    """Why bpftrace does not compile a script, in its words; None where it does, and where it cannot be asked.
+
+    bpftrace is asked for the compiled program alone, which attaches nothing.
+    """
+    program = shutil.which("bpftrace")
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    is_refused = ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr
+    return ended.stderr.strip() if is_refused else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script."""
+
+    facts: Facts
+    places: FindPlaces = places
+    count: Callable[..., Counted] = count
+    complaint: Callable[[str], str | None] = complaint
+    tell: Callable[[str], None] = lambda _: None
+    """Is told, in a sentence, what takes long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

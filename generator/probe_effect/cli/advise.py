@@ -69,9 +69,9 @@ def advise(
         raise UsageError(msg)
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.advising.script_answer import ScriptQuestion, answer_script
+    from probe_effect.advising.machine import this_machine
+    from probe_effect.advising.script_answer import ScriptQuestion, System, answer_script
     from probe_effect.advising.script_json import advice_json
-    from probe_effect.advising.system import this_system
     from probe_effect.cli.advise_output import show
     from probe_effect.live.count import Target
     from probe_effect.tracers.mounts import mount_for_our_time
@@ -86,7 +86,7 @@ def advise(
         tracer=options["tracer"],
         machine=options["machine"],
     )
-    answer = answer_script(question, data, this_system(output.say))
+    answer = answer_script(question, data, System(facts=this_machine(), tell=output.say))
     if output_format == "json":
         output.product_json(advice_json(answer))
     else:
