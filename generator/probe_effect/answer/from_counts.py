@@ -46,8 +46,7 @@ LEAST_TERM_NS = 1e-6
 SAMPLING_TOOL = "bpftrace"
 SAMPLED_PROBES = frozenset({"tracepoint-entry", "tracepoint-return"})
 """Where that tool attaches such a probe, the kernel takes a sample on CPU 0, which nobody reads, and on no other CPU.
-So a count on CPU 0 and a time on another are not of the same work (METHOD.md, "On one CPU, bpftrace's tracepoints cost
-twice as much")."""
+So a count on CPU 0 and a time on another are not of the same work (`content/findings/on-one-cpu-..`)."""
 
 EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (0, 0), "ftrace": (0, 0), "jump": (0, 0)}
 """What the kernel does at a probe, to the breakpoints and the single steps of an event; no probe but these has any."""
