@@ -1,4 +1,4 @@
-"""What traces now, with what each of its events costs before a program runs: the half that no statistics see."""
+"""What traces now, with the cost of each event besides its BPF program, which is all that the kernel times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 PLAIN_TRACERS: dict[Sort, tuple[str, ...]] = {"bpf": ("libbpf", "bpftrace"), "ftrace": ("ftrace", "trace-cmd")}
-"""How a thing traces to the tools whose plain probe stands for it, the one that adds least to the probe first."""
+"""How a thing traces, to the tools whose plain probe costs as much; the tool that adds least comes first."""
 
 NO_PROBE = "not run by a probe"
 NOT_TOLD = "no place is told"
@@ -49,10 +49,9 @@ OF_PROBES = {"kprobe", "tracepoint", "raw_tracepoint", "raw_tracepoint_writable"
 class TracingCost:
     """One thing that traces, with the CPU time that it takes.
 
-    `probe`: what one event costs beside the program, ns; the low end is that of the cheapest place, the high end that
-    of the dearest, and both hold how far real programs lie from the loops that were measured. `machine`: where that
-    was. `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, where something
-    is.
+    `probe`: the cost of one event besides the program, ns, from the low end of the least expensive place to the high
+    end of the most expensive one; the interval includes the spread of real programs. `machine`: where it was measured.
+    `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, if anything is.
     """
 
     active: Active

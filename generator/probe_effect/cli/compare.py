@@ -73,10 +73,10 @@ def compare(
 
     from probe_effect.cli import compare_output
     from probe_effect.compare import compared
-    from probe_effect.compare.sides import find_side, read_sides, told_apart
+    from probe_effect.compare.sides import find_side, named_apart, read_sides
 
     sides = [find_side(text, data) for text in (first, second) if text is not None]
-    read = read_sides(told_apart(*sides) if second is not None else sides, data)
+    read = read_sides(named_apart(*sides) if second is not None else sides, data)
     selection = compared.Selection(cases, tracers, fail_above_ratio)
     if two_tracers:
         found = compared.of_tracers(read[0], two_tracers, selection)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """One side, found but not read yet. `text`: how the command line names it."""
+class NamedSide:
+    """A side whose folders are known and not read yet. `text`: how the command line names it."""
 
     name: str
     text: str
@@ -54,22 +54,22 @@ class Given:
         return left
 
 
-def find_side(text: str, data: DataFolder) -> Given:
+def find_side(text: str, data: DataFolder) -> NamedSide:
     """A submission or a machine. Raises: UsageError where `text` is neither."""
     folder = (Path(text) if Path(text).is_dir() else data.results / text).resolve()
     own = SubmissionFolder(folder)
     if own.machine_file.is_file() or own.samples.is_file():
-        return Given(own.id, text, (own,), is_machine=False)
+        return NamedSide(own.id, text, (own,), is_machine=False)
     inside = (SubmissionFolder(path) for path in sorted(folder.glob("*")))
     submissions = tuple(one for one in inside if one.machine_file.is_file())
     if not submissions:
         known = ", ".join(sorted({one.machine for one in data.submissions()})) or "none"
         msg = f"{text}: neither the folder of a submission nor a machine with any; known machines: {known}"
         raise UsageError(msg)
-    return Given(folder.name, text, submissions, is_machine=True)
+    return NamedSide(folder.name, text, submissions, is_machine=True)
 
 
-def told_apart(first: Given, second: Given) -> list[Given]:
+def named_apart(first: NamedSide, second: NamedSide) -> list[NamedSide]:
     """Both sides; by the folders given where their submissions are of one name, in two folders of results.
 
     Raises: UsageError for one side twice.
@@ -86,7 +86,7 @@ def told_apart(first: Given, second: Given) -> list[Given]:
 class ReadSide:
     """A side with its submissions."""
 
-    given: Given
+    given: NamedSide
     submissions: Sequence[Submission]
 
     def of(self, metric: Metric) -> Side:
@@ -94,7 +94,7 @@ class ReadSide:
         return Side(self.given.name, tuple(one for one in self.submissions if one.metric == metric))
 
 
-def read_sides(given: Sequence[Given], data: DataFolder) -> list[ReadSide]:
+def read_sides(given: Sequence[NamedSide], data: DataFolder) -> list[ReadSide]:
     """The sides, each submission read once. Raises: BadData where files are unsound, UsageError where none is left."""
     problems: list[Problem] = []
     folders = [one.in_force(problems) for one in given]
