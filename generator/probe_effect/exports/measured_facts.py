@@ -160,7 +160,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
     """The quantity that `<machine>/<run>/<one>.<quantity>` names, of that run; None where the run has no such."""
     run, _, quantity = key.rpartition("/")
     name, _, what = quantity.rpartition(".")
-    numbers = (one for submission in catalogue.active if submission.id == run for one in submission.numbers)
+    numbers = (one for submission in catalogue.everything if submission.id == run for one in submission.numbers)
     number = next((one for one in numbers if one.name == name), None)
     return None if number is None else dict((*_of_tool(number), *_of_event(number))).get(what)
 
