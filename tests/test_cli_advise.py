@@ -233,11 +233,13 @@ def test_wrong_usage_is_told_with_what_to_do(words: list[str], message: str) -> 
     assert getattr(found.exception, "exit_status", None) == 2
 
 
-def test_a_script_is_read_from_its_file(tmp_path: Path) -> None:
+def test_a_script_is_read_from_its_file_and_what_follows_it_is_the_command(tmp_path: Path) -> None:
     script = tmp_path / "reads.bt"
     script.write_text(READS)
     said = json.loads(run(str(script), "--rate", "tracepoint:syscalls:sys_enter_read=1k", "--format", "json").stdout)
     assert [one["probe"] for one in said["probes"]] == ["tracepoint:syscalls:sys_enter_read"]
+    with pytest.raises(UsageError, match="--pid, --cgroup and a command: expected one of them"):
+        run("--pid", "1", str(script), "--", "make", "-j2")
 
 
 @pytest.mark.tracer
