@@ -30,14 +30,13 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.evidence import evidence
-from probe_effect.cli.this_machine import this_machine
-from probe_effect.cli.watch_costs import Costs
+from probe_effect.advising.machine import this_machine
+from probe_effect.advising.watched import probe_costs
 from probe_effect.live.loaded import Watch
-from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
+    from probe_effect.advising.watched import ProbeCosts
     from probe_effect.model import Estimate
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -162,7 +161,7 @@ def screen(text: str) -> list[str]:
     return ["".join(line) for line in cells]
 
 
-def looked(costs: Costs, name: str, top: list[str]) -> Seen:
+def looked(costs: ProbeCosts, name: str, top: list[str]) -> Seen:
     """What the three tools see of the program `name` at the same time; nothing yet of what it really takes."""
     bpftop = Bpftop(top) if top else None
     with Watch() as watch:
@@ -181,12 +180,12 @@ def looked(costs: Costs, name: str, top: list[str]) -> Seen:
     tool_ns = (after[1] - before[1]) / (after[0] - before[0]) if before and after and after[0] > before[0] else None
     if not mine or mine[0].events_hz is None:
         return Seen(0.0, tool_ns, top_ns, None, 0.0)
-    cpu, hz = costs.taken(mine[0]).cpu_s_per_s, mine[0].events_hz
+    cpu, hz = costs.of(mine[0]).cpu_s_per_s, mine[0].events_hz
     per_event = cpu.times(1e9 / hz) if cpu else None
     return Seen(0.0, tool_ns, top_ns, per_event, hz)
 
 
-def round_of(program: Path, operations: int, costs: Costs, what: str, top: list[str]) -> Seen:
+def round_of(program: Path, operations: int, costs: ProbeCosts, what: str, top: list[str]) -> Seen:
     """One untraced run, one traced, and one traced that the tools look at, which costs by itself."""
     words = [str(program), str(operations)]
     alone_s = cpu_s(subprocess.Popen(words))
@@ -196,7 +195,7 @@ def round_of(program: Path, operations: int, costs: Costs, what: str, top: list[
     return seen
 
 
-def traced(words: list[str], costs: Costs, what: str, top: list[str] | None) -> tuple[float, Seen]:
+def traced(words: list[str], costs: ProbeCosts, what: str, top: list[str] | None) -> tuple[float, Seen]:
     """CPU time of a traced run, and what the tools saw of it; nothing where `top` is None."""
     attach, name = PROBES[what]
     with subprocess.Popen(["/bin/sh", "-c", 'kill -STOP $$; exec "$@"', "sh", *words]) as run:
@@ -231,8 +230,7 @@ def median(values: list[float | None]) -> str:
 def main() -> None:
     """Print the table."""
     top = sys.argv[1:] or ([found] if (found := shutil.which("bpftop")) else [])
-    data = DataFolder(PROJECT / "data")
-    costs = Costs(evidence(read_numbers(data)), this_machine(), None)
+    costs = probe_costs(DataFolder(PROJECT / "data"), this_machine(), None)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "watched"
         (source := program.with_suffix(".c")).write_text(SOURCE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.asking import ACTIONS, QUESTIONS, deed_words, questions
+from probe_effect.answer.asking import ACTIONS, QUESTIONS, action_words, questions
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
@@ -32,4 +32,4 @@ def test_only_groups_with_something_in_them_are_offered_in_their_order() -> None
 
 def test_what_has_no_words_is_offered_last_under_its_own_name() -> None:
     assert questions({"new-kind", "usdt"})[-1] == ("Other probes", [("new-kind", "new kind")])
-    assert deed_words("count-by-colour") == "count by colour"
+    assert action_words("count-by-colour") == "count by colour"

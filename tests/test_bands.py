@@ -7,7 +7,7 @@ import json
 import pytest
 
 import shared_examples
-from probe_effect.answer.bands import BANDS, deed, places
+from probe_effect.answer.bands import BANDS, places, recommendation
 from probe_effect.model import Estimate
 
 EXAMPLES = json.loads((shared_examples.DATA / "prediction.json").read_text(encoding="utf-8"))["bands"]
@@ -37,7 +37,7 @@ def test_the_ends_of_a_slowdown_lie_in_the_bands_of_the_shared_examples() -> Non
         ),
     ],
 )
-def test_an_interval_over_several_bands_names_both_ends_and_the_deed_of_the_worse(
+def test_an_interval_over_several_bands_names_both_ends_and_what_to_do_in_the_worse(
     slowdown: Estimate, said: str
 ) -> None:
-    assert plain(deed(slowdown)) == said
+    assert plain(recommendation(slowdown)) == said

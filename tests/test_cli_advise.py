@@ -12,47 +12,42 @@ from click.testing import CliRunner
 
 from builders import REAL_DATA
 from live_programs import needs_bpf
-from probe_effect.cli.advise_probes import CALLS
+from probe_effect.advising.probes import CALLS
+from probe_effect.advising.script_answer import ScriptAnswer, ScriptQuestion, System, answer_script
+from probe_effect.advising.script_json import advice_json
+from probe_effect.advising.script_words import headline
+from probe_effect.cli.advise_output import show
 from probe_effect.cli.group import commands
-from probe_effect.errors import HostNotReady
-from probe_effect.live.count import Counted, Rate, ThreadUse
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.live.count import Counted, Rate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
+from probe_effect.numbers.likeness import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from click.testing import Result
 
-    from probe_effect.live.count import Countable, Target
+    from probe_effect.live.count import Countable
+    from probe_effect.store.places import DataFolder
 
 MACHINE = "amd-epyc-2t-kvm-4247"
 READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
 MALLOC = "uprobe:libc:malloc { @ = count() }"
 TID = 4711
-
-
-def run(*words: str, status: int | None = None) -> Result:
-    arguments = ["advise", "--machine", MACHINE, "--data", str(REAL_DATA), *words]
-    found = CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
-    if status is not None:
-        assert found.return_value == status, found.output
-    return found
-
-
-def answer(*words: str) -> dict[str, Any]:
-    answered: dict[str, Any] = json.loads(run("--format", "json", *words).stdout)
-    return answered
+FACTS = Facts(machine="here", tier="virtual machine", architecture="x86_64", cpu_model=None, kernel_release="6.12.9")
 
 
 @dataclass
 class Here:
-    """A system that has each probe once, and counts a thousand events of each in a second; what it was asked."""
+    """A system that has each probe once, and counts a thousand events of each in a second; what it counted."""
 
+    data: DataFolder
     asked: list[Sequence[Countable]] = field(default_factory=list)
-    targets: list[Target] = field(default_factory=list)
     refusal: str | None = None
     note: str | None = None
+    complaint: str | None = None
 
     def places(self, attach: str, kind: str, *_: object) -> list[Place]:
         if "nowhere" in attach:
@@ -60,11 +55,10 @@ class Here:
             raise NotHere(msg)
         return [Place(kind=kind, name=attach.partition(":")[2], first_bytes=b"\x55\x48" if "libc" in attach else None)]
 
-    def count(self, countables: Sequence[Countable], target: Target, **_: object) -> Counted:
+    def count(self, countables: Sequence[Countable], _target: Target, **_: object) -> Counted:
         if self.refusal is not None:
             raise HostNotReady(self.refusal)
         self.asked.append(countables)
-        self.targets.append(target)
         rate = Rate(probe="", events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0}, note=self.note)
         return Counted(
             rates=tuple(replace(rate, probe=one.probe) for one in countables),
@@ -78,18 +72,37 @@ class Here:
             stopped_early=False,
         )
 
+    def answer(
+        self, script: str, rates_hz: Mapping[str, float] | None = None, budget_ratio: float = 0.01
+    ) -> ScriptAnswer:
+        question = ScriptQuestion(
+            text=script,
+            target=Target(),
+            seconds=2.0,
+            budget_ratio=budget_ratio,
+            rates_hz=rates_hz or {},
+            machine=MACHINE,
+        )
+        system = System(facts=FACTS, places=self.places, count=self.count, complaint=lambda _: self.complaint)
+        return answer_script(question, self.data, system)
+
+    def json(self, script: str, rates_hz: Mapping[str, float] | None = None) -> dict[str, Any]:
+        return advice_json(self.answer(script, rates_hz))
+
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Here:
-    made = Here()
-    monkeypatch.setattr("probe_effect.cli.advise_probes.places", made.places)
-    monkeypatch.setattr("probe_effect.cli.advise_run.count", made.count)
-    monkeypatch.setattr("shutil.which", lambda _: None)
-    return made
+def here(real_data: DataFolder) -> Here:
+    return Here(real_data)
+
+
+def run(*words: str) -> Result:
+    arguments = ["advise", "--machine", MACHINE, "--data", str(REAL_DATA), *words]
+    return CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
 
 
 KEYS = (
-    "probes busiest_thread cpu_s_per_s counting_cost_ratio attach_s machine assumptions budget_ratio within_budget"
+    "probes busiest_thread cpu_s_per_s counting_cost_ratio attach_s machine assumptions budget_ratio within_budget "
+    "recommendation deed"
 ).split()
 PROBE_KEYS = (
     "probe kind matched first_bytes mechanism action case basis rate_hz cost_ns cost_low_ns cost_high_ns"
@@ -97,17 +110,18 @@ PROBE_KEYS = (
 
 
 def test_the_json_has_the_keys_that_programs_rely_on(here: Here) -> None:
-    said = answer("-e", READS)
+    said = here.json(READS)
     assert set(KEYS) <= said.keys()
     assert {"slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio"} <= said["busiest_thread"].keys()
     (probe,) = said["probes"]
     assert set(PROBE_KEYS) <= probe.keys()
     assert probe["basis"] in {"measured", "composed"}
+    assert said["recommendation"] == said["deed"]
     assert len(here.asked) == 1
 
 
 def test_what_was_counted_becomes_the_slowdown_of_the_thread(here: Here) -> None:
-    said = answer("-e", READS)
+    said = here.json(READS)
     (probe,) = said["probes"]
     assert said["busiest_thread"]["slowdown_ratio"] == pytest.approx(1000 * probe["cost_ns"] * 1e-9 / 0.5, rel=0.3)
     assert (said["busiest_thread"]["tid"], said["busiest_thread"]["name"]) == (TID, "reader")
@@ -115,70 +129,90 @@ def test_what_was_counted_becomes_the_slowdown_of_the_thread(here: Here) -> None
     assert [one.probe for one in here.asked[0]][-1] == CALLS, "a probe on system calls makes all of them slower"
 
 
-def test_a_user_probe_counts_no_system_calls_and_says_how_its_first_instruction_fires(
-    here: Here,
-) -> None:
-    (probe,) = answer("-e", MALLOC)["probes"]
+def test_a_user_probe_counts_no_system_calls_and_says_how_its_first_instruction_fires(here: Here) -> None:
+    (probe,) = here.json(MALLOC)["probes"]
     assert len(here.asked[0]) == 1
     assert (probe["first_bytes"], probe["mechanism"]) == ("55 48", "emulated")
 
 
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(("budget", "status"), [("50%", 0), ("0.0001%", 1)])
-def test_the_exit_status_says_whether_it_stays_within_the_budget(budget: str, status: int) -> None:
-    run("-e", READS, "--budget", budget, status=status)
+@pytest.mark.parametrize(("budget_ratio", "is_within"), [(0.5, True), (0.000001, False)])
+def test_the_answer_says_whether_it_stays_within_the_budget(here: Here, budget_ratio: float, is_within: bool) -> None:
+    assert here.answer(READS, budget_ratio=budget_ratio).advice.within_budget is is_within
 
 
-@pytest.mark.usefixtures("here")
-def test_a_probe_that_is_not_here_is_named_and_the_rest_is_answered() -> None:
-    found = run("-e", f"{READS} t:sched:nowhere {{ @ = count() }}", status=3)
-    assert "It cannot be told" in found.stdout
-    assert "how often tracepoint:sched:nowhere fires is not known" in found.stdout
-    assert "reader (thread 4711" in found.stdout
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["--budget", "50%"], 0), (["--budget", "0.0001%"], 1), (["-e", f"{READS} t:sched:nowhere {{ @ = count() }}"], 3)],
+)
+def test_the_exit_status_says_it_too(words: list[str], status: int) -> None:
+    rates = ["--rate", "tracepoint:syscalls:sys_enter_read=1k"]
+    assert run("-e", READS, *rates, *words).return_value == status
+
+
+def test_a_probe_that_is_not_here_is_named_and_the_rest_is_answered(here: Here) -> None:
+    answer = here.answer(f"{READS} t:sched:nowhere {{ @ = count() }}")
+    assert answer.advice.within_budget is None
+    said = headline(answer)
+    assert "It cannot be told" in said
+    assert "how often tracepoint:sched:nowhere fires is not known" in said
+    assert "reader (thread 4711" in said
+
+
+def test_a_script_that_does_not_compile_is_refused_with_the_words_of_bpftrace(here: Here) -> None:
+    here.complaint = "ERROR: Unknown function: kount"
+    with pytest.raises(UsageError, match="does not compile; bpftrace says:\nERROR: Unknown function: kount"):
+        here.answer(READS)
 
 
 def test_rates_that_are_given_need_no_counting(here: Here) -> None:
-    found = run("-e", READS, "--rate", "tracepoint:syscalls:sys_enter_read=1M", status=1)
+    answer = here.answer(READS, {"tracepoint:syscalls:sys_enter_read": 1e6})
     assert here.asked == []
-    assert "a busy thread is slowed by" in found.stdout
+    assert answer.advice.within_budget is False
+    assert "a busy thread is slowed by" in headline(answer)
 
 
-def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reason(here: Here) -> None:
+def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reason(
+    here: Here, capsys: pytest.CaptureFixture[str]
+) -> None:
     here.refusal = "counting needs root"
-    found = run("-e", READS, status=3)
-    assert "counting needs root" in found.stdout
-    assert "k/s" in found.stdout.partition("begins to matter")[2]
+    answer = here.answer(READS)
+    show(answer)
+    shown = capsys.readouterr().out
+    assert answer.advice.within_budget is None
+    assert "counting needs root" in shown
+    assert "k/s" in shown.partition("begins to matter")[2]
 
 
-@pytest.mark.usefixtures("here")
-def test_a_kprobe_where_there_is_none_has_an_estimated_cost() -> None:
-    said = answer("-e", "k:vfs_read { @ = count() }", "--rate", "kprobe:vfs_read=20k")
+def test_a_kprobe_where_there_is_none_has_an_estimated_cost(here: Here) -> None:
+    said = here.json("k:vfs_read { @ = count() }", {"kprobe:vfs_read": 20e3})
     assert [one["basis"] for one in said["probes"]] == ["estimated"]
     assert said["within_budget"] is not None
 
 
-@pytest.mark.usefixtures("here")
-def test_what_prints_what_it_traces_is_told_to_trace_itself() -> None:
-    found = run("-e", 't:syscalls:sys_enter_write { printf("%d", pid) }')
-    assert "fires it again" in " ".join(found.stdout.split())
+def test_what_prints_what_it_traces_is_told_to_trace_itself(here: Here) -> None:
+    assumed = here.json('t:syscalls:sys_enter_write { printf("%d", pid) }')["assumptions"]
+    assert any("fires it again" in one for one in assumed)
 
 
-@pytest.mark.usefixtures("here")
-def test_a_line_for_each_event_has_a_cheaper_script() -> None:
-    said = answer("-e", 't:syscalls:sys_enter_read { printf("%d", pid) }')
+def test_a_line_for_each_event_has_a_cheaper_script(here: Here) -> None:
+    said = here.json('t:syscalls:sys_enter_read { printf("%d", pid) }')
     assert any(one["script"] and "count()" in one["script"] for one in said["cheaper"])
 
 
-@pytest.mark.usefixtures("here")
-def test_beginning_end_and_intervals_are_no_events() -> None:
-    said = answer("-e", f'BEGIN {{ printf("x") }} {READS} interval:s:1 {{ print(@) }} END {{ clear(@) }}')
+def test_beginning_end_and_intervals_are_no_events(here: Here) -> None:
+    said = here.json(f'BEGIN {{ printf("x") }} {READS} interval:s:1 {{ print(@) }} END {{ clear(@) }}')
     assert [one["probe"] for one in said["probes"]] == ["tracepoint:syscalls:sys_enter_read"]
 
 
 def test_a_profile_fires_as_often_as_it_says(here: Here) -> None:
     for script in ("profile:hz:99 { @ = count() }", "profile:ms:10 { @ = count() }", "perf record -F 49 -a -g"):
-        run("-e", script)
+        here.answer(script)
     assert [one.hz for (one,) in here.asked] == [99.0, 100.0, 49.0]
+
+
+def test_the_first_milliseconds_of_a_hot_probe_are_told_as_such(here: Here) -> None:
+    here.note = "counted for 3 ms only"
+    assert "counted for 3 ms only" in here.json(READS)["probes"][0]["note"]
 
 
 @pytest.mark.parametrize(
@@ -199,16 +233,13 @@ def test_wrong_usage_is_told_with_what_to_do(words: list[str], message: str) -> 
     assert getattr(found.exception, "exit_status", None) == 2
 
 
-def test_a_script_file_is_read_and_what_follows_it_is_the_command(here: Here, tmp_path: Path) -> None:
+def test_a_script_is_read_from_its_file_and_what_follows_it_is_the_command(tmp_path: Path) -> None:
     script = tmp_path / "reads.bt"
     script.write_text(READS)
-    run(str(script), "--", "make", "-j2")
-    assert [one.command for one in here.targets] == [("make", "-j2")]
-
-
-def test_the_first_milliseconds_of_a_hot_probe_are_told_as_such(here: Here) -> None:
-    here.note = "counted for 3 ms only"
-    assert "counted for 3 ms only" in run("-e", READS).stdout
+    said = json.loads(run(str(script), "--rate", "tracepoint:syscalls:sys_enter_read=1k", "--format", "json").stdout)
+    assert [one["probe"] for one in said["probes"]] == ["tracepoint:syscalls:sys_enter_read"]
+    with pytest.raises(UsageError, match="--pid, --cgroup and a command: expected one of them"):
+        run("--pid", "1", str(script), "--", "make", "-j2")
 
 
 @pytest.mark.tracer

@@ -20,7 +20,7 @@ from builders import (
     write_counted_submission,
     write_submission,
 )
-from probe_effect.cli.compare_gate import signed_percent
+from probe_effect.cli.compare_output import signed_percent
 from probe_effect.cli.group import commands
 from probe_effect.errors import ProbeEffectError, UsageError
 

@@ -170,6 +170,15 @@ def test_there_is_no_ratio_of_costs_of_two_submissions(data: Path) -> None:
     assert key not in facts(read(data), [key])
 
 
+def test_a_page_may_quote_a_run_that_is_no_longer_current(data: Path) -> None:
+    write_submission(data, many_blocks(cost_ns=70), folder="2026-12-01-per-event")
+    key = f"{MACHINE}/{FOLDER}/bpftrace.02-kprobe"
+    known = facts(read(data), [f"{key}.cost", f"{key}.nothing", f"gone/{FOLDER}/bpftrace.02-kprobe.cost"])
+    assert plain(known[f"{key}.cost"]) == "50.0 ns"
+    assert known[f"{key}.cost"]["href"].startswith(PLACE)
+    assert not {one for one in known if one.startswith("gone/") or one.endswith(".nothing")}
+
+
 def test_counts_of_instructions_are_facts_by_kernel_series(data: Path) -> None:
     write_counted_submission(data)
     key, other = "instructions.6.1.bpftrace.02-kprobe", "instructions.6.1.libbpf.19-fentry"

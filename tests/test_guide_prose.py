@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHAPTERS = sorted((PROJECT / "content" / "guide").glob("[0-9]*.md"))
-WRITTEN = sorted((PROJECT / "content").rglob("*.md"))
+FINDINGS = sorted((PROJECT / "content" / "findings").glob("[!_]*.md"))
+WRITTEN = sorted(set((PROJECT / "content").rglob("*.md")) - set(FINDINGS))
+"""A finding is of its day: what no run of the data has is typed."""
 
 PLANNED = {"attach", "build", "bystander", "monitors", "tail"}
 """Suites that chapters may wait for: their pages say what others published until somebody has results."""
@@ -32,6 +34,11 @@ def typed(text: str) -> list[str]:
 
 def front_matter(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8").split("+++")[1])
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FINDINGS])
+def test_a_finding_has_its_day(path: Path) -> None:
+    assert re.fullmatch(r"[1-9][0-9]? [A-Z][a-z]+ 20[0-9]{2}", front_matter(path)["subtitle"])
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.relative_to(PROJECT).as_posix()) for path in WRITTEN])

@@ -14,14 +14,13 @@ from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, m
 from evidence_builder import rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
+from probe_effect.advising.machine import machine_for, this_machine
+from probe_effect.advising.probes import groups, placed
+from probe_effect.advising.watched import probe_costs
 from probe_effect.answer.advice import part_of
 from probe_effect.answer.evidence import evidence
-from probe_effect.cli.advise_probes import groups, wanted
 from probe_effect.cli.group import commands
-from probe_effect.cli.this_machine import machine_for, this_machine
-from probe_effect.cli.watch_costs import Costs
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import read_transcripts
@@ -140,7 +139,7 @@ def test_an_unknown_machine_is_answered_by_those_that_it_may_be_compared_with(
     predicted, advised = said(predict(data)), advise(data, EXIT)
     assert predicted["machine"] == ("there" if is_alike else None)
     assert [one["machine"] for one in predicted["comparable" if is_alike else "others"]] == ["there"]
-    assert Costs(evidence(read_numbers(DataFolder(data))), this_machine(), None).machines == ["there"] * is_alike
+    assert probe_costs(DataFolder(data), this_machine(), None).machines == ["there"] * is_alike
     if is_alike:
         assert said(advised)["machine"] == "there"
     else:
@@ -172,7 +171,7 @@ def test_data_without_a_machine_answer_nobody_and_say_what_to_do(
     refused = [advise(data, EXIT).exception, predict(data).exception]
     assert all(isinstance(one, ProbeEffectError) for one in refused)
     assert all("measure this machine with `probe-effect measure`" in str(one) for one in refused)
-    assert Costs(evidence(read_numbers(DataFolder(data))), this_machine(), None).machines == []
+    assert probe_costs(DataFolder(data), this_machine(), None).machines == []
 
 
 # The machines of the real data, and those that are like them in nothing but their kind
@@ -200,7 +199,7 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
         for name, one in STRANGERS.items():
             known[name] = one.model_copy(update={"machine": one.machine.model_copy(update=own)})
     unanswered = []
-    probes = [(script.tracer, wanted(script, None)) for script in map(read_script, scripts)]
+    probes = [(script.tracer, placed(script, None)) for script in map(read_script, scripts)]
     for name, document in known.items():
         become(monkeypatch, document)
         here = this_machine()

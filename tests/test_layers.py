@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "live": GROUND | HOST | {"store", "tracers", "scripts"},
+    "advising": GROUND | HOST | NUMBERS | {"live", "machine", "tracers"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},

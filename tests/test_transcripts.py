@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from builders import PROJECT, REAL_DATA, rules, write_data
 from needs import lacking
+from probe_effect.advising.machine import this_machine
 from probe_effect.checks.run import check_all
-from probe_effect.cli.this_machine import this_machine
 from probe_effect.cli.transcripts import transcripts as command
 from probe_effect.errors import UsageError
 from probe_effect.exports.transcripts import transcript_values

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from evidence_builder import case, evidence, measured, suite
 from live_programs import compiled, needs_bpf
 from needs import needs
+from probe_effect.advising.watch_json import watch_json
+from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
 from probe_effect.cli import watch_run
 from probe_effect.cli.watch import watch as command
-from probe_effect.cli.watch_costs import Costs, Taken
-from probe_effect.cli.watch_json import watch_json
 from probe_effect.errors import HostNotReady
 from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, btf, loaded, owners, perf_event, tracefs
 from probe_effect.live.attachment import Attachments
@@ -52,7 +52,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("watched"))
 
 
-def found_costs() -> Costs:
+def found_costs() -> ProbeCosts:
     """Costs of a machine on which functions that are stepped cost ten times those that are emulated."""
     kinds = suite(
         "kinds",
@@ -68,7 +68,7 @@ def found_costs() -> Costs:
         ("pushed", Estimate(200, 180, 220)),
     ]
     numbers = [measured(name, cost, document=document, tracer="libbpf") for name, cost in known]
-    return Costs(evidence((kinds,), *numbers), HERE, "test-machine")
+    return ProbeCosts(evidence((kinds,), *numbers), HERE, "test-machine")
 
 
 def active(*places: Place, kind: str = "kprobe", hz: float | None = 1e6, sort: loaded.Sort = "bpf") -> Active:
@@ -84,7 +84,7 @@ def uprobe(first_bytes: bytes) -> Place:
 
 
 def test_a_probe_costs_what_its_program_takes_and_what_a_plain_probe_of_its_kind_takes() -> None:
-    taken = found_costs().taken(active(Place(kind="tracepoint-entry", name="sys_enter_read"), kind="tracepoint"))
+    taken = found_costs().of(active(Place(kind="tracepoint-entry", name="sys_enter_read"), kind="tracepoint"))
     assert taken.probe == Estimate(40, 30, 50)
     assert taken.cpu_s_per_s == pytest.approx(Estimate(0.05, 0.04, 0.06))
     assert taken.machine == "test-machine"
@@ -94,13 +94,13 @@ def test_a_probe_costs_what_its_program_takes_and_what_a_plain_probe_of_its_kind
     ("first", "cost_ns"), [pytest.param(STEPPED, 2000, id="stepped"), pytest.param(EMULATED, 200, id="pushed")]
 )
 def test_a_user_probe_costs_what_its_first_instruction_makes_of_it(first: bytes, cost_ns: float) -> None:
-    taken = found_costs().taken(active(uprobe(first)))
+    taken = found_costs().of(active(uprobe(first)))
     assert taken.probe is not None
     assert taken.probe.value == cost_ns
 
 
 def test_a_program_on_many_functions_costs_between_the_cheapest_and_the_dearest() -> None:
-    taken = found_costs().taken(active(uprobe(STEPPED), uprobe(EMULATED), uprobe(EMULATED)))
+    taken = found_costs().of(active(uprobe(STEPPED), uprobe(EMULATED), uprobe(EMULATED)))
     assert taken.probe == pytest.approx(Estimate(800, 180, 2100))
 
 
@@ -117,7 +117,7 @@ def test_a_program_on_many_functions_costs_between_the_cheapest_and_the_dearest(
     ],
 )
 def test_what_is_not_known_is_named_and_never_taken_for_nothing(one: Active, words: str) -> None:
-    taken = found_costs().taken(one)
+    taken = found_costs().of(one)
     assert taken.probe is None
     assert taken.why == words
 
@@ -139,16 +139,14 @@ def test_the_statistics_own_part_is_taken_off_each_run_and_what_is_new_began_at_
 # How it is told
 
 
-def watched(*ones: Taken) -> tuple[Watch, list[Taken]]:
-    watch = Watch.__new__(Watch)
-    watch.own = OWN
-    return watch, list(ones)
+def watched(*costs: TracingCost) -> Watched:
+    return Watched(costs=costs, seconds=2.0, statistics_s_per_s=0.045)
 
 
 def test_the_summary_tells_apart_what_statistics_see_and_what_they_cannot() -> None:
     costs = found_costs()
-    watch, taken = watched(costs.taken(active(uprobe(EMULATED))), costs.taken(active(hz=None)))
-    text = "\n".join(watch_run.summary(taken, watch, costs)).replace("\u00a0", " ")
+    seen = watched(costs.of(active(uprobe(EMULATED))), costs.of(active(hz=None)))
+    text = "\n".join(watch_run.summary(seen, costs.machines)).replace("\u00a0", " ")
     assert "Together 21.0 % (19.0 to 23.0) of a CPU." in text
     assert "as the kernel's statistics see it: 1.0 %" in text
     assert "which they cannot see: 20.0 % (18.0 to 22.0)" in text
@@ -167,16 +165,14 @@ def test_names_cannot_speak_to_the_terminal_and_are_cut() -> None:
         owners=(Process(1, "a\nb"),),
         places=(place,),
     )
-    row = watch_run._row(Taken(Active(one, 1.0, 0.0)))
+    row = watch_run._row(TracingCost(Active(one, 1.0, 0.0)))
     assert "\x1b" not in "".join(row)
     assert "\n" not in "".join(row)
     assert len(row[0]) == watch_run.MOST_LETTERS
 
 
 def test_json_has_every_key_that_its_description_names() -> None:
-    costs = found_costs()
-    watch, taken = watched(costs.taken(active(uprobe(EMULATED))))
-    told = watch_json(taken, 2.0, watch, costs)
+    told = watch_json(watched(found_costs().of(active(uprobe(EMULATED)))), ["test-machine"], OWN)
     assert set(told) == set(
         "seconds machines cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s program_s_per_s probe_s_per_s probe_low_s_per_s "
         "probe_high_s_per_s statistics_s_per_s statistics_ns statistics_counted_ns found".split()

@@ -131,3 +131,17 @@ class Estimate(NamedTuple):
     def times(self, factor: float) -> Estimate:
         """Value and ends multiplied by a factor that is not below 0."""
         return self.mapped(lambda value: value * factor)
+
+
+def interval_json(value: Estimate | None, name: str, unit: str) -> dict[str, float | None]:
+    """An estimate as three keys, of name x `x_unit`, `x_low_unit` and `x_high_unit`; null where there is none."""
+    return _estimate_json(value, name, ("", "_low", "_high"), unit)
+
+
+def spread_json(value: Estimate | None, name: str) -> dict[str, float | None]:
+    """A count as three keys, of name x `x_instructions`, and so with `_least` and `_greatest`; null where none is."""
+    return _estimate_json(value, name, ("", "_least", "_greatest"), "instructions")
+
+
+def _estimate_json(value: Estimate | None, name: str, ends: tuple[str, str, str], unit: str) -> dict[str, float | None]:
+    return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}

@@ -88,14 +88,14 @@ LOADED = """async () => {
 """The costs of every machine, also of those that the page does not have from the start."""
 
 SAID = """async questions => {
-    const { forecast, sentence, deed, figures, assumptions, ways } = probeEffect.answer;
+    const { forecast, sentence, recommendation, figures, assumptions, ways } = probeEffect.answer;
     const data = await (LOADED)();
     return questions.map(({ key, ...asked }) => {
         const entry = data.costs.find(one => key.every((part, place) =>
             one[["machine", "tracer", "case"][place]] === part));
         const found = forecast(entry, asked);
         const less = ways(found, data).map(one => [one.name, one.figures, one.remarks]);
-        return [sentence(found, data), deed([found], data), ...assumptions(found, data),
+        return [sentence(found, data), recommendation([found], data), ...assumptions(found, data),
             ...figures(found, data).map(([, text]) => text), ...less];
     });
 }""".replace("LOADED", LOADED)
@@ -222,7 +222,7 @@ def said(found: Evidence, one: Forecast) -> list[str | list[str]]:
     figures = [sentences.cpu(one), *late, sentences.loss(one), *rates, sentences.grade(one)]
     less = [list(beside.way(way)) for way in ways(found, one)]
     assumed = sentences.assumptions(one, tried(found, one))
-    return [sentences.headline(one), sentences.deed(one) or "", *assumed, *figures, *less]
+    return [sentences.headline(one), sentences.recommendation(one) or "", *assumed, *figures, *less]
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,8 @@ def test_system_calls_change_a_cost_on_the_page_as_in_the_terminal(page: Page, c
     on_page = page.evaluate(SAID, [{"key": list(key), **load} for key in keys])
     for key, words in zip(keys, on_page, strict=True):
         one = forecast_of(found, key, **load)
-        wanted = [sentences.headline(one), sentences.deed(one), *sentences.assumptions(one, tried(found, one))]
+        assumed = sentences.assumptions(one, tried(found, one))
+        wanted = [sentences.headline(one), sentences.recommendation(one), *assumed]
         assert words[: len(wanted)] == wanted
 
 

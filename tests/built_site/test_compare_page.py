@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from probe_effect.compare.comparison import between, between_tracers
+from probe_effect.compare.sides import differing_traits
 from probe_effect.compare.subjects import subjects
 from probe_effect.exports.compare_shards import shard_name
-from probe_effect.pages.comparison import differing_traits
 from site_build import PROJECT
 
 if TYPE_CHECKING:

@@ -89,6 +89,6 @@ def questions(kinds: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, own) for group, own in (*grouped, ("Other probes", others)) if own]
 
 
-def deed_words(action: str) -> str:
+def action_words(action: str) -> str:
     """What is done at each event; an action without words is its own."""
     return ACTIONS.get(action, action.replace("-", " "))

@@ -23,10 +23,10 @@ class Band:
     """A range of slowdowns in words, such as `1 to 5 %`, and what to do in it."""
 
     range: str
-    deed: str
+    recommendation: str
 
 
-DEEDS = (
+RECOMMENDATIONS = (
     "go ahead",
     "trace for minutes, and watch latency meanwhile",
     "trace for seconds, off-peak",
@@ -41,7 +41,7 @@ def _ranges() -> list[str]:
     return [f"below {first}{GAP}%", *between, f"above {last}{GAP}%"]
 
 
-BANDS = tuple(Band(*words) for words in zip(_ranges(), DEEDS, strict=True))
+BANDS = tuple(Band(*words) for words in zip(_ranges(), RECOMMENDATIONS, strict=True))
 
 
 def place(slowdown_ratio: float) -> int:
@@ -55,9 +55,10 @@ def places(slowdown: Estimate) -> tuple[int, int]:
     return place(low), place(high)
 
 
-def deed(slowdown: Estimate) -> str:
+def recommendation(slowdown: Estimate) -> str:
     """What to do, in one sentence: `Below 1 %: go ahead.` Of an interval over several bands it is that of the worst."""
     low, high = places(slowdown)
     best, worst = BANDS[low], BANDS[high]
-    said = WORDS["band" if best is worst else "bands"].format(best=best.range, worst=worst.range, deed=worst.deed)
+    words = {"best": best.range, "worst": worst.range, "recommendation": worst.recommendation}
+    said = WORDS["band" if best is worst else "bands"].format(**words)
     return said[0].upper() + said[1:]

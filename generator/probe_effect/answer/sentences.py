@@ -41,10 +41,10 @@ def headline(found: Forecast) -> str:
     return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
 
 
-def deed(found: Forecast) -> str | None:
+def recommendation(found: Forecast) -> str | None:
     """What to do about this slowdown; None where too few blocks tell nothing of it."""
     slowdown = found.prediction.slowdown
-    return bands.deed(slowdown) if found.is_clear or slowdown.high is not None else None
+    return bands.recommendation(slowdown) if found.is_clear or slowdown.high is not None else None
 
 
 def named(part: Part) -> str:

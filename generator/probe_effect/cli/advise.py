@@ -49,7 +49,7 @@ def advise(
     words: Sequence[str],
     data_path: Path | None,
     output_format: str,
-    **wishes: Any,  # noqa: ANN401 (click's)
+    **options: Any,  # noqa: ANN401 (click's)
 ) -> None:
     """Say whether a tracing script may run here: how often its probes fire, and what that does to the busiest thread.
 
@@ -63,26 +63,35 @@ def advise(
 
     Exit status 1 above the budget, 3 where it cannot be told.
     """  # noqa: D301 (click reads the \b)
-    text, command = _script(words, wishes["program"])
-    if sum(given is not None for given in (wishes["pid"], wishes["cgroup"])) + bool(command) > 1:
+    text, command = _script(words, options["program"])
+    if sum(given is not None for given in (options["pid"], options["cgroup"])) + bool(command) > 1:
         msg = "--pid, --cgroup and a command: expected one of them, or none for the whole machine"
         raise UsageError(msg)
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.cli.advise_run import Wish, run
+    from probe_effect.advising.machine import this_machine
+    from probe_effect.advising.script_answer import ScriptQuestion, System, answer_script
+    from probe_effect.advising.script_json import advice_json
+    from probe_effect.cli.advise_output import show
     from probe_effect.live.count import Target
+    from probe_effect.tracers.mounts import mount_for_our_time
 
-    wish = Wish(
+    mount_for_our_time()
+    question = ScriptQuestion(
         text=text,
-        target=Target(pid=wishes["pid"], cgroup=wishes["cgroup"], command=command),
-        seconds=wishes["seconds"],
-        budget_ratio=share_from(wishes["budget"]),
-        rates_hz=dict(map(_rate, wishes["rates"])),
-        tracer=wishes["tracer"],
-        machine=wishes["machine"],
+        target=Target(pid=options["pid"], cgroup=options["cgroup"], command=command),
+        seconds=options["seconds"],
+        budget_ratio=share_from(options["budget"]),
+        rates_hz=dict(map(_rate, options["rates"])),
+        tracer=options["tracer"],
+        machine=options["machine"],
     )
-    within = run(wish, data, output_format)
-    context.exit(3 if within is None else 0 if within else 1)
+    answer = answer_script(question, data, System(facts=this_machine(), tell=output.say))
+    if output_format == "json":
+        output.product_json(advice_json(answer))
+    else:
+        show(answer)
+    context.exit({True: 0, False: 1, None: 3}[answer.advice.within_budget])
 
 
 def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, ...]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.compare_sides import find_side, told_apart
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
 
@@ -71,19 +70,20 @@ def compare(
     if bool(two_tracers) is (second is not None) or (two_tracers and tracers):
         msg = "expected A and B, or A and `--tracers T U` without `--tracer`"
         raise UsageError(msg)
+
+    from probe_effect.cli import compare_output
+    from probe_effect.compare import compared
+    from probe_effect.compare.sides import find_side, named_apart, read_sides
+
     sides = [find_side(text, data) for text in (first, second) if text is not None]
-    sides = told_apart(*sides) if second is not None else sides
-
-    from probe_effect.cli import compare_gate, compare_output, compared
-
-    asked = compared.Asked(cases, tracers, fail_above_ratio)
-    read = compared.read_sides(sides, data)
+    read = read_sides(named_apart(*sides) if second is not None else sides, data)
+    selection = compared.Selection(cases, tracers, fail_above_ratio)
     if two_tracers:
-        found = compared.of_tracers(read[0], two_tracers, asked)
+        found = compared.of_tracers(read[0], two_tracers, selection)
     else:
-        found = compared.of_sides(read[0], read[1], asked)
+        found = compared.of_sides(read[0], read[1], selection)
     if output_format == "json":
         output.product_json(compare_output.as_json(found))
     else:
         compare_output.show(found)
-    context.exit(0 if compare_gate.show_verdict(found) else 1)
+    context.exit(0 if compare_output.show_verdict(found) else 1)

@@ -1,4 +1,4 @@
-"""What `probe-effect compare` prints: a table and sentences for people, JSON for programs."""
+"""What `probe-effect compare` prints: tables and sentences for people, JSON for programs, the verdict of a gate."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.cli.compare_gate import failures, signed_percent, subject
-from probe_effect.cli.compared import tracers_by_case
+from probe_effect.compare.compared import failures, tracers_by_case
 from probe_effect.compare.comparison import expected_by_chance, largest, outcomes
+from probe_effect.model import interval_json, spread_json
 from probe_effect.pages import comparison
 from probe_effect.pages.instructions import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from probe_effect.cli.compared import Compared
+    from probe_effect.compare.compared import Compared
     from probe_effect.compare.comparison import Comparison, Outcome
+    from probe_effect.model import Key
 
 MOST_NAMED = 3
 """Largest changes that a sentence names."""
@@ -65,10 +66,10 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
 
 def _time_json(found: Comparison) -> dict[str, Any]:
     return {
-        **output.interval_json(found.first.cost, "first_cost", "ns"),
-        **output.interval_json(found.second.cost, "second_cost", "ns"),
-        **output.interval_json(found.difference, "difference", "ns"),
-        **output.interval_json(found.ratio, "cost", "ratio"),
+        **interval_json(found.first.cost, "first_cost", "ns"),
+        **interval_json(found.second.cost, "second_cost", "ns"),
+        **interval_json(found.difference, "difference", "ns"),
+        **interval_json(found.ratio, "cost", "ratio"),
         "outcome": found.outcome,
         "reason": found.reason,
         "paired": found.is_paired,
@@ -77,8 +78,8 @@ def _time_json(found: Comparison) -> dict[str, Any]:
 
 def _count_json(found: Comparison) -> dict[str, Any]:
     return {
-        **output.spread_json(found.first.cost, "first_cost"),
-        **output.spread_json(found.second.cost, "second_cost"),
+        **spread_json(found.first.cost, "first_cost"),
+        **spread_json(found.second.cost, "second_cost"),
         "change_ratio": found.change_ratio,
         "is_clear": found.is_clear,
         "outcome": found.outcome,
@@ -106,6 +107,41 @@ def show(found: Compared) -> None:
     show_section(f"What differs: {found.first} | {found.second}", differing)
     show_section(f"Only {found.first}", tracers_by_case(found.absences))
     show_section(f"Only {found.second}", tracers_by_case(found.only_second))
+
+
+def show_verdict(found: Compared) -> bool:
+    """On stderr each case that fails, and how many do; nothing without a limit. Whether none does."""
+    if found.fail_above_ratio is None:
+        return True
+    for one in found.comparisons:
+        if one.first.faults and not one.second.faults:
+            output.say(f"not compared: {subject(one.first.key)}: {one.reason}")
+    failing = failures(found)
+    for key, reason in failing:
+        output.say(f"fails: {subject(key)} {reason}")
+    number = len(found.comparisons) + len(found.absences)
+    looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
+    if failing:
+        output.say(f"{looked_at}, {len(failing)} not let through; --case and --tracer name those to look at")
+    else:
+        limit = units.stated(found.fail_above_ratio, units.SHARE)
+        output.say(f"{looked_at}, none takes more than {limit} more {found.second_words}")
+    return not failing
+
+
+def subject(key: Key) -> str:
+    """A case in a sentence."""
+    level = "" if key.level is None else f" at level {key.level}"
+    return f"{key.case}{level} with {key.tracer}"
+
+
+def signed_percent(ratio: float | None) -> str:
+    """A change in per cent with its sign, to one decimal: `+5.2 %`."""
+    if ratio is None:
+        return units.MISSING
+    text = units.at_place(100 * ratio, -1)
+    sign = "+" if ratio > 0 and text != "0.0" else ""
+    return f"{sign}{text}{units.GAP}%"
 
 
 def _labels(found: Compared) -> Iterator[str]:

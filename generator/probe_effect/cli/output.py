@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from probe_effect.model import Estimate, Problem
+    from probe_effect.model import Problem
 
 
 def format_of(*formats: str, to: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -35,20 +35,6 @@ def product_json(value: object) -> None:
 def say(text: str) -> None:
     """Print what is not the product: progress, a remark, a complaint."""
     click.echo(text, err=True)
-
-
-def interval_json(value: Estimate | None, name: str, unit: str) -> dict[str, float | None]:
-    """An estimate as three keys, of name x `x_unit`, `x_low_unit` and `x_high_unit`; null where there is none."""
-    return _estimate_json(value, name, ("", "_low", "_high"), unit)
-
-
-def spread_json(value: Estimate | None, name: str) -> dict[str, float | None]:
-    """A count as three keys, of name x `x_instructions`, and so with `_least` and `_greatest`; null where none is."""
-    return _estimate_json(value, name, ("", "_least", "_greatest"), "instructions")
-
-
-def _estimate_json(value: Estimate | None, name: str, ends: tuple[str, str, str], unit: str) -> dict[str, float | None]:
-    return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
 
 
 def show_problems(problems: Iterable[Problem]) -> None:

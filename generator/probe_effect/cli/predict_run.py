@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.advising.machine import this_machine
+from probe_effect.advising.prediction import answer_json, predicted
 from probe_effect.answer import beside, sentences
 from probe_effect.answer.alternatives import ways
-from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.answers import tried
 from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
-from probe_effect.cli.predict_json import answer_json
-from probe_effect.cli.this_machine import this_machine
-from probe_effect.errors import unknown
-from probe_effect.numbers.catalogue import read_numbers, read_sources
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Answer, Forecast, Neighbour
@@ -35,28 +31,12 @@ ORIGIN = {
 
 def run(question: Question, data: DataFolder, output_format: str) -> bool:
     """Print the answer; whether there is guidance. Raises: UsageError for a name that the data does not have."""
-    found = evidence(read_numbers(data), partial(read_sources, data))
-    _check_names(found, question)
-    here = this_machine()
-    said = answer(found, question, here)
+    costs, said = predicted(question, data, this_machine())
     if output_format == "json":
-        output.product_json(answer_json(found, said))
+        output.product_json(answer_json(costs, said))
     else:
-        _print(found, said, is_named=question.machine is not None)
+        _print(costs, said, is_named=question.machine is not None)
     return said.headline is not None
-
-
-def _check_names(found: Evidence, question: Question) -> None:
-    """Raise UsageError, with the nearest names, for the first that the data does not have."""
-    cases = [case for _, case in found.cases]
-    unknown([one.case for one in question.probes], [case.id for case in cases], "case")
-    for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
-        if name is not None and not any(key[place] == name for key in found.keys):
-            keys = [*found.costs, *found.by_level, *found.refused]
-            unknown([name], dict.fromkeys(key[place] for key in [*keys, *found.printed]), kind)
-    if question.combination is not None:
-        unknown([question.combination.probe], dict.fromkeys(case.probe for case in cases), "probe")
-        unknown([question.combination.action], dict.fromkeys(case.action for case in cases), "action")
 
 
 def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
@@ -69,8 +49,8 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         return
     one = nearest.forecast
     output.product(sentences.headline(one) + "\n")
-    if deed := sentences.deed(one):
-        output.product(deed + "\n")
+    if recommendation := sentences.recommendation(one):
+        output.product(recommendation + "\n")
     if len(said.comparable) > 1 and not is_named:
         output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
     show_section("What it does", _figures(one))

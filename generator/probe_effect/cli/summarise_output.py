@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.cli.output import interval_json, spread_json
+from probe_effect.model import interval_json, spread_json
 from probe_effect.numbers import names
 from probe_effect.pages import wording
 from probe_effect.reduce.thresholds import THRESHOLDS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -11,23 +10,20 @@ from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
-from probe_effect.answer.evidence import evidence
+from probe_effect.advising.machine import this_machine
+from probe_effect.advising.watch_json import watch_json
+from probe_effect.advising.watched import probe_costs, total
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, table_of
-from probe_effect.cli.this_machine import this_machine
-from probe_effect.cli.watch_costs import Costs, total
-from probe_effect.cli.watch_json import watch_json
-from probe_effect.errors import unknown
 from probe_effect.live.loaded import Watch
-from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
-    from probe_effect.cli.watch_costs import Taken
+    from probe_effect.advising.watched import TracingCost, Watched
     from probe_effect.live.places import Place
     from probe_effect.model import Estimate
     from probe_effect.store.places import DataFolder
@@ -46,22 +42,19 @@ def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool,
     """Look once, or again and again until Ctrl-C. Raises: HostNotReady, UsageError for an unknown machine."""
     mount_for_our_time()
     with Watch() as watch:  # before the data are read: who may not look need not wait
-        found = evidence(read_numbers(data))
-        unknown(filter(None, [machine]), found.machines, "machine")
-        costs = Costs(found, this_machine(), machine)
+        costs = probe_costs(data, this_machine(), machine)
+        looks = costs.looks(watch, seconds)
         if output_format == "json":
-            taken, looked_s = next(_looks(watch, costs, seconds))
-            output.product_json(watch_json(taken, looked_s, watch, costs))
+            output.product_json(watch_json(next(looks), costs.machines, watch.own))
         elif is_once:
-            console.print(_shown(next(_looks(watch, costs, seconds))[0], watch, costs))
+            console.print(_shown(next(looks), costs.machines))
         else:
             with contextlib.suppress(KeyboardInterrupt):  # how one leaves it
-                _go_on(watch, costs, seconds)
+                _go_on((_shown(watched, costs.machines) for watched in looks), seconds)
 
 
-def _go_on(watch: Watch, costs: Costs, seconds: float) -> None:
+def _go_on(looks: Iterable[RenderableType], seconds: float) -> None:
     """In place on a terminal, one below the other in a pipe."""
-    looks = (_shown(taken, watch, costs) for taken, _ in _looks(watch, costs, seconds))
     if not console.is_terminal:
         for shown in looks:
             console.print(shown, "")
@@ -72,63 +65,49 @@ def _go_on(watch: Watch, costs: Costs, seconds: float) -> None:
             live.update(shown, refresh=True)
 
 
-def _looks(watch: Watch, costs: Costs, seconds: float) -> Iterator[tuple[list[Taken], float]]:
-    """What each thing took between two looks, the dearest first, and how long that was."""
-    before = watch.look()
-    while True:
-        time.sleep(seconds)
-        now = watch.look()
-        taken = [costs.taken(active) for active in watch.between(before, now)]
-        yield sorted(taken, key=_order), (now.at_ns - before.at_ns) / 1e9
-        before = now
-
-
-def _order(one: Taken) -> tuple[float, float, str]:
-    cpu = one.cpu_s_per_s
-    return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
-
-
-def _shown(taken: Sequence[Taken], watch: Watch, costs: Costs) -> RenderableType:
-    if not taken:
+def _shown(watched: Watched, machines: Sequence[str]) -> RenderableType:
+    if not watched.costs:
         return Text(
             "Nothing traces here: no BPF program is loaded, ftrace is off, nobody holds perf events or ptraces."
         )
     return Group(
-        table_of(LABELS, VALUES, map(_row, taken[:MOST_ROWS]), ["Remarks"]),
+        table_of(LABELS, VALUES, map(_row, watched.costs[:MOST_ROWS]), ["Remarks"]),
         Text(""),
-        *(Text(line) for line in summary(taken, watch, costs)),
+        *(Text(line) for line in summary(watched, machines)),
     )
 
 
-def summary(taken: Sequence[Taken], watch: Watch, costs: Costs) -> list[str]:
-    """What all take together, and what the statistics see of it."""
-    programs = sum(one.active.program_s_per_s or 0.0 for one in taken)
-    probes = total(one for one in (one.probe_s_per_s for one in taken) if one)
-    both = total(one for one in (one.cpu_s_per_s for one in taken) if one)
-    unknown_ones = sum(one.cpu_s_per_s is None for one in taken)
-    rest = taken[MOST_ROWS:]
-    rest_cpu = total(one for one in (one.cpu_s_per_s for one in rest) if one)
-    added = watch.added_s_per_s([one.active for one in taken])
-    machines = list(dict.fromkeys(one.machine for one in taken if one.machine))
+def summary(watched: Watched, machines: Sequence[str]) -> list[str]:
+    """What all take together, and what the statistics see of it.
+
+    Args:
+        watched: what traced.
+        machines: those whose costs may be taken.
+    """
+    costs, rest = watched.costs, watched.costs[MOST_ROWS:]
+    unknown_ones = sum(one.cpu_s_per_s is None for one in costs)
+    taken_from = list(dict.fromkeys(one.machine for one in costs if one.machine))
+    rest_cpu = _percent(total(one.cpu_s_per_s for one in rest))
+    added = watched.statistics_s_per_s
     return [
-        *([f"Not shown: {len(rest)} more, which take {_percent(rest_cpu)} of a CPU."] if rest else []),
-        f"Together {_percent(both)} of a CPU.",
-        f"In programs, as the kernel's statistics see it: {units.percent(programs)}.",
-        f"In the probes themselves, which they cannot see: {_percent(probes)}.",
-        *([f"Not in it: {unknown_ones} of {len(taken)}, for the reason beside each."] if unknown_ones else []),
+        *([f"Not shown: {len(rest)} more, which take {rest_cpu} of a CPU."] if rest else []),
+        f"Together {_percent(watched.cpu_s_per_s)} of a CPU.",
+        f"In programs, as the kernel's statistics see it: {units.percent(watched.program_s_per_s or 0.0)}.",
+        f"In the probes themselves, which they cannot see: {_percent(watched.probe_s_per_s)}.",
+        *([f"Not in it: {unknown_ones} of {len(costs)}, for the reason beside each."] if unknown_ones else []),
         f"The statistics themselves cost {units.percent(added)} of a CPU while this looks."
         if added is not None
         else "The statistics had been switched on before, and stay on.",
-        f"Costs of probes are those of {', '.join(machines)}."
-        if machines
-        else "No costs of probes: " + ("none is attached that was measured." if costs.machines else NO_MACHINE),
+        f"Costs of probes are those of {', '.join(taken_from)}."
+        if taken_from
+        else "No costs of probes: " + ("none is attached that was measured." if machines else NO_MACHINE),
     ]
 
 
 NO_MACHINE = "no measured machine may be compared with this one; name one with --machine."
 
 
-def _row(one: Taken) -> tuple[str, ...]:
+def _row(one: TracingCost) -> tuple[str, ...]:
     active = one.active
     loaded = active.loaded
     cells = (

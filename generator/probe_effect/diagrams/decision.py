@@ -94,5 +94,5 @@ def _program(costs: Costs) -> tuple[Row, ...]:
 
 RATES = (
     _row("not known", "count it for a second", "probe-effect advise -e SCRIPT"),
-    *(_row(band.range, band.deed) for band in BANDS),
+    *(_row(band.range, band.recommendation) for band in BANDS),
 )

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.compare.comparison import between_tracers, faults
+from probe_effect.compare.sides import traits
 from probe_effect.compare.subjects import offered
 from probe_effect.exports.script_values import (
     choice,
@@ -24,7 +25,7 @@ from probe_effect.exports.script_values import (
 )
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import addresses, explore_page, instructions
-from probe_effect.pages.comparison import traits, words_of_outcomes
+from probe_effect.pages.comparison import words_of_outcomes
 from probe_effect.store.tables import FORMULA_START
 
 if TYPE_CHECKING:

@@ -114,7 +114,7 @@ def _cases(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
             named = f": {alike[0]['title']}" if case != cases[0] and alike[0]["title"] else ""
             best = min(alike, key=lambda one: BASES.index(one["basis"]))
             known = WORDS[f"is-{best.get('known') or best['basis']}"]
-            options.append((case, known.format(what=asking.deed_words(action) + named)))
+            options.append((case, known.format(what=asking.action_words(action) + named)))
     return [("", options)]
 
 
@@ -152,7 +152,7 @@ def _answer(found: Evidence, one: Forecast) -> Values:
     figures = [("CPU", sentences.cpu(one)), ("Events lost", sentences.loss(one)), *sentences.thresholds(one)]
     return {
         "sentence": sentences.headline(one),
-        "deed": bands.deed(slowdown),
+        "recommendation": bands.recommendation(slowdown),
         "figures": [*figures, ("Grade", sentences.grade(one))],
         "ways": [
             {

@@ -8,6 +8,7 @@
 - `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
+- `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop>`: of that run, current or not, where a page asks for it.
 - `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
 - `<one>.another-cpu`: the same cost on a machine whose CPU is of another family, which it names, of its tier if any is.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
@@ -50,7 +51,7 @@ ONE_THREAD = "1"
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
-    """Key to fact; of `ratios`, those that two costs of one submission have."""
+    """Key to fact; of `ratios`, those that two costs of one submission have, and the quantities of a named run."""
     submissions = in_order(catalogue.numbers)
     found = dict(_machine(submissions[0])) if submissions else {}
     current = home_numbers(catalogue.numbers)
@@ -66,8 +67,8 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
-        if ratio := _ratio(submissions, first, second):
-            found[key] = ratio
+        if told := _ratio(submissions, first, second) or _of_run(catalogue, key):
+            found[key] = told
     return found
 
 
@@ -153,6 +154,15 @@ def _on_another_cpu(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fa
         machine = f"{its_kind[2]} ({names.short_id(other.submission.machine)})"
         tier = "" if its_kind[0] == kind[0] else f", {its_kind[0]}"
         yield "another-cpu", told | {"text": f"{told['text']} on {machine}{tier}"}
+
+
+def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
+    """The quantity that `<machine>/<run>/<one>.<quantity>` names, of that run; None where the run has no such."""
+    run, _, quantity = key.rpartition("/")
+    name, _, what = quantity.rpartition(".")
+    numbers = (one for submission in catalogue.everything if submission.id == run for one in submission.numbers)
+    number = next((one for one in numbers if one.name == name), None)
+    return None if number is None else dict((*_of_tool(number), *_of_event(number))).get(what)
 
 
 def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:

@@ -30,7 +30,7 @@ class Facts:
     """What likeness looks at. `tier` is as `names.tier` calls it, `architecture` by its one name: `x86_64`, `aarch64`.
 
     `branches`: how the kernel guards indirect branches, of which a probe makes several: `Retpolines`; None where nobody
-    knows. Machines of one name that differ in it differ several times in the cost of a probe (METHOD.md, findings).
+    knows. Machines of one name that differ in it differ several times in the cost of a probe (content/findings).
     """
 
     machine: str

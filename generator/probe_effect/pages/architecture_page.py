@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
 from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import column_of, matrices, names_of_all, release_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, instructions
+from probe_effect.pages.findings import PLAIN_ACTIONS
 from probe_effect.pages.kernel_changes import WAYS
 from probe_effect.pages.kernel_charts import charts_of, short_names
 from probe_effect.pages.markdown import page

@@ -289,9 +289,6 @@ PUBLISHED = (
         "How likely so much order is between two that have nothing to do with each other.",
         SHARE,
     ),
-    Column("tier", "What costs", "A cost that the tiers of 2011 are worked out with."),
-    _figure("tier-slowdown", "Slowdown at", "Rate times cost, for one busy thread.", SHARE),
-    _figure("of-tier", "Of the tiers’ cost", "This cost over the one that the tiers assume.", TIMES),
 )
 LISTS = (
     Column("kind", "Kind", "Physical, virtual or nested; times of different kinds are not ranked against each other."),

@@ -1,7 +1,6 @@
 """Every sentence and table row that says higher overhead, lower overhead or no difference: made here and nowhere else.
 
 Each is made from a `Comparison`, in words that swap with its sides, and with the interval that they stand on.
-Beside it stands where else the two sides differ: their machines, tools and runs.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
-from probe_effect.numbers.names import cpu, machine_label, quoted, tier, tool_with_version
+from probe_effect.numbers.names import machine_label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -164,40 +163,6 @@ def place_among(one: Number, others: Iterable[Number]) -> str:
 def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
     return f"{machine_label(one.submission)}{_at_level(one)}"
-
-
-def differing_traits(first: Iterable[Number], second: Iterable[Number]) -> list[tuple[str, str, str]]:
-    """Trait, what it is on the first side and what on the second, for those that are not the same."""
-    ours, others = traits(first), traits(second)
-    return [
-        (name, ours.get(name, ""), others.get(name, "")) for name in ours | others if ours.get(name) != others.get(name)
-    ]
-
-
-def traits(side: Iterable[Number]) -> dict[str, str]:
-    """What a side is, in words: each trait of its machines, tools and runs once, with every value that it has."""
-    found: dict[str, dict[str, None]] = {}
-    for one in side:
-        for name, value in _traits(one):
-            found.setdefault(name, {})[value] = None
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
-
-
-def _traits(one: Number) -> Iterator[tuple[str, str]]:
-    document = one.submission.document
-    run = document.run
-    yield "machine", document.machine.id
-    yield "tier", tier(document.machine, run.metric)
-    yield "CPU", f"{cpu(document.machine)}, {document.machine.threads} CPUs"
-    yield "kernel", document.system.kernel_release
-    yield "tracer", tool_with_version(one)
-    yield "suite", f"{run.suite}, version {run.suite_version}"
-    yield "date", run.started[:10]
-    yield "blocks", str(run.blocks)
-    if one.is_time:
-        yield "grade", f"{run.suite} {one.submission.grade}"
-    yield from ((f"first bytes of {name}", code) for name, code in run.functions.items())
-    yield from ((f"package of {part}", package) for part, package in run.packages.items())
 
 
 def _subject(one: Number, *, with_tracer: bool) -> str:

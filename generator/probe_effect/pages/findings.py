@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.rate_tiers import PLAIN_ACTIONS
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.pages import comparison, wording
@@ -34,6 +33,9 @@ ASKED = (
     Asked("a user probe whose first instruction is emulated", "user probe, emulated", "uprobe", "emulated"),
     Asked("a user probe whose first instruction is stepped", "user probe, stepped", "uprobe", "stepped"),
 )
+
+PLAIN_ACTIONS = ("nothing", "count")
+"""Of cases that are about their probe."""
 
 TRACERS = tuple(reversed(plain_tools("bpf")))
 """Whose costs these are; the first that has one, and the lower bound only where no other has."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
-from probe_effect.answer.rate_tiers import tiers
 from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
@@ -52,7 +51,6 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         },
         "bands": {"bands": BANDS},
         "published-costs": {},
-        "tiers": {"tiers": tiers(catalogue)},
         "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},
         "suites": {"suites": suites},
         "grades": {"rules": {"a submission": OF_SUBMISSION, "a case": OF_CASE}},

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.numbers import names
-from probe_effect.pages import addresses, agreement, comparison, instructions, tiers, whole_work, wording
+from probe_effect.pages import addresses, agreement, comparison, instructions, whole_work, wording
 from probe_effect.pages.columns import COLUMNS
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version, library_version
@@ -76,7 +76,6 @@ def environment() -> Environment:
         "comparison": comparison,
         "instructions": instructions,
         "names": names,
-        "tier_wording": tiers,
         "units": units,
         "whole_work": whole_work,
         "wording": wording,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.answer.rate_tiers import SOURCE, tiers
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
@@ -101,7 +100,6 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         pairings=pairings,
         orders=orders(source, pairings),
         titles=catalogue.titles,
-        tiers=tiers(catalogue) if source.id == SOURCE else None,
         suites={folder.suite.id: folder.suite.title for folder in catalogue.suites},
     )
 

@@ -3,7 +3,7 @@
 (() => {
   const { scales, interval, quantity, stated, readRate, gap, missing } = probeEffect.units;
   const { fetched, element, link, page, filled } = probeEffect.page;
-  const { predict, deed, multiplied } = probeEffect.prediction;
+  const { predict, recommendation: advice, multiplied } = probeEffect.prediction;
   const { total, tracerOf, costOf } = probeEffect.scriptCost;
   const { connect: connectReader, ScriptError } = probeEffect.scriptReader;
   const state = probeEffect.state;
@@ -178,7 +178,7 @@
       else {
         const found = whole(known);
         const isWhole = known.length === all.length && (found.isClear || found.slowdown.high !== null);
-        answerWith(sentence(found, tracer.tool), " ", element("strong", "", isWhole ? deed(found.slowdown, data) : ""));
+        answerWith(sentence(found, tracer.tool), " ", element("strong", "", isWhole ? advice(found.slowdown, data) : ""));
       }
       const isOpen = place("details").querySelector("details")?.open ?? false;
       const details = assumed(all);

@@ -1,7 +1,7 @@
 // An answer in words: the generator's answer/sentences.py and beside.py for one probe. The words come with the data.
 (() => {
   const { scales, quantity, interval, stated, significant, count, missing, gap } = probeEffect.units;
-  const { predict, deed: deedOf, multiplied, moved, expectedLoss } = probeEffect.prediction;
+  const { predict, recommendation: ofSlowdown, multiplied, moved, expectedLoss } = probeEffect.prediction;
   const { filled } = probeEffect.page;
 
   const ends = ([value, low, high]) => ({ value, low, high });
@@ -72,9 +72,9 @@
   };
 
   // What to do; nothing is said where too few blocks tell nothing of the slowdown.
-  const deed = (all, data) => {
+  const recommendation = (all, data) => {
     const isTold = all.every(({ isClear, slowdown: { high } }) => isClear || high !== null);
-    return isTold ? deedOf(across(all), data) : "";
+    return isTold ? ofSlowdown(across(all), data) : "";
   };
 
   // The same probe on several machines of one kind.
@@ -171,5 +171,5 @@
     ...found.entry.said,
   ];
 
-  probeEffect.answer = { forecast, sentence, alike, deed, slowdown, ways, figures, assumptions };
+  probeEffect.answer = { forecast, sentence, alike, recommendation, slowdown, ways, figures, assumptions };
 })();

@@ -1,7 +1,7 @@
 // What the calculator's page shows as an answer: sentence, chart, figures, and what would cost less.
 (() => {
   const { scales, stated } = probeEffect.units;
-  const { forecast, sentence, alike, deed, slowdown, ways, figures, assumptions } = probeEffect.answer;
+  const { forecast, sentence, alike, recommendation, slowdown, ways, figures, assumptions } = probeEffect.answer;
   const { draw } = probeEffect.calculatorChart;
   const { page, element, link, filled } = probeEffect.page;
   const shownWays = 3;
@@ -76,7 +76,7 @@
     const [greatest] = all;
     const open = [...details.querySelectorAll("details")].filter((one) => one.open).map((one) => one.dataset.name);
     form.querySelector("output").replaceChildren(all.length > 1 ? alike(all, data) : sentence(greatest, data), " ",
-      element("strong", "", deed(all, data)));
+      element("strong", "", recommendation(all, data)));
     draw(form.querySelector(".calculator-chart"), all, data.thresholds, describe(greatest, data.words));
     form.querySelector(".calculator-figures").replaceChildren(...(all.length > 1 ? machines(all, data) : []),
       definitions([...firsts(greatest, data), ...figures(greatest, data)]), origin(greatest));

@@ -39,10 +39,10 @@
   // What to do about a slowdown, in one sentence: the generator's answer/bands.py. Words and bands come with the data.
   const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
   const bandsOf = ({ value, low, high }) => [bandOf(low ?? value), bandOf(high ?? value)];
-  const deed = (slowdown, { words, bands }) => {
+  const recommendation = (slowdown, { words, bands }) => {
     const [best, worst] = bandsOf(slowdown).map((place) => bands[place]);
     const said = probeEffect.page.filled(words[best === worst ? "band" : "bands"],
-      { best: best.range, worst: worst.range, deed: worst.deed });
+      { best: best.range, worst: worst.range, recommendation: worst.recommendation });
     return said[0].toUpperCase() + said.slice(1);
   };
 
@@ -87,5 +87,5 @@
     return loss > 0 ? 1 - kept / events : null;
   };
 
-  probeEffect.prediction = { predict, bandsOf, deed, multiplied, moved, expectedLoss };
+  probeEffect.prediction = { predict, bandsOf, recommendation, multiplied, moved, expectedLoss };
 })();

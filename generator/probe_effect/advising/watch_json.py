@@ -16,34 +16,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.cli.output import interval_json
-from probe_effect.cli.watch_costs import total
+from probe_effect.model import interval_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.cli.watch_costs import Costs, Taken
-    from probe_effect.live.loaded import Watch
+    from probe_effect.advising.watched import TracingCost, Watched
     from probe_effect.live.places import Place
+    from probe_effect.live.statistics import OwnCost
 
 
-def watch_json(taken: Sequence[Taken], looked_s: float, watch: Watch, costs: Costs) -> dict[str, Any]:
+def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:
     """One look as JSON values."""
-    programs = [one.active.program_s_per_s for one in taken if one.active.program_s_per_s is not None]
     return {
-        "seconds": looked_s,
-        "machines": costs.machines,
-        **interval_json(total(one for one in (one.cpu_s_per_s for one in taken) if one), "cpu", "s_per_s"),
-        "program_s_per_s": sum(programs) if programs else None,
-        **interval_json(total(one for one in (one.probe_s_per_s for one in taken) if one), "probe", "s_per_s"),
-        "statistics_s_per_s": watch.added_s_per_s([one.active for one in taken]),
-        "statistics_ns": watch.own.added_ns,
-        "statistics_counted_ns": watch.own.counted_ns,
-        "found": [_taken_json(one) for one in taken],
+        "seconds": watched.seconds,
+        "machines": machines,
+        **interval_json(watched.cpu_s_per_s, "cpu", "s_per_s"),
+        "program_s_per_s": watched.program_s_per_s,
+        **interval_json(watched.probe_s_per_s, "probe", "s_per_s"),
+        "statistics_s_per_s": watched.statistics_s_per_s,
+        "statistics_ns": own.added_ns,
+        "statistics_counted_ns": own.counted_ns,
+        "found": [_cost_json(one) for one in watched.costs],
     }
 
 
-def _taken_json(one: Taken) -> dict[str, Any]:
+def _cost_json(one: TracingCost) -> dict[str, Any]:
     loaded = one.active.loaded
     return {
         "sort": loaded.sort,

@@ -1,19 +1,23 @@
-"""What traces now, with what each of its events costs before a program runs: the half that no statistics see."""
+"""What traces now, with the cost of each event besides its BPF program, which is all that the kernel times."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect.advising.machine import measured_machines
 from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
-from probe_effect.cli.this_machine import measured_machines
+from probe_effect.errors import unknown
 from probe_effect.host import ROOT
 from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness
 from probe_effect.stats import mover
 from probe_effect.tools.record import plain_tools
@@ -21,13 +25,14 @@ from probe_effect.tracers.kernel import mechanism as mechanism_of_kprobes
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.part import Part
-    from probe_effect.live.loaded import Active, Sort
+    from probe_effect.live.loaded import Active, Sort, Watch
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
+    from probe_effect.store.places import DataFolder
 
 NO_PROBE = "not run by a probe"
 NOT_TOLD = "no place is told"
@@ -39,13 +44,12 @@ OF_PROBES = {"kprobe", "tracepoint", "raw_tracepoint", "raw_tracepoint_writable"
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """One thing that traces with what it takes.
+class TracingCost:
+    """One thing that traces, with the CPU time that it takes.
 
-    `probe`: what one event costs beside the program, ns; the low end is that of the cheapest place, the high end that
-    of the dearest, and both hold how far real programs lie from the loops that were measured. `machine`: where that
-    was. `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, where something
-    is.
+    `probe`: the cost of one event besides the program, ns, from the low end of the least expensive place to the high
+    end of the most expensive one; the interval includes the spread of real programs. `machine`: where it was measured.
+    `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, if anything is.
     """
 
     active: Active
@@ -63,44 +67,83 @@ class Taken:
     @property
     def cpu_s_per_s(self) -> Estimate | None:
         """Both together; None where neither is known."""
-        return total(one for one in (_exact(self.active.program_s_per_s), self.probe_s_per_s) if one is not None)
+        return total([_exact(self.active.program_s_per_s), self.probe_s_per_s])
 
 
-class Costs:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """All that traced in some `seconds`, the most expensive first, and what the statistics took beside it."""
+
+    costs: Sequence[TracingCost]
+    seconds: float
+    statistics_s_per_s: float | None
+
+    @property
+    def program_s_per_s(self) -> float | None:
+        """What the kernel's statistics see, in CPU seconds per second; None where they see nothing."""
+        known = [one.active.program_s_per_s for one in self.costs if one.active.program_s_per_s is not None]
+        return sum(known) if known else None
+
+    @property
+    def probe_s_per_s(self) -> Estimate | None:
+        """What the probes take beside their programs, in CPU seconds per second."""
+        return total(one.probe_s_per_s for one in self.costs)
+
+    @property
+    def cpu_s_per_s(self) -> Estimate | None:
+        """Both together, in CPU seconds per second."""
+        return total(one.cpu_s_per_s for one in self.costs)
+
+
+class ProbeCosts:
     """The costs of plain probes, of the measured machines that may be compared with this one, the nearest first.
 
     Args:
-        found: every usable cost.
+        known: every usable cost.
         here: this machine.
         named: the only machine whose costs are taken, whatever it is like.
     """
 
-    def __init__(self, found: Evidence, here: Facts, named: str | None) -> None:
-        self._found, self._here = found, here
-        self._apart = program_spread(found)
-        alike = by_likeness(here, measured_machines(found).values())
+    def __init__(self, known: Evidence, here: Facts, named: str | None) -> None:
+        self._evidence, self._here = known, here
+        self._apart = program_spread(known)
+        alike = by_likeness(here, measured_machines(known).values())
         self.machines = [named] if named else [one.machine for one in alike if one.comparable]
-        self._known: dict[tuple[Sort, str, str | None], Part | None] = {}
+        self._parts: dict[tuple[Sort, str, str | None], Part | None] = {}
 
-    def taken(self, active: Active) -> Taken:
-        """What one thing takes."""
+    def of(self, active: Active) -> TracingCost:
+        """The CPU time that one thing takes; without a cost of its probes, the reason."""
         loaded = active.loaded
         if loaded.sort == "bpf" and loaded.kind not in OF_PROBES:
-            return Taken(active, why=NO_PROBE)
+            return TracingCost(active, why=NO_PROBE)
         if active.events_hz is None:
-            return Taken(active, why=NOT_COUNTED)
+            return TracingCost(active, why=NOT_COUNTED)
         if not loaded.places:
-            return Taken(active, why=NOT_TOLD)
+            return TracingCost(active, why=NOT_TOLD)
         kinds = Counter((place.kind, self._mechanism(place)) for place in loaded.places)
         known = {kind: self._part(loaded.sort, *kind) for kind in kinds}
         missing = sorted({f"{kind} ({how})" if how else kind for (kind, how), part in known.items() if part is None})
         if missing:
-            return Taken(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
+            return TracingCost(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
         costs = [(part.cost, kinds[kind]) for kind, part in known.items() if part is not None]
         machines = dict.fromkeys(part.sources[0].submission.machine for part in known.values() if part is not None)
         cost = _between(costs)
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
-        return Taken(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
+        return TracingCost(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
+
+    def looks(self, watch: Watch, seconds: float, wait: Callable[[float], None] = time.sleep) -> Iterator[Watched]:
+        """What traced in each stretch of so many seconds, without end. Raises: HostNotReady."""
+        before = watch.look()
+        while True:
+            wait(seconds)
+            now = watch.look()
+            costs = sorted(map(self.of, watch.between(before, now)), key=_order)
+            yield Watched(
+                costs=costs,
+                seconds=(now.at_ns - before.at_ns) / NS_PER_SECOND,
+                statistics_s_per_s=watch.added_s_per_s(one.active for one in costs),
+            )
+            before = now
 
     def _mechanism(self, place: Place) -> str | None:
         if place.kind in {"kprobe", "kretprobe"}:
@@ -112,9 +155,9 @@ class Costs:
 
     def _part(self, sort: Sort, kind: str, how: str | None) -> Part | None:
         key = sort, kind, how
-        if key not in self._known:
-            self._known[key] = self._look_up(sort, kind, how)
-        return self._known[key]
+        if key not in self._parts:
+            self._parts[key] = self._look_up(sort, kind, how)
+        return self._parts[key]
 
     def _look_up(self, sort: Sort, kind: str, how: str | None) -> Part | None:
         """Of the nearest machine that has it, by the plainest tracer that has it there.
@@ -124,23 +167,35 @@ class Costs:
         """
         for machine in self.machines:
             for tracer in self._plain(sort, machine):
-                bases = setup(self._found, machine, tracer).bases(kind, how)
+                bases = setup(self._evidence, machine, tracer).bases(kind, how)
                 if how is None or any(base.mechanism == how for base in bases):
-                    part = cost_of(self._found, machine, tracer, kind=kind, mechanism=how)
+                    part = cost_of(self._evidence, machine, tracer, kind=kind, mechanism=how)
                     if part is not None:
                         return part
         return None
 
     def _plain(self, sort: Sort, machine: str) -> list[str]:
         """The tracers of a machine whose plain probe stands for this sort."""
-        known = sorted(self._found.by_tracer(machine))
+        known = sorted(self._evidence.by_tracer(machine))
         return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
 
 
-def total(ones: Iterable[Estimate]) -> Estimate | None:
-    """The sum; their costs are of one machine and err together, so the ends add. None without any."""
-    known = list(ones)
+def probe_costs(data: DataFolder, here: Facts, named: str | None) -> ProbeCosts:
+    """The costs of plain probes in `data`, for this machine. Raises: UsageError for an unknown machine's name."""
+    known = evidence(read_numbers(data))
+    unknown(filter(None, [named]), known.machines, "machine")
+    return ProbeCosts(known, here, named)
+
+
+def total(ones: Iterable[Estimate | None]) -> Estimate | None:
+    """The sum of those that are known; their costs are of one machine and err together, so the ends add."""
+    known = [one for one in ones if one is not None]
     return mover.total(known) if known else None
+
+
+def _order(one: TracingCost) -> tuple[float, float, str]:
+    cpu = one.cpu_s_per_s
+    return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
 
 
 def _between(costs: Sequence[tuple[Estimate, int]]) -> Estimate:

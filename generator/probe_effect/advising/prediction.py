@@ -1,4 +1,4 @@
-"""The JSON of `probe-effect predict`, which other programs rely on.
+"""The answer to a question of `probe-effect predict`, and its JSON, which other programs rely on.
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `rate_hz` (of all
@@ -8,24 +8,28 @@ where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `de
 `loss_ratio`; `grade` (null of others' figures); `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
 `basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`,
 `calls_per_event` (system calls that come with an event, where the probe is on system calls) and `call_cost_ns` (what
-each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `deed` (what to do about the slowdown, null
-where nothing tells); `programs_ratio` (measured over predicted slowdown of real programs, which the interval of
-`slowdown_ratio` holds); `sentence`; `assumptions`; `line`: `rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`;
-`combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`, `greatest_ratio`; `alternatives`, which cost
-less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`, `difference_ns` (its cost less the one asked
-about), `paired` (whether in the same blocks), `loss_ratio`, `but`; `comparable` and `others`: `machine`, `tier`,
-`slowdown_ratio`, `distinguishable`, `reasons`.
+each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `recommendation` (what to do about the
+slowdown, null where nothing tells), `deed` (deprecated: the same, under its old name); `programs_ratio` (measured over
+predicted slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`; `assumptions`; `line`:
+`rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`, `holding`, `median_ratio`,
+`least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`,
+`distinguishable`, `difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks),
+`loss_ratio`, `but`; `comparable` and `others`: `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import ways
-from probe_effect.answer.answers import tried
-from probe_effect.cli.output import interval_json
+from probe_effect.answer.answers import answer, tried
+from probe_effect.answer.evidence import evidence
+from probe_effect.errors import unknown
+from probe_effect.model import interval_json
+from probe_effect.numbers.catalogue import read_numbers, read_sources
 
 if TYPE_CHECKING:
     from probe_effect.answer.alternatives import Way
@@ -33,7 +37,30 @@ if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.levels import Point
     from probe_effect.answer.part import Part
+    from probe_effect.answer.question import Question
     from probe_effect.model import Estimate
+    from probe_effect.numbers.likeness import Facts
+    from probe_effect.store.places import DataFolder
+
+
+def predicted(question: Question, data: DataFolder, here: Facts) -> tuple[Evidence, Answer]:
+    """What was measured, and the answer that it gives. Raises: UsageError for a name that the data does not have."""
+    costs = evidence(read_numbers(data), partial(read_sources, data))
+    _check_names(costs, question)
+    return costs, answer(costs, question, here)
+
+
+def _check_names(costs: Evidence, question: Question) -> None:
+    """Raise UsageError, with the nearest names, for the first that the data does not have."""
+    cases = [case for _, case in costs.cases]
+    unknown([one.case for one in question.probes], [case.id for case in cases], "case")
+    for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
+        if name is not None and not any(key[place] == name for key in costs.keys):
+            keys = [*costs.costs, *costs.by_level, *costs.refused]
+            unknown([name], dict.fromkeys(key[place] for key in [*keys, *costs.printed]), kind)
+    if question.combination is not None:
+        unknown([question.combination.probe], dict.fromkeys(case.probe for case in cases), "probe")
+        unknown([question.combination.action], dict.fromkeys(case.action for case in cases), "action")
 
 
 def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
@@ -61,7 +88,7 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
     """What is known only where there is a machine."""
     letter, reasons = one.grade
-    known = tried(found, one)
+    known, recommendation = tried(found, one), sentences.recommendation(one)
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
@@ -75,7 +102,8 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "grade_reasons": list(reasons),
         "probes": [_part_json(part) for part in one.parts],
         "sentence": sentences.headline(one),
-        "deed": sentences.deed(one),
+        "recommendation": recommendation,
+        "deed": recommendation,
         **interval_json(one.spread.ratio if one.spread else None, "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
         "line": [_point_json(point) for point in known.line],

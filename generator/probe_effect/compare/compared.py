@@ -5,26 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Side, between, between_tracers
-from probe_effect.errors import BadData, ProbeEffectError, UsageError, unknown
-from probe_effect.pages.comparison import differing_traits
-from probe_effect.reduce.reading import read_submissions
+from probe_effect import units
+from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, between, between_tracers, grown
+from probe_effect.compare.sides import differing_traits
+from probe_effect.errors import ProbeEffectError, UsageError, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probe_effect.cli.compare_sides import Given
     from probe_effect.compare.comparison import Comparison
-    from probe_effect.model import Key, Metric, Problem
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.places import DataFolder
+    from probe_effect.compare.sides import ReadSide
+    from probe_effect.model import Key, Metric
+    from probe_effect.reduce.submission import Number
 
 METRICS: tuple[Metric, ...] = ("time", "instructions")
 """What is compared of sides that hold both: the first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Selection:
     """What is compared: these cases and tracers, or all where none is named; and the growth that is not let through."""
 
     cases: Sequence[str] = ()
@@ -38,24 +37,12 @@ class Asked:
         return min(REPEATABILITY_LIMIT_RATIO, gate)
 
     def among(self, numbers: Mapping[Key, Number]) -> dict[Key, Number]:
-        """Those of `numbers` that are asked for."""
+        """The numbers of the cases and tracers that are compared."""
         return {
             key: one
             for key, one in numbers.items()
             if (not self.cases or key.case in self.cases) and (not self.tracers or key.tracer in self.tracers)
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ReadSide:
-    """A side with its submissions."""
-
-    given: Given
-    submissions: Sequence[Submission]
-
-    def of(self, metric: Metric) -> Side:
-        """Its times, or its counts."""
-        return Side(self.given.name, tuple(one for one in self.submissions if one.metric == metric))
 
 
 class Half(NamedTuple):
@@ -97,47 +84,36 @@ class Compared:
         return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
 
 
-def read_sides(given: Sequence[Given], data: DataFolder) -> list[ReadSide]:
-    """The sides, each submission read once. Raises: BadData where files are unsound, UsageError where none is left."""
-    problems: list[Problem] = []
-    folders = [one.in_force(problems) for one in given]
-    read = read_submissions(list(dict.fromkeys(one for some in folders for one in some)), data, problems)
-    if problems:
-        raise BadData(problems)
-    by_folder = {one.files: one for one in read}
-    return [ReadSide(one, [by_folder[files] for files in some]) for one, some in zip(given, folders, strict=True)]
-
-
-def of_sides(first: ReadSide, second: ReadSide, asked: Asked) -> Compared:
+def of_sides(first: ReadSide, second: ReadSide, selection: Selection) -> Compared:
     """The second side against the first.
 
     Raises: UsageError for an unknown name, nothing to compare, or a gate for times; ProbeEffectError without a common
         case.
     """
-    metric = _common_metric([first, second], asked)
+    metric = _common_metric([first, second], selection)
     sides = first.of(metric), second.of(metric)
-    _check_names(asked, [key for side in sides for key in side.numbers])
+    _check_names(selection, [key for side in sides for key in side.numbers])
     ours, others = (
-        Half(side.name, given.words, asked.among(side.current))
+        Half(side.name, given.words, selection.among(side.current))
         for side, given in zip(sides, (first.given, second.given), strict=True)
     )
-    found = [one for one in between(*sides, asked.limit_ratio) if one.first.key in ours.numbers]
-    return _compared(found, ours, others, "no case with the same tracer on both sides", asked)
+    found = [one for one in between(*sides, selection.limit_ratio) if one.first.key in ours.numbers]
+    return _compared(found, ours, others, "no case with the same tracer on both sides", selection)
 
 
-def of_tracers(side: ReadSide, tracers: tuple[str, str], asked: Asked) -> Compared:
+def of_tracers(side: ReadSide, tracers: tuple[str, str], selection: Selection) -> Compared:
     """The second tracer against the first.
 
     Raises: UsageError for one tracer twice, an unknown name, or a gate for times; ProbeEffectError where no case has
         both.
     """
-    of = side.of(_common_metric([side], asked))
+    of = side.of(_common_metric([side], selection))
     first, second = tracers
     if first == second:
         msg = f"{first}: the same tracer twice. Expected two tracers, such as --tracers bpftrace libbpf."
         raise UsageError(msg)
-    _check_names(replace(asked, tracers=tracers), of.numbers)
-    current = asked.among(of.current)
+    _check_names(replace(selection, tracers=tracers), of.numbers)
+    current = selection.among(of.current)
     ours, others = (
         Half(
             tracer,
@@ -146,8 +122,31 @@ def of_tracers(side: ReadSide, tracers: tuple[str, str], asked: Asked) -> Compar
         )
         for tracer in tracers
     )
-    found = [one for one in between_tracers(of, first, second, asked.limit_ratio) if one.first.key in current]
-    return replace(_compared(found, ours, others, f"{of.name}: no case with both tracers", asked), of=of.name)
+    found = [one for one in between_tracers(of, first, second, selection.limit_ratio) if one.first.key in current]
+    return replace(_compared(found, ours, others, f"{of.name}: no case with both tracers", selection), of=of.name)
+
+
+class Failure(NamedTuple):
+    """A case that is not let through, and why."""
+
+    key: Key
+    reason: str
+
+
+def failures(found: Compared) -> list[Failure]:
+    """Cases that take more by more than the limit, and those without a sound count in B; none without a limit.
+
+    A case that is faulty in A alone is not among them: nobody broke it since.
+    """
+    if found.fail_above_ratio is None:
+        return []
+    limit = units.stated(found.fail_above_ratio, units.SHARE)
+    faulty = (one.second for one in found.comparisons if one.second.faults)
+    return [
+        *(Failure(one.second.key, _growth(one, limit)) for one in grown(found.comparisons, found.fail_above_ratio)),
+        *(Failure(one.key, f"has no sound count: {'; '.join(one.faults)}") for one in faulty),
+        *(Failure(key, f"has no count {found.second_words}: {why}") for key, why in found.absences.items()),
+    ]
 
 
 def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
@@ -159,7 +158,7 @@ def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
     return [(case, ", ".join(tracers)) for case, tracers in found.items()]
 
 
-def _common_metric(sides: Sequence[ReadSide], asked: Asked) -> Metric:
+def _common_metric(sides: Sequence[ReadSide], selection: Selection) -> Metric:
     """What all hold. Raises: UsageError where they have nothing in common, or for a gate where it is times."""
     held = [{one.metric for one in side.submissions} for side in sides]
     metric = next((metric for metric in METRICS if all(metric in some for some in held)), None)
@@ -168,7 +167,7 @@ def _common_metric(sides: Sequence[ReadSide], asked: Asked) -> Metric:
         words = " against ".join(", ".join(sorted(some)) for some in held)
         msg = f"{names}: {words}. Times and instruction counts are never compared."
         raise UsageError(msg)
-    if metric == "time" and asked.fail_above_ratio is not None:
+    if metric == "time" and selection.fail_above_ratio is not None:
         msg = (
             "--fail-above: these are times, which do not repeat closely enough on a shared machine to decide so. "
             "Expected instructions, as `probe-effect measure SUITE --vm KERNEL` counts them."
@@ -177,14 +176,14 @@ def _common_metric(sides: Sequence[ReadSide], asked: Asked) -> Metric:
     return metric
 
 
-def _check_names(asked: Asked, known: Iterable[Key]) -> None:
-    """Raise UsageError unless something known has each case and each tracer that is asked for."""
+def _check_names(selection: Selection, known: Iterable[Key]) -> None:
+    """Raise UsageError unless something known has each case and each tracer that is named."""
     keys = list(known)
-    unknown(asked.cases, sorted({key.case for key in keys}), "case here")
-    unknown(asked.tracers, sorted({key.tracer for key in keys}), "tracer here")
+    unknown(selection.cases, sorted({key.case for key in keys}), "case here")
+    unknown(selection.tracers, sorted({key.tracer for key in keys}), "tracer here")
 
 
-def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: str, asked: Asked) -> Compared:
+def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: str, selection: Selection) -> Compared:
     """What was found, and what only one of the two has. Raises: ProbeEffectError where nothing was found."""
     ours, others = first.costs(), second.costs()
     if not found:
@@ -198,7 +197,7 @@ def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: s
         comparisons=found,
         absences={one.key: _absence(second.numbers.get(key)) for key, one in ours.items() if key not in others},
         only_second=[one.key for key, one in others.items() if key not in ours],
-        fail_above_ratio=asked.fail_above_ratio,
+        fail_above_ratio=selection.fail_above_ratio,
     )
 
 
@@ -211,3 +210,10 @@ def _names(numbers: Iterable[Number]) -> str:
     """What a side has, for a message: `02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`."""
     found = tracers_by_case(one.key for one in numbers)
     return "; ".join(f"{case} ({tracers})" for case, tracers in found) or "none"
+
+
+def _growth(one: Comparison, limit: str) -> str:
+    before, after = (units.spread(side.cost, units.INSTRUCTIONS) for side in (one.first, one.second))
+    ratio = one.change_ratio
+    by = "more, and the cost before was not above 0" if ratio is None else f"{units.percent(ratio, 3)} more"
+    return f"takes {by}: {before} before, {after} now (instructions per event; the limit is {limit})"

@@ -1,4 +1,4 @@
-"""Figures that METHOD.md has from committed counts are those counts."""
+"""Figures that a finding has from committed counts are those counts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from probe_effect.numbers.names import release_series
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
+
+FINDING = PROJECT / "content/findings/what-a-uprobe-costs-depends-on-the-instruction-under-it.md"
 
 CASES = {
     "b": "24-uprobe-branch",
@@ -46,7 +48,7 @@ def counted(catalogue: Catalogue) -> Counted:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return (PROJECT / "METHOD.md").read_text(encoding="utf-8")
+    return FINDING.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What `probe-effect advise` says, in sentences."""
+"""What is answer of a script, in sentences."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from probe_effect.reduce.thresholds import THRESHOLDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from probe_effect.advising.script_answer import ScriptAnswer
     from probe_effect.answer.advice import Advice, Advised, Group, Slowed
-    from probe_effect.cli.advise_run import Answered
 
 MOST_THREADS = 5
 """Of those that pay, so many are named."""
@@ -25,17 +25,17 @@ VERDICTS = {
 }
 
 
-def headline(said: Answered) -> str:
+def headline(answer: ScriptAnswer) -> str:
     """The sentence that matters: whether it may run, and what it does to the busiest thread."""
-    advice = said.advice
+    advice = answer.advice
     budget = units.stated(advice.budget_ratio, units.SHARE)
     verdict = VERDICTS[advice.within_budget].format(budget=budget)
     return f"{verdict}: {'; '.join([*_told(advice), *_missing(advice)])}."
 
 
-def deed(advice: Advice) -> str | None:
+def recommendation(advice: Advice) -> str | None:
     """What to do about the slowdown; None where that of some probe is not known."""
-    return bands.deed(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
+    return bands.recommendation(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
 
 
 def _told(advice: Advice) -> list[str]:
@@ -94,22 +94,22 @@ def threshold_row(one: Advised) -> tuple[str, ...]:
     )
 
 
-def starting(said: Answered) -> Iterator[tuple[str, str]]:
+def starting(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
     """How long it takes to attach, and to stop."""
-    if said.starting is None:
+    if answer.starting is None:
         return
-    asked = f"{units.count(said.probes)} {'probe' if said.probes == 1 else 'probes'}"
-    yield "to attach", f"{units.interval(said.starting.start, units.DURATION)} for {asked}"
-    yield "to stop", units.interval(said.starting.stop, units.DURATION)
+    asked = f"{units.count(answer.probes)} {'probe' if answer.probes == 1 else 'probes'}"
+    yield "to attach", f"{units.interval(answer.starting.start, units.DURATION)} for {asked}"
+    yield "to stop", units.interval(answer.starting.stop, units.DURATION)
 
 
-def counting(said: Answered) -> str:
+def counting(answer: ScriptAnswer) -> str:
     """What counting took, and how long it went on."""
-    counted = said.counted
+    counted = answer.counted
     if counted is None:
-        return said.not_counted or "nothing was counted: the rates were given"
+        return answer.not_counted or "nothing was counted: the rates were given"
     took = units.duration(counted.counting_cpu_s * units.NS_PER_SECOND)
-    share = units.percent(counted.counting_cpu_s / said.wish.seconds)
+    share = units.percent(counted.counting_cpu_s / answer.question.seconds)
     return f"{took} of CPU time in {counted.elapsed_s:.3g} s, {share} of the time asked for"
 
 
@@ -124,9 +124,9 @@ def _with_name(group: Group) -> str:
     return why if why.startswith(group.attach) else f"{group.attach}: {why}"
 
 
-def assumptions(said: Answered) -> list[str]:
+def assumptions(answer: ScriptAnswer) -> list[str]:
     """What the answer takes for granted, one sentence or more each."""
-    advice = said.advice
+    advice = answer.advice
     parts = [one.part for one in advice.probes if one.part is not None]
     unknown = [
         f"{one.group.attach} has a part that was not understood: {what}"
@@ -136,7 +136,7 @@ def assumptions(said: Answered) -> list[str]:
     found = [
         *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
-        *(WRITTEN_AGAIN.format(attach=attach) for attach in said.fires_itself),
+        *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
@@ -144,6 +144,6 @@ def assumptions(said: Answered) -> list[str]:
         WORDS["hot"],
         *([WORDS["stacks"]] if any("stack" in action for one in advice.probes for action in one.group.actions) else []),
     ]
-    if said.starting is not None and said.starting.machine != advice.facts.machine:
-        found.append(f"The times to attach and to stop are those of {said.starting.machine}.")
+    if answer.starting is not None and answer.starting.machine != advice.facts.machine:
+        found.append(f"The times to attach and to stop are those of {answer.starting.machine}.")
     return list(dict.fromkeys(found))

@@ -16,13 +16,15 @@ from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.tables import PRINT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from probe_effect.live.count import Counted, Kind, Rate
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
     from probe_effect.scripts.script import Script, ScriptProbe
+
+    FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
 
 COUNTED_AS: dict[str, Kind] = {
     "kprobe": "kprobe",
@@ -55,10 +57,10 @@ ANY = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A probe of the script, and its places here; none of them with the reason why."""
+class PlacedProbe:
+    """A probe of the script, and its places here; without any, the reason why."""
 
-    place: int
+    index: int
     """Which of the script's probes it is, from 0: two may be written alike."""
     probe: ScriptProbe
     places: tuple[Place, ...] = ()
@@ -67,29 +69,35 @@ class Wanted:
 
     def counted_name(self, at: Place | None) -> str:
         """What one of its places is called while it is counted."""
-        return f"{self.place} {self.probe.attach}" + (f" {at.name} {at.path or ''} {at.offset}" if at else "")
+        return f"{self.index} {self.probe.attach}" + (f" {at.name} {at.path or ''} {at.offset}" if at else "")
 
 
-def wanted(script: Script, pid: int | None) -> list[Wanted]:
-    """The probes of a script that events fire, each with its places on this system."""
-    events = [(place, one) for place, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
-    return [_wanted(script, place, one, pid) for place, one in events]
+def placed(script: Script, pid: int | None, find: FindPlaces = places) -> list[PlacedProbe]:
+    """The probes of a script that events fire, each with its places on this system.
+
+    Args:
+        script: what was read of it.
+        pid: the process in which libraries named without a path are looked for; else the system's own.
+        find: finds the places that an attach point matches.
+    """
+    events = [(index, probe) for index, probe in enumerate(script.probes) if probe.kind not in NO_EVENTS]
+    return [_placed(script, index, probe, pid, find) for index, probe in events]
 
 
-def _wanted(script: Script, place: int, probe: ScriptProbe, pid: int | None) -> Wanted:
+def _placed(script: Script, index: int, probe: ScriptProbe, pid: int | None, find: FindPlaces) -> PlacedProbe:
     if probe.hz is not None:
-        return Wanted(place=place, probe=probe, hz=probe.hz)
+        return PlacedProbe(index=index, probe=probe, hz=probe.hz)
     attach = None if probe.kind == "profile" else as_bpftrace(probe.attach, probe.kind, script.language)
     if attach is None:
         why = f"{probe.attach}: nothing here that could be counted answers to it; say how often it fires with --rate"
-        return Wanted(place=place, probe=probe, why=why)
+        return PlacedProbe(index=index, probe=probe, why=why)
     try:
-        return Wanted(place=place, probe=probe, places=tuple(places(attach, probe.kind, ROOT, pid)))
+        return PlacedProbe(index=index, probe=probe, places=tuple(find(attach, probe.kind, ROOT, pid)))
     except NotHere as error:
-        return Wanted(place=place, probe=probe, why=str(error))
+        return PlacedProbe(index=index, probe=probe, why=str(error))
 
 
-def countables(probes: Iterable[Wanted]) -> list[Countable]:
+def countables(probes: Iterable[PlacedProbe]) -> list[Countable]:
     """What is to be counted: each place once, and all system calls where the script has probes on some."""
     found = [one for probe in probes for one in _countables(probe)]
     if any(probe.probe.kind in ON_CALLS and probe.places for probe in probes):
@@ -98,7 +106,7 @@ def countables(probes: Iterable[Wanted]) -> list[Countable]:
     return found
 
 
-def _countables(one: Wanted) -> Iterator[Countable]:
+def _countables(one: PlacedProbe) -> Iterator[Countable]:
     kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
     if one.hz is not None:
         yield Countable(probe=one.counted_name(None), kind=kind, hz=one.hz)
@@ -113,7 +121,9 @@ def _countables(one: Wanted) -> Iterator[Countable]:
         )
 
 
-def called_elsewhere(probes: Iterable[Wanted], counted: Counted | None, pid: int | None) -> Iterator[tuple[str, str]]:
+def called_elsewhere(
+    probes: Iterable[PlacedProbe], counted: Counted | None, pid: int | None
+) -> Iterator[tuple[str, str]]:
     """Attach points of functions that never fired in a process, each with one like it in another of its files."""
     if counted is None or pid is None:
         return
@@ -129,7 +139,7 @@ def _others(place: Place, pid: int) -> list[Path]:
 
 
 def groups(
-    probes: Iterable[Wanted], counted: Counted | None, given_hz: Mapping[str, float], here: Facts
+    probes: Iterable[PlacedProbe], counted: Counted | None, given_hz: Mapping[str, float], here: Facts
 ) -> list[Group]:
     """The probes of each attach point by how they fire, with their rates.
 
@@ -149,7 +159,7 @@ def groups(
     return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
 
 
-def _groups(one: Wanted, rates: Mapping[str, Rate], given_hz: float | None, here: Facts) -> Iterator[Group]:
+def _groups(one: PlacedProbe, rates: Mapping[str, Rate], given_hz: float | None, here: Facts) -> Iterator[Group]:
     by_mechanism: dict[str | None, list[Place]] = {}
     for place in one.places:
         by_mechanism.setdefault(_mechanism(place, here), []).append(place)
@@ -173,13 +183,13 @@ def _groups(one: Wanted, rates: Mapping[str, Rate], given_hz: float | None, here
         )
 
 
-def mechanisms(probes: Iterable[Wanted], here: Facts) -> set[str]:
+def mechanisms(probes: Iterable[PlacedProbe], here: Facts) -> set[str]:
     """The ways in which the script's user probes fire."""
     ways = (_mechanism(place, here) for one in probes for place in one.places)
     return {way for way in ways if way is not None}
 
 
-def fires_itself(one: Wanted, script: Script) -> bool:
+def fires_itself(one: PlacedProbe, script: Script) -> bool:
     """Whether what a probe prints is written by a system call that fires it again."""
     prints = PRINT in one.probe.actions and script.pid_filter is None and not one.probe.has_filter
     return prints and any(place.name in WRITES for place in one.places)

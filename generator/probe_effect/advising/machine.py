@@ -1,4 +1,4 @@
-"""The machine that asks, and whose costs are taken for it."""
+"""The machine that this runs on, and the measured machine whose costs are taken for it."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
 
 
 def this_machine() -> Facts:
-    """What likeness looks at, of the machine that this runs on."""
+    """The facts of the machine that this runs on by which it is compared with others."""
     system = collect.collect_system(None)
     return facts_of(collect.collect_machine(), system.kernel_release, vulnerabilities=system.vulnerabilities)
 
 
-def measured_machines(found: Evidence) -> dict[str, Facts]:
-    """The same of every machine with a usable cost, by its id, as it was in its newest submission."""
-    machines = dict.fromkeys(machine for machine, _, _ in reversed(found.keys))
-    return {one: facts_of_submission(found.costs[found.keys_of(one)[0]].submission) for one in machines}
+def measured_machines(costs: Evidence) -> dict[str, Facts]:
+    """The same facts of every machine with a usable cost, by its id, from its newest submission."""
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(costs.keys))
+    return {one: facts_of_submission(costs.costs[costs.keys_of(one)[0]].submission) for one in machines}
 
 
-def machine_for(found: Evidence, tracer: str, here: Facts, asked: Sequence[Group], named: str | None) -> Likeness:
+def machine_for(costs: Evidence, tracer: str, here: Facts, asked: Sequence[Group], named: str | None) -> Likeness:
     """The machine whose costs are taken for some probes: of those that may be compared, the nearest that tells most.
 
     As for `predict`, a machine that measured every probe comes before a nearer one that did not.
 
     Raises: UsageError for a named machine without the tracer; HostNotReady where none may be compared with this one.
     """
-    measured = by_likeness(here, measured_machines(found).values())
-    ordered = [one for one in measured if tracer in found.by_tracer(one.machine)]
+    measured = by_likeness(here, measured_machines(costs).values())
+    ordered = [one for one in measured if tracer in costs.by_tracer(one.machine)]
     unknown(filter(None, [named]), [one.machine for one in ordered], f"machine with {tracer}")
     if named is not None:
         return next(one for one in ordered if one.machine == named)
     known: dict[Likeness, tuple[int, int]] = {}
     for one in ordered:
         if one.comparable and (len(asked), len(asked)) not in known.values():
-            known[one] = _known(found, one.machine, tracer, asked)
+            known[one] = _known(costs, one.machine, tracer, asked)
     if not known:
         others = "".join(f"\n  {one.machine}: {'; '.join(one.reasons)}" for one in ordered)
         msg = f"no machine like this one ({here.kind}) was measured with {tracer}; name one with --machine:{others}"
@@ -55,7 +55,7 @@ def machine_for(found: Evidence, tracer: str, here: Facts, asked: Sequence[Group
     return replace(chosen, reasons=chosen.reasons + passed)
 
 
-def _known(found: Evidence, machine: str, tracer: str, asked: Sequence[Group]) -> tuple[int, int]:
+def _known(costs: Evidence, machine: str, tracer: str, asked: Sequence[Group]) -> tuple[int, int]:
     """How many probes have a cost on a machine, and how many of those were measured there."""
-    parts = [part for group in asked if (part := part_of(found, machine, tracer, group)) is not None]
+    parts = [part for group in asked if (part := part_of(costs, machine, tracer, group)) is not None]
     return len(parts), sum(part.is_measured for part in parts)

@@ -8,33 +8,33 @@ single case was measured), `basis` (`measured`, `composed`, `estimated`, `publis
 threads that were watched), `cost_ns`, `cpu_s_per_s`, `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at
 which it alone slows a busy thread by so many per cent), `unknown` (parts of the script that were not understood),
 `note`; `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`; `threads`: the same of those that pay
-most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events; `deed` (what to do about the
-busiest thread's slowdown, null where a rate or a cost is not known); `counting_cost_ratio` (CPU time that counting
-took, over the time that was asked for); `counted_s`; `not_counted` (why nothing was); `attach_s`, `stop_s`; `machine`,
-`tracer`, `language`; `elsewhere`: `probe` on a function that never fired, `instead` (the same function in another file
-of the process); `cheaper`: `what`, `script`; `assumptions`; `budget_ratio`; `within_budget` (null where a rate or a
-cost is not known).
+most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events; `recommendation` (what to do
+about the busiest thread's slowdown, null where a rate or a cost is not known); `deed` (deprecated: the same, under its
+old name); `counting_cost_ratio` (CPU time that counting took, over the time that was asked for); `counted_s`;
+`not_counted` (why nothing was); `attach_s`, `stop_s`; `machine`, `tracer`, `language`; `elsewhere`: `probe` on a
+function that never fired, `instead` (the same function in another file of the process); `cheaper`: `what`, `script`;
+`assumptions`; `budget_ratio`; `within_budget` (null where a rate or a cost is not known).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.cli import advise_words
-from probe_effect.cli.output import interval_json
+from probe_effect.advising import script_words
+from probe_effect.model import interval_json
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
+    from probe_effect.advising.script_answer import ScriptAnswer
     from probe_effect.answer.advice import Advised, Slowed
-    from probe_effect.cli.advise_run import Answered
     from probe_effect.model import Estimate
 
 
-def advice_json(said: Answered) -> dict[str, Any]:
+def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     """An answer as JSON values."""
-    advice, counted, starting = said.advice, said.counted, said.starting
-    busiest = advice.busiest
+    advice, counted, starting = answer.advice, answer.counted, answer.starting
+    busiest, recommendation = advice.busiest, script_words.recommendation(advice)
     return {
         "probes": [_probe_json(one) for one in advice.probes],
         "busiest_thread": {
@@ -43,22 +43,23 @@ def advice_json(said: Answered) -> dict[str, Any]:
         },
         "threads": [
             {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
-            for one in advice.threads[: advise_words.MOST_THREADS]
+            for one in advice.threads[: script_words.MOST_THREADS]
         ],
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
-        "deed": advise_words.deed(advice),
+        "recommendation": recommendation,
+        "deed": recommendation,
         "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
-        "counting_cost_ratio": counted.counting_cpu_s / said.wish.seconds if counted else None,
+        "counting_cost_ratio": counted.counting_cpu_s / answer.question.seconds if counted else None,
         "counted_s": counted.elapsed_s if counted else None,
-        "not_counted": said.not_counted,
+        "not_counted": answer.not_counted,
         **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),
         **interval_json(_seconds(starting.stop) if starting else None, "stop", "s"),
         "machine": advice.facts.machine,
         "tracer": advice.tracer,
-        "language": said.script.language,
-        "elsewhere": [{"probe": probe, "instead": instead} for probe, instead in said.elsewhere],
-        "cheaper": [{"what": what, "script": script} for what, script in said.cheaper],
-        "assumptions": advise_words.assumptions(said),
+        "language": answer.script.language,
+        "elsewhere": [{"probe": probe, "instead": instead} for probe, instead in answer.elsewhere],
+        "cheaper": [{"what": what, "script": script} for what, script in answer.cheaper],
+        "assumptions": script_words.assumptions(answer),
         "budget_ratio": advice.budget_ratio,
         "within_budget": advice.within_budget,
     }

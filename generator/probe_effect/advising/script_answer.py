@@ -1,0 +1,247 @@
+"""May a script run here? Read it, find its probes on this system, count how often they fire, and answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.advising.machine import machine_for, measured_machines
+from probe_effect.advising.probes import (
+    ANY,
+    CALLS,
+    called_elsewhere,
+    countables,
+    fires_itself,
+    groups,
+    mechanisms,
+    placed,
+)
+from probe_effect.answer.advice import Advice, Thread, advise
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.starting import Starting, starting
+from probe_effect.errors import HostNotReady, UsageError, unknown
+from probe_effect.live.count import count
+from probe_effect.live.places import places
+from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.scripts.changed import cheaper
+from probe_effect.scripts.script import read_script
+from probe_effect.tools.record import plain_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from probe_effect.advising.probes import FindPlaces, PlacedProbe
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.live.count import Counted, Kind, Target
+    from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.scripts.changed import Change
+    from probe_effect.scripts.script import Script
+    from probe_effect.store.places import DataFolder
+
+PLAIN: dict[Kind, str] = {"tracepoint": "tracepoint-entry"}
+"""What is counted to the kind of probe whose cost it has; every other kind has its own."""
+
+COMPILE_S = 60.0
+
+UNKNOWN_NS = 10_000.0
+"""What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
+
+
+def complaint(script: str) -> str | None:
+    """Why bpftrace does not compile a script, in its words; None where it does, and where it cannot be asked.
+
+    bpftrace is asked for the compiled program alone, which attaches nothing.
+    """
+    program = shutil.which("bpftrace")
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    is_refused = ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr
+    return ended.stderr.strip() if is_refused else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script."""
+
+    facts: Facts
+    places: FindPlaces = places
+    count: Callable[..., Counted] = count
+    complaint: Callable[[str], str | None] = complaint
+    tell: Callable[[str], None] = lambda _: None
+    """Is told, in a sentence, what takes long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptQuestion:
+    """A script, whose events are counted and for how long, and how much slower a thread may get."""
+
+    text: str
+    target: Target
+    seconds: float
+    budget_ratio: float
+    rates_hz: Mapping[str, float] = field(default_factory=dict)
+    tracer: str | None = None
+    machine: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptAnswer:
+    """The advice, with the script, what was counted, whose costs were taken, and how long it would take to attach."""
+
+    question: ScriptQuestion
+    script: Script
+    advice: Advice
+    chosen: Likeness
+    counted: Counted | None
+    not_counted: str | None
+    starting: Starting | None
+    probes: int
+    cheaper: tuple[Change, ...]
+    fires_itself: tuple[str, ...]
+    elsewhere: tuple[tuple[str, str], ...]
+    """Probes on functions that never fired, and the same function in another file of the process."""
+
+
+def answer_script(question: ScriptQuestion, data: DataFolder, system: System) -> ScriptAnswer:
+    """Whether a script may run on a system, with all that the answer is from.
+
+    Args:
+        question: the script, and whose events are counted.
+        data: the measured costs.
+        system: the one that is asked.
+    Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have;
+        HostNotReady where no measured machine may be compared with this one.
+    """
+    script = read_script(question.text)
+    catalogue = read_numbers(data)
+    costs, here = evidence(catalogue), system.facts
+    tracer = _tracer(costs, script, question.tracer)
+    probes = placed(script, question.target.pid, system.places)
+    _check_compiles(script, probes, system)
+    chosen = machine_for(costs, tracer, here, groups(probes, None, {}, here), question.machine)
+    counted, refusal = None, None
+    if not question.rates_hz:
+        counted, refusal = _counted(costs, chosen.machine, question, probes, system)
+    advice = advise(
+        costs,
+        measured_machines(costs)[chosen.machine],
+        tracer,
+        groups(probes, counted, question.rates_hz, here),
+        _threads(counted, question.rates_hz),
+        calls_hz=_calls(counted),
+        budget_ratio=question.budget_ratio,
+    )
+    number = sum(max(1, len(probe.places)) for probe in probes)
+    machines = [chosen.machine, *(machine for machine in costs.machines if machine != chosen.machine)]
+    kind = probes[0].probe.kind if probes else "tracepoint"
+    return ScriptAnswer(
+        question=question,
+        script=script,
+        advice=advice,
+        chosen=chosen,
+        counted=counted,
+        not_counted=refusal,
+        starting=starting(catalogue, machines, tracer, kind, number),
+        probes=number,
+        cheaper=tuple(cheaper(script)),
+        fires_itself=tuple(one.probe.attach for one in probes if fires_itself(one, script)),
+        elsewhere=tuple(called_elsewhere(probes, counted, question.target.pid)),
+    )
+
+
+def _tracer(costs: Evidence, script: Script, named: str | None) -> str:
+    """The tracer that runs the script, of those that were measured. Raises: UsageError, HostNotReady."""
+    if named is not None:
+        unknown([named], costs.tracers, "tracer")
+        return named
+    usual = script.tracer
+    fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
+    if not fitting:
+        measured = ", ".join(costs.tracers) or "nothing yet; measure this machine with `probe-effect measure`"
+        msg = f"nobody measured {usual}, which the script is for; measured: {measured}"
+        raise HostNotReady(msg)
+    return usual if usual in fitting else fitting[0]
+
+
+def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: System) -> None:
+    """Raise UsageError, with bpftrace's words, for a script that it does not compile.
+
+    bpftrace also refuses a script with a probe that is not here, of which the answer says so.
+    """
+    if script.language != "bpftrace" or any(probe.why for probe in probes):
+        return
+    if words := system.complaint(script.text):
+        msg = f"the script does not compile; bpftrace says:\n{words}"
+        raise UsageError(msg)
+
+
+def _counted(
+    costs: Evidence,
+    machine: str,
+    question: ScriptQuestion,
+    probes: Sequence[PlacedProbe],
+    system: System,
+) -> tuple[Counted | None, str | None]:
+    """What was counted, or why nothing could be."""
+    asked = countables(probes)
+    if not asked:
+        return None, "none of its probes can be counted here"
+    ways = mechanisms(probes, system.facts)
+    probe_cost_ns = {kind: _plain_ns(costs, machine, kind, ways) for kind in {one.kind for one in asked}}
+    number = sum(len(one.places) for one in probes)
+    what = "1 probe" if number == 1 else f"{units.count(number)} probes"
+    if number:
+        system.tell(f"counting how often {what} would fire, for {question.seconds:g} s at most")
+    try:
+        return system.count(
+            asked,
+            question.target,
+            seconds=question.seconds,
+            budget_ratio=question.budget_ratio,
+            probe_cost_ns=probe_cost_ns,
+        ), None
+    except HostNotReady as error:
+        return None, str(error)
+
+
+def _plain_ns(costs: Evidence, machine: str, kind: Kind, ways: Collection[str | None]) -> float:
+    """The cost of a probe with a short BPF program, ns: of the ways in which it fires, the most expensive one."""
+    asked = PLAIN.get(kind, kind)
+    for tracer in plain_tools("bpf"):
+        parts = [cost_of(costs, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
+        known = [part.cost.value for part in parts if part is not None]
+        if known:
+            return max(known)
+    return UNKNOWN_NS
+
+
+def _threads(counted: Counted | None, given_hz: Mapping[str, float]) -> list[Thread]:
+    """The threads that were watched; where rates are given, one that is busy all the time stands for any."""
+    if given_hz:
+        return [Thread(tid=ANY, pid=ANY, name="a busy thread", busy_ratio=1.0)]
+    if counted is None:
+        return []
+    return [
+        Thread(tid=one.tid, pid=one.pid, name=one.comm, busy_ratio=one.cpu_s / counted.threads_s)
+        for one in counted.threads
+        if one.pid != os.getpid()
+    ]
+
+
+def _calls(counted: Counted | None) -> dict[int, float]:
+    """Thread to its system calls per second."""
+    rates = () if counted is None else counted.rates
+    return next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {})
