@@ -100,6 +100,17 @@ def test_without_a_comparable_machine_those_that_exist_are_shown_and_the_status_
     assert list(found) == KEYS
 
 
+def test_of_many_comparable_machines_the_ten_most_alike_are_printed(data: Path) -> None:
+    for number in range(11):
+        values = machine_values()
+        changed(values, "machine.id", f"neighbour-{number}")
+        write_submission(data, rows_of("02-kprobe"), values)
+    shown = run(data, "--rate", "50k", "--case", "02-kprobe").stdout.partition("Comparable machines")[2]
+    assert shown.count("neighbour-") == 10
+    assert "and 2 more" in shown
+    assert len(ask(data, "--case", "02-kprobe")["comparable"]) == 12
+
+
 def test_a_named_machine_needs_no_reason_for_having_been_chosen(data: Path) -> None:
     outcome = run(data, "--rate", "50k", "--case", "02-kprobe", "--machine", MACHINE)
     assert "chosen because" not in outcome.stdout

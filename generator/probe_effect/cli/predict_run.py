@@ -14,6 +14,8 @@ from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.answer.answers import Answer, Forecast, Neighbour
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.question import Question
@@ -27,6 +29,9 @@ ORIGIN = {
     "published": "printed on",
 }
 """What a cost rests on, to how the day of that is called."""
+
+MOST_NEIGHBOURS = 10
+"""The answer is for reading: a hundred machines would push the assumptions off the screen."""
 
 
 def run(question: Question, data: DataFolder, output_format: str) -> bool:
@@ -45,7 +50,7 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     nearest = said.headline
     if nearest is None:
         output.product(sentences.no_machine(said) + "\n")
-        show_section("Measured elsewhere, and not comparable", map(_neighbour, said.neighbours))
+        show_section("Measured elsewhere, and not comparable", _neighbours(said.neighbours))
         return
     one = nearest.forecast
     output.product(sentences.headline(one) + "\n")
@@ -61,7 +66,7 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     title = "Comparable machines"
     span = sentences.span(said)
     alike = [] if one.printed else said.comparable
-    show_section(f"{title}: {span}" if span else title, map(_neighbour, alike))
+    show_section(f"{title}: {span}" if span else title, _neighbours(alike))
     assumed = sentences.assumptions(one, tried(found, one))
     show_section("Assumed", [("-", text) for text in assumed])
 
@@ -94,5 +99,11 @@ def _cost(one: Forecast) -> list[str]:
     )
 
 
-def _neighbour(other: Neighbour) -> tuple[str, str, str]:
-    return other.forecast.facts.machine, sentences.slowdown(other.forecast), "; ".join(other.likeness.reasons)
+def _neighbours(others: Sequence[Neighbour]) -> list[tuple[str, ...]]:
+    """Those most like the asker's machine, and how many more there are."""
+    rows: list[tuple[str, ...]] = [
+        (one.forecast.facts.machine, sentences.slowdown(one.forecast), "; ".join(one.likeness.reasons))
+        for one in others[:MOST_NEIGHBOURS]
+    ]
+    more = len(others) - len(rows)
+    return [*rows, (f"and {more} more", "", "--format json has all")] if more else rows
