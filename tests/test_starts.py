@@ -24,7 +24,7 @@ from number_builder import number, reduced, submission
 from probe_effect.cli.group import commands
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import starts
+from probe_effect.pages.results import start as starts
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from written_pages import with_fragments

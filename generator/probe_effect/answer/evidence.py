@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-NO_COSTS = {
-    "start": "its suite measures starting and stopping, not costs",
-    "tracer": "its suite measures the tracer itself, not costs",
-    "slowdown": "its suite measures the slowdown of the whole work, whose processes share what an event costs",
-}
-"""What suites measure that have no cost for guidance, to the sentence that says so."""
-
 Key = tuple[str, str, str]
 """Machine, tracer, case."""
 
@@ -87,14 +80,14 @@ class Evidence:
             some.known.clear()
         for suite, case in self.cases:
             for number in self._numbers.of_case(case.id):
-                self.add(number, NO_COSTS.get(suite.measures))
+                self.add(number, suite.result_type.no_cost)
 
     def _take(self, machine: str, case: str) -> None:
         if (machine, case) in self._taken or case not in self._of:
             return
         self._taken.add((machine, case))
         for number in self._numbers.of_machine_and_case(machine, case).values():
-            self.add(number, NO_COSTS.get(self._of[case][0].measures))
+            self.add(number, self._of[case][0].result_type.no_cost)
 
     def _count(self, case: str | None) -> None:
         """Take up the counts of a case; for None those of all cases."""
@@ -166,7 +159,7 @@ class Evidence:
         return [
             (machine, tracer, case.id)
             for suite, case in self.cases
-            if suite.measures not in NO_COSTS
+            if suite.result_type.guides
             for machine, tracers in sound.get(case.id, {}).items()
             for tracer in sorted(tracers)
         ]

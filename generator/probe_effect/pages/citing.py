@@ -149,18 +149,18 @@ def _measured(case: Number) -> str:
 def _value(case: Number) -> str:
     """Cost, or start and stop, with intervals; the status where there is no number."""
     if not case.is_time and case.attach is not None:
-        start, stop = wording.start_and_stop(case)
+        start, stop = wording.start(case), wording.stop(case)
         return f"start {start}, stop {stop} instructions"
     if not case.is_time:
         found = case.cost
         return f"{units.spread(found, units.INSTRUCTIONS)} instructions" if found else case.status
     if case.tracer_cpu is not None:
-        return f"{wording.own_use(case)[0]} an operation{_interval(case.tracer_cpu.low)}"
+        return f"{wording.tracer_cpu(case)} an operation{_interval(case.tracer_cpu.low)}"
     if case.cost is not None:
         words = wording.cost(case)
         return words if case.distinguishable is False else f"{words}{_interval(case.cost.low)}"
     if case.attach is not None:
-        start, stop = wording.start_and_stop(case)
+        start, stop = wording.start(case), wording.stop(case)
         return f"start {start}, stop {stop}{_interval(case.attach.low)}"
     return case.status
 

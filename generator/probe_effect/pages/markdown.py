@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.numbers import names
-from probe_effect.pages import addresses, agreement, comparison, instructions, tiers, whole_work, wording
-from probe_effect.pages.columns import COLUMNS
+from probe_effect.pages import addresses, agreement, comparison, instructions, tiers, wording
+from probe_effect.pages.results import EXPLAINED
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.suite_file import SCRIPT_SUFFIXES
@@ -78,9 +78,8 @@ def environment() -> Environment:
         "names": names,
         "tier_wording": tiers,
         "units": units,
-        "whole_work": whole_work,
         "wording": wording,
-        "columns": COLUMNS,
+        "columns": EXPLAINED,
         "TOOLS": SCRIPT_SUFFIXES,
     }
     made.tests["plain_word"] = is_plain_word

@@ -16,6 +16,7 @@ from probe_effect.compare.comparison import largest
 from probe_effect.compare.over_time import histories, same_machine
 from probe_effect.numbers.names import date_words, quoted
 from probe_effect.pages import addresses, comparison
+from probe_effect.pages.results import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def _of_costs(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, History
     """The histories of suites whose numbers are costs of events or slowdowns, by suite as the site orders them."""
     found = histories(same_machine(machine, catalogue.numbers.machines()))
     for folder in catalogue.suites:
-        if folder.suite.id in found and folder.suite.measures not in {"start", "tracer"}:
+        if folder.suite.id in found and view_of(folder.suite).has_costs:
             yield folder.suite.id, found[folder.suite.id]
 
 

@@ -106,7 +106,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
             chart
             for folder in catalogue.suites
             for case in folder.suite.cases
-            for chart in case_page.charts(catalogue, found, folder.suite, case)
+            for chart in case_page.charts(catalogue, found, folder.suite, case).every
         ),
     ]
     return list({chart.name: chart for chart in drawn}.values())

@@ -1,4 +1,4 @@
-"""Start and stop at levels: what a tracer takes for more and more probes, as points of a chart and in words."""
+"""Start and stop of a tracer: its times, or instructions of them, and what more and more probes make of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from probe_effect.charts.times import Axes, Point, times_chart
 from probe_effect.compare.kernels import column_of
 from probe_effect.model import level_order
 from probe_effect.numbers import names
-from probe_effect.pages import addresses
+from probe_effect.pages import addresses, wording
+from probe_effect.pages.results import counts
+from probe_effect.pages.results.cost import CPU, MEMORY, QUANTITIES, START, STOP, Timed
+from probe_effect.pages.results.view import BLOCKS, GRADE, PROBES, TOOL, TRACER, NumberColumn, Section, level_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +21,9 @@ if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.compare.kernels import Matrix
     from probe_effect.model import Estimate
+    from probe_effect.pages.results.view import CaseResults
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+    from probe_effect.store.suite_file import Case, Factor
 
 Verb = Literal["start", "stop"]
 
@@ -31,6 +35,104 @@ SENTENCES: dict[Verb, str] = {
 
 FEW = 2
 """Levels that a growth needs."""
+
+NOTE = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
+PROBES_NOTE = " “Probes” are those that the tracer says it attached, those of its own among them."
+ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes), label="probes")
+
+
+class Starts(Timed):
+    """Time until the probes are live, and until the tracer has exited."""
+
+    heading = heading_of_machine = "Start and stop"
+    range_label = "Start"
+    main = START
+    noted = "cost"
+    guide = (START, STOP)
+    summary = (
+        START._replace(label="time to start (95 %)"),
+        STOP._replace(label="time to stop (95 %)"),
+        ATTACHED,
+        CPU._replace(label="CPU time of the tracer"),
+        MEMORY._replace(label="memory"),
+        GRADE._replace(label="grade"),
+    )
+    quantities = (START, STOP, *(column for column in QUANTITIES if column not in {START, STOP}))
+    has_figures_beside = True
+    counts_template = "results/counted-starts.md.j2"
+    counted_columns = (("To start", counts.START), ("To stop", counts.STOP))
+
+    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:
+        """At levels with how many probes there were, and what they took."""
+        return (TRACER, *_cells(factor), BLOCKS)
+
+    def said(self, number: Number) -> str:
+        """`it takes 80 ms until the probes are live, and 10 ms to stop`."""
+        return super().said(number) if number.attach is None else _said(number)
+
+    def estimates(self, numbers: Iterable[Number]) -> Iterable[tuple[Number, Estimate | None]]:
+        """The starts."""
+        return ((one, one.attach) for one in numbers)
+
+    def sections(self, of: CaseResults) -> list[Section]:
+        """What each tracer takes for its first and for each further probe, and the times."""
+        timed, factor = [one for one in of.measured if one.cost], of.suite.factor
+        said = Section(sentences=growth(of.measured))
+        if factor and not timed:
+            return [said]
+        note = (NOTE, *([PROBES_NOTE] if factor else []))
+        return [said, Section(columns=(TOOL, *_cells(factor)), rows=timed, note=note)]
+
+    def charts(self, of: CaseResults) -> list[Chart]:
+        """Start and stop by the number of probes."""
+        return charts(of.case, of.measured, of.labels)
+
+    def growth_counted(self, found: Matrix) -> list[str]:
+        """What each further probe takes of instructions, on the newest kernel of an architecture."""
+        return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
+
+
+class CountedStarts(counts.Counts):
+    """Instructions until the probes are live, and until the tracer has exited."""
+
+    heading = "Instructions to start and stop"
+    main = counts.START
+    noted = "start-instructions"
+    summary = (
+        counts.START._replace(label="instructions to start (range)"),
+        counts.STOP._replace(label="to stop (range)"),
+        ATTACHED,
+        NumberColumn("blocks", lambda one: str(one.blocks), label="blocks"),
+    )
+    quantities = (
+        counts.START,
+        counts.STOP,
+        *(one for one in counts.Counts.quantities if one not in {counts.START, counts.STOP}),
+    )
+
+    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:
+        """At levels with how many probes there were."""
+        return (counts.TRACER, *_levels(factor), counts.START, counts.STOP, BLOCKS)
+
+    def said(self, number: Number) -> str:
+        """`it takes 4.8 M instructions until the probes are live, and 1.2 M instructions to stop`."""
+        return super().said(number) if number.attach is None else _said(number, " instructions")
+
+
+VIEW, COUNTED = Starts(), CountedStarts()
+
+
+def _levels(factor: Factor | None) -> tuple[NumberColumn, ...]:
+    return (*level_column(factor), PROBES) if factor else ()
+
+
+def _cells(factor: Factor | None) -> tuple[NumberColumn, ...]:
+    return (*_levels(factor), START, STOP, *([CPU] if factor else []))
+
+
+def _said(number: Number, unit: str = "") -> str:
+    start, stop = wording.start(number), wording.stop(number)
+    return f"it takes {start}{unit} until the probes are live, and {stop}{unit} to stop"
 
 
 def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Point]:
@@ -83,11 +185,6 @@ def growth(measured: Iterable[Number]) -> list[str]:
         if len(known) >= FEW:
             found.append(_sentence(known))
     return found
-
-
-def growth_counted(found: Matrix) -> list[str]:
-    """The same of counts, on the newest kernel of an architecture."""
-    return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
 
 
 def _sentence(known: Sequence[Number]) -> str:

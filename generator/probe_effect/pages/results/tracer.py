@@ -1,0 +1,206 @@
+"""What a tracer takes itself, where that was measured: by level, and for one thing more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.charts.times import Axes, Point, times_chart
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.pages import addresses, wording
+from probe_effect.pages.results.cost import CPU, MEMORY
+from probe_effect.pages.results.view import (
+    BLOCK,
+    BLOCKS,
+    GRADE,
+    LINES,
+    SEEN,
+    TOOL,
+    TRACER,
+    BlockColumn,
+    NumberColumn,
+    ResultView,
+    Section,
+    digits,
+    level_column,
+)
+from probe_effect.stats import mover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probe_effect.charts.theme import Chart
+    from probe_effect.pages.results.view import CaseResults
+    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.store.suite_file import Case, Factor, Suite
+
+CALLS = NumberColumn("tracer-calls", wording.tracer_calls, is_linked=True)
+
+NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
+
+ROWS = Markup(
+    "What the tool takes for an operation is `tracer_cpu_ns` divided by `operations`, or by `events` where that is "
+    "empty; system calls are those of all operations, counted in the run of arm `check`.\n"
+    "The value is the Hodges-Lehmann estimate over the blocks, with its exact interval."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What one further thing adds to an operation of a tracer on a machine, from the lowest level to the highest."""
+
+    first: Number
+    last: Number
+    cpu: Estimate
+    """ns."""
+    calls: float | None
+
+    @property
+    def submission(self) -> Submission:
+        """Where both levels were measured."""
+        return self.last.submission
+
+
+SLOPES = (
+    NumberColumn("tracer", lambda one: names.tool_with_version(one.last)),
+    NumberColumn("tracer-slope", lambda one: units.interval(one.cpu, units.DURATION)),
+    NumberColumn("calls-slope", lambda one: None if one.calls is None else units.significant(one.calls)),
+)
+
+
+class OwnUse(ResultView):
+    """CPU time, memory and system calls of the tracer itself, for an operation."""
+
+    heading = heading_of_machine = "What the tool takes"
+    main = CPU
+    noted = "tracer-cpu"
+    guide = (CPU, MEMORY, CALLS)
+    summary = (
+        CPU._replace(label="CPU time of the tool (95 %)"),
+        MEMORY._replace(label="memory"),
+        CALLS._replace(label="system calls"),
+        GRADE._replace(label="grade"),
+    )
+    quantities = (CPU, MEMORY, CALLS, BLOCKS)
+    block_columns = (
+        BLOCK,
+        BlockColumn(
+            "own-operation",
+            lambda block, _: block.problem or "" if block.own is None else digits(block, [block.own]),
+            "The tool, ns an operation",
+        ),
+        SEEN._replace(label="System calls"),
+        LINES,
+    )
+    has_untraced = False
+    has_figures_beside = True
+
+    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:
+        """By level where there is any."""
+        return (TRACER, *level_column(factor), CPU, MEMORY, CALLS, BLOCKS, GRADE)
+
+    def said(self, number: Number) -> str:
+        """`the tool itself takes 12 ms of CPU time for an operation`."""
+        return f"the tool itself takes {wording.tracer_cpu(number)} of CPU time for an operation"
+
+    def rows_said(self, events: str) -> str:  # noqa: ARG002
+        """The columns that are divided, and by what."""
+        return ROWS
+
+    def estimates(self, numbers: Iterable[Number]) -> Iterable[tuple[Number, Estimate | None]]:
+        """CPU times of an operation."""
+        return ((one, one.tracer_cpu) for one in numbers)
+
+    def sections(self, of: CaseResults) -> list[Section]:
+        """By level, and what each further one of what a level counts adds."""
+        known, factor, growing = [one for one in of.measured if one.is_known], of.suite.factor, growths(of.measured)
+        columns = (TOOL, *level_column(factor), CPU, MEMORY, CALLS, GRADE)
+        table = Section(columns=columns, rows=known, note=[NOTE]) if known else Section()
+        more = Section(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(factor))
+        said = replace(table, sentences=list(sentences(of.measured)), charts=[f"use-{of.case.id}"])
+        return [said, *([more] if growing else [])]
+
+    def charts(self, of: CaseResults) -> list[Chart]:
+        """CPU time over levels."""
+        return charts(of.suite, of.case, of.measured, of.labels)
+
+
+VIEW = OwnUse()
+
+
+def _slope_note(factor: Factor | None) -> Sequence[str]:
+    unit = (" (", factor.unit, ")") if factor else ()
+    more = Markup(": the difference between the highest level and the lowest, over how many more there are.")
+    return ("What each further one adds to an operation", *unit, more)
+
+
+def growths(measured: Iterable[Number]) -> list[Growth]:
+    """That of each tracer on each machine that was measured at two levels or more, in the order of `measured`."""
+    groups: dict[tuple[str, str], list[Number]] = {}
+    for one in measured:
+        if _level(one) is not None and one.tracer_cpu is not None:
+            groups.setdefault((one.submission.machine, one.tracer), []).append(one)
+    found = (_growth(min(own, key=_at), max(own, key=_at)) for own in groups.values())
+    return [one for one in found if one is not None]
+
+
+def _growth(first: Number, last: Number) -> Growth | None:
+    more = _at(last) - _at(first)
+    if not more or first.tracer_cpu is None or last.tracer_cpu is None:
+        return None
+    cpu = mover.difference(last.tracer_cpu, first.tracer_cpu).mapped(lambda value_ns: value_ns / more)
+    is_counted = first.tracer_calls is not None and last.tracer_calls is not None
+    calls = ((last.tracer_calls or 0) - (first.tracer_calls or 0)) / more if is_counted else None
+    return Growth(first, last, cpu, calls)
+
+
+def sentences(measured: Sequence[Number]) -> Iterator[str]:
+    """For each machine what its tools take at the highest level, from the least to the greatest."""
+    known = [one for one in measured if one.tracer_cpu is not None and _level(one) is not None]
+    for _, group in groupby(known, key=lambda one: one.submission.machine):
+        own = list(group)
+        top = [one for one in own if _at(one) == max(map(_at, own))]
+        ordered = sorted(top, key=lambda one: (one.tracer_cpu or Estimate(0.0)).value)
+        ends = [f"{wording.tracer_cpu(one)} with {one.tracer}" for one in (ordered[0], ordered[-1])]
+        where = f"On {names.machine_label(top[0].submission)}, at level {top[0].level}"
+        yield f"{where}, the tool takes {' to '.join(dict.fromkeys(ends))}, of CPU time, for an operation."
+
+
+def charts(suite: Suite, case: Case, measured: Iterable[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
+    """CPU time over levels, where it was measured; `labels`: machine and tracer to the name of their line."""
+    points = [
+        _point(one, one.tracer_cpu, labels[one.submission.machine, one.tracer])
+        for one in measured
+        if one.tracer_cpu is not None and one.tracer_cpu.value > 0 and _at(one) > 0
+    ]
+    if not points or suite.factor is None:
+        return []
+    sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
+    factor = suite.factor.title
+    axes = Axes(
+        quantity="cpu",
+        number=f"{factor[:1].lower()}{factor[1:]}",
+        time="CPU time of the tool, an operation",
+        columns=("Tool", f"{factor[:1].upper()}{factor[1:]}", "CPU time"),
+    )
+    title, page = f"{case.title}: CPU time by level", addresses.case(case.id)
+    return [times_chart(f"use-{case.id}", title, sentence, points, axes, page=page)]
+
+
+def _point(one: Number, cpu: Estimate, label: str) -> Point:
+    words = (label, units.count(_at(one)), units.interval(cpu, units.DURATION))
+    return Point(label, one.tracer, _at(one), cpu, words)
+
+
+def _level(one: Number) -> int | None:
+    """Its level as a number; None where it is none."""
+    return int(one.level) if one.level is not None and one.level.isdecimal() else None
+
+
+def _at(one: Number) -> int:
+    return _level(one) or 0
