@@ -91,12 +91,18 @@ def show(submission: Submission, suite: Suite | None) -> None:
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
     shown = view_of(suite, submission.metric).summary
+    cells = shown.values()
     rows = (
-        [one.case, one.tracer, *([one.level or ""] if has_levels else []), *(column.words(one) for column in shown)]
+        [
+            one.case,
+            one.tracer,
+            *([one.level or ""] if has_levels else []),
+            *(column.words(one) for column in cells),
+        ]
         for one in submission.numbers
         if one.is_known
     )
-    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *(str(column.label) for column in shown)], rows)
+    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *shown], rows)
     for one in submission.numbers:
         level = "" if one.level is None else f" at level {one.level}"
         for remark in _remarks(one):

@@ -170,7 +170,7 @@ class CaseCharts:
 def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> CaseCharts:
     """What there is of a case to draw."""
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
-    results = view_of(suite).charts(CaseResults(found, suite, case, measured, None))
+    results = view_of(suite).charts(CaseResults(found, suite, case, measured))
     return CaseCharts(results, tails.charts(catalogue, case), _published_chart(catalogue, case))
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.pages.results.view import NumberColumn, ResultView
+    from probe_effect.pages.results.cells import NumberColumn
+    from probe_effect.pages.results.view import ResultView
     from probe_effect.reduce.blocks import BlockTable
     from probe_effect.reduce.submission import Number, Submission
 

@@ -14,7 +14,7 @@ from probe_effect.store.suite_file import SCRIPT_SUFFIXES
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.pages.results.view import NumberColumn
+    from probe_effect.pages.results.cells import NumberColumn
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.pages import wording
-from probe_effect.pages.results.cost import COST, QUANTITIES, SLOWDOWN, THRESHOLD_LINES, Timed, interval_said
-from probe_effect.pages.results.cost import VIEW as COSTS
-from probe_effect.pages.results.view import GRADE, LOSS, PROBES, TOOL, NumberColumn, Range, Section
+from probe_effect.pages.results import cells, cost
+from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn
+from probe_effect.pages.results.view import ResultView
 from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.pages.results.view import CaseResults
+    from probe_effect.pages.results.view import CaseResults, Section
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Factor, Suite
+    from probe_effect.store.suite_file import Suite
 
 MEASURABLE_RATIO = min(THRESHOLDS) / 100
 """The slowdown from which on a whole work is called visibly slower."""
@@ -64,74 +64,66 @@ def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
     )
 
 
-EVENTS = NumberColumn("events-fired", lambda one: units.count(events(one)))
-CELLS = (SLOWDOWN, PROBES, EVENTS, COST, NumberColumn("tree", tree), GRADE)
+def said(number: Number) -> str:
+    """`the work takes 12 % longer; that is 1.2 µs for each event`."""
+    if number.distinguishable is False:
+        return cost.said(number)
+    longer = f"the work takes {wording.slowdown(number)} longer{cost.interval_said(number)}"
+    return f"{longer}; that is {wording.cost(number)} for each event"
+
+
+def _difference(number: Number) -> Estimate | None:
+    return number.slowdown if number.distinguishable else None
+
 
 NOTE = (
     "Intervals are 95 % intervals. The cost of an event is the time by which the whole work is longer, over the "
     "events; processes that run side by side share it."
 )
 
+COLUMNS = (
+    cells.TOOL,
+    SLOWDOWN,
+    PROBES,
+    NumberColumn("events-fired", lambda one: units.count(events(one)), note=NOTE),
+    COST,
+    NumberColumn("tree", tree),
+    GRADE,
+)
 
-class Slowdowns(Timed):
-    """By how much a whole work is slower, which no rate of events says."""
 
-    heading = "Slowdowns"
-    heading_of_machine = "What tracing does here"
-    range_label = "Slowdown"
-    main = SLOWDOWN
-    noted = "cost"
-    guide = (SLOWDOWN, COST)
-    summary = (
-        SLOWDOWN._replace(label="slowdown (95 %)"),
-        COST._replace(label="added to one event (95 %)"),
-        LOSS._replace(label="lost"),
-        GRADE._replace(label="grade"),
-    )
-    quantities = (
+def of_suite(suite: Suite, catalogue: Catalogue) -> Section | None:
+    """All its cases on the machine that ran it last."""
+    found = measured(suite, catalogue)
+    words = sentence(found, catalogue.titles)
+    return replace(VIEW.table(found, None), sentences=[words]) if words else None
+
+
+def sections(of: CaseResults) -> list[Section]:
+    """Its slowdowns; as of costs, why there is none."""
+    return [of.table(COLUMNS)] if any(one.cost for one in of.measured) else cost.sections(of)
+
+
+VIEW = ResultView(
+    heading="Slowdowns",
+    heading_of_machine="What tracing does here",
+    main=SLOWDOWN,
+    noted="cost",
+    columns=COLUMNS,
+    guide=(SLOWDOWN, COST),
+    summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": COST, "lost": LOSS, "grade": GRADE},
+    quantities=(
         SLOWDOWN,
         PROBES,
-        *(column for column in QUANTITIES if column not in {SLOWDOWN, PROBES, *THRESHOLD_LINES}),
-    )
-    has_costs = True
-
-    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:  # noqa: ARG002
-        """With the probes that each set matched, and the events that it fired."""
-        return (TOOL, *CELLS)
-
-    def table(
-        self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
-    ) -> Section:
-        """With what a cost is of processes that run side by side."""
-        return replace(super().table(numbers, factor, chart, brief=brief), note=[NOTE])
-
-    def said(self, number: Number) -> str:
-        """`the work takes 12 % longer; that is 1.2 µs for each event`."""
-        if number.distinguishable is False:
-            return super().said(number)
-        longer = f"the work takes {wording.slowdown(number)} longer{interval_said(number)}"
-        return f"{longer}; that is {wording.cost(number)} for each event"
-
-    def estimates(self, numbers: Iterable[Number]) -> Iterable[tuple[Number, Estimate | None]]:
-        """Slowdowns that are a difference."""
-        return ((one, one.slowdown) for one in numbers if one.distinguishable)
-
-    def span(self, numbers: Sequence[Number], text: Callable[[float], str] = units.percent) -> Range:
-        """In per cent."""
-        return super().span(numbers, text)
-
-    def of_suite(self, suite: Suite, catalogue: Catalogue) -> Section | None:
-        """All its cases on the machine that ran it last."""
-        found = measured(suite, catalogue)
-        said = sentence(found, catalogue.titles)
-        return replace(self.table(found, None), sentences=[said]) if said else None
-
-    def sections(self, of: CaseResults) -> list[Section]:
-        """As others, with the slowdown in place of rates; nothing but why where there is no number."""
-        timed = [one for one in of.measured if one.cost]
-        if not timed:
-            return COSTS.sections(of)
-        return [Section(columns=(TOOL, *CELLS), rows=timed, note=[NOTE])]
-
-
-VIEW = Slowdowns()
+        *(one for one in cost.QUANTITIES if one.id not in {"slowdown", "probes", *(at.id for at in cells.AT.values())}),
+    ),
+    block_columns=cost.VIEW.block_columns,
+    rows_said=cost.ROWS,
+    said=said,
+    estimate=_difference,
+    range_text=units.percent,
+    range_label="Slowdown",
+    sections=sections,
+    of_suite=of_suite,
+    has_costs=True,
+)

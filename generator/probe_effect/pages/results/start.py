@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect import units
@@ -11,9 +13,20 @@ from probe_effect.compare.kernels import column_of
 from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
-from probe_effect.pages.results import counts
-from probe_effect.pages.results.cost import CPU, MEMORY, QUANTITIES, START, STOP, Timed
-from probe_effect.pages.results.view import BLOCKS, GRADE, PROBES, TOOL, TRACER, NumberColumn, Section, level_column
+from probe_effect.pages.results import cells, cost, counts
+from probe_effect.pages.results.cells import (
+    BLOCKS,
+    COUNTED_START,
+    COUNTED_STOP,
+    CPU,
+    LEVELS,
+    PROBES,
+    START,
+    STOP,
+    NumberColumn,
+    of_levels,
+)
+from probe_effect.pages.results.view import ResultView, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +36,6 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
     from probe_effect.pages.results.view import CaseResults
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Factor
 
 Verb = Literal["start", "stop"]
 
@@ -38,101 +50,23 @@ FEW = 2
 
 NOTE = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
 PROBES_NOTE = " “Probes” are those that the tracer says it attached, those of its own among them."
-ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes), label="probes")
+ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes))
+CELLS = (*of_levels(LEVELS, PROBES), START, STOP, *of_levels(CPU))
 
 
-class Starts(Timed):
-    """Time until the probes are live, and until the tracer has exited."""
-
-    heading = heading_of_machine = "Start and stop"
-    range_label = "Start"
-    main = START
-    noted = "cost"
-    guide = (START, STOP)
-    summary = (
-        START._replace(label="time to start (95 %)"),
-        STOP._replace(label="time to stop (95 %)"),
-        ATTACHED,
-        CPU._replace(label="CPU time of the tracer"),
-        MEMORY._replace(label="memory"),
-        GRADE._replace(label="grade"),
-    )
-    quantities = (START, STOP, *(column for column in QUANTITIES if column not in {START, STOP}))
-    has_figures_beside = True
-    counts_template = "results/counted-starts.md.j2"
-    counted_columns = (("To start", counts.START), ("To stop", counts.STOP))
-
-    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:
-        """At levels with how many probes there were, and what they took."""
-        return (TRACER, *_cells(factor), BLOCKS)
-
-    def said(self, number: Number) -> str:
-        """`it takes 80 ms until the probes are live, and 10 ms to stop`."""
-        return super().said(number) if number.attach is None else _said(number)
-
-    def estimates(self, numbers: Iterable[Number]) -> Iterable[tuple[Number, Estimate | None]]:
-        """The starts."""
-        return ((one, one.attach) for one in numbers)
-
-    def sections(self, of: CaseResults) -> list[Section]:
-        """What each tracer takes for its first and for each further probe, and the times."""
-        timed, factor = [one for one in of.measured if one.cost], of.suite.factor
-        said = Section(sentences=growth(of.measured))
-        if factor and not timed:
-            return [said]
-        note = (NOTE, *([PROBES_NOTE] if factor else []))
-        return [said, Section(columns=(TOOL, *_cells(factor)), rows=timed, note=note)]
-
-    def charts(self, of: CaseResults) -> list[Chart]:
-        """Start and stop by the number of probes."""
-        return charts(of.case, of.measured, of.labels)
-
-    def growth_counted(self, found: Matrix) -> list[str]:
-        """What each further probe takes of instructions, on the newest kernel of an architecture."""
-        return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
+def said(number: Number) -> str:
+    """`it takes 80 ms until the probes are live, and 10 ms to stop`; as of a cost where it has no start."""
+    if number.attach is None:
+        return cost.said(number) if number.is_time else counts.said(number)
+    unit = "" if number.is_time else " instructions"
+    return f"it takes {wording.start(number)}{unit} until the probes are live, and {wording.stop(number)}{unit} to stop"
 
 
-class CountedStarts(counts.Counts):
-    """Instructions until the probes are live, and until the tracer has exited."""
-
-    heading = "Instructions to start and stop"
-    main = counts.START
-    noted = "start-instructions"
-    summary = (
-        counts.START._replace(label="instructions to start (range)"),
-        counts.STOP._replace(label="to stop (range)"),
-        ATTACHED,
-        NumberColumn("blocks", lambda one: str(one.blocks), label="blocks"),
-    )
-    quantities = (
-        counts.START,
-        counts.STOP,
-        *(one for one in counts.Counts.quantities if one not in {counts.START, counts.STOP}),
-    )
-
-    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:
-        """At levels with how many probes there were."""
-        return (counts.TRACER, *_levels(factor), counts.START, counts.STOP, BLOCKS)
-
-    def said(self, number: Number) -> str:
-        """`it takes 4.8 M instructions until the probes are live, and 1.2 M instructions to stop`."""
-        return super().said(number) if number.attach is None else _said(number, " instructions")
-
-
-VIEW, COUNTED = Starts(), CountedStarts()
-
-
-def _levels(factor: Factor | None) -> tuple[NumberColumn, ...]:
-    return (*level_column(factor), PROBES) if factor else ()
-
-
-def _cells(factor: Factor | None) -> tuple[NumberColumn, ...]:
-    return (*_levels(factor), START, STOP, *([CPU] if factor else []))
-
-
-def _said(number: Number, unit: str = "") -> str:
-    start, stop = wording.start(number), wording.stop(number)
-    return f"it takes {start}{unit} until the probes are live, and {stop}{unit} to stop"
+def sections(of: CaseResults) -> list[Section]:
+    """What each tracer takes for its first and for each further probe, and the times."""
+    grown, factor = Section(sentences=growth(of.measured)), of.suite.factor
+    table = of.table((cells.TOOL, *CELLS), NOTE, *([PROBES_NOTE] if factor else []))
+    return [grown, table]
 
 
 def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Point]:
@@ -158,11 +92,11 @@ def _point(one: Number, asked: int, time: Estimate, label: str) -> Point:
     )
 
 
-def charts(case: Case, measured: Sequence[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
+def charts(of: CaseResults) -> list[Chart]:
     """Start and stop by the number of probes, where they were measured at levels."""
-    found = []
+    found, case = [], of.case
     for verb, what in SENTENCES.items():
-        if growing := points(measured, labels, verb):
+        if growing := points(of.measured, of.labels, verb):
             title = f"{case.title}: time to {verb} by number of probes"
             axes = Axes(
                 quantity=verb,
@@ -229,3 +163,57 @@ def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
         return None
     more = most.probes - fewest.probes
     return taken / more if more > 0 and taken > 0 else None
+
+
+def growth_counted(found: Matrix) -> list[str]:
+    """The same of counts, on the newest kernel of an architecture."""
+    return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
+
+
+VIEW = ResultView(
+    heading="Start and stop",
+    heading_of_machine="Start and stop",
+    main=START,
+    noted="cost",
+    columns=(cells.TRACER, *CELLS, BLOCKS),
+    guide=(START, STOP),
+    summary={
+        "time to start (95 %)": START,
+        "time to stop (95 %)": STOP,
+        "probes": ATTACHED,
+        "CPU time of the tracer": CPU,
+        "memory": cells.MEMORY,
+        "grade": cells.GRADE,
+    },
+    quantities=(START, STOP, *(one for one in cost.QUANTITIES if one not in {START, STOP})),
+    block_columns=cost.VIEW.block_columns,
+    rows_said=cost.ROWS,
+    said=said,
+    estimate=attrgetter("attach"),
+    range_label="Start",
+    sections=sections,
+    charts=charts,
+    counts_template="results/counted-starts.md.j2",
+    counts={"growth": growth_counted, "columns": (("To start", COUNTED_START), ("To stop", COUNTED_STOP))},
+    has_figures_beside=True,
+)
+
+COUNTED = replace(
+    counts.COUNTS,
+    heading="Instructions to start and stop",
+    main=COUNTED_START,
+    noted="start-instructions",
+    columns=(cells.COUNTED_TRACER, *of_levels(LEVELS, PROBES), COUNTED_START, COUNTED_STOP, BLOCKS),
+    summary={
+        "instructions to start (range)": COUNTED_START,
+        "to stop (range)": COUNTED_STOP,
+        "probes": ATTACHED,
+        "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
+    },
+    quantities=(
+        COUNTED_START,
+        COUNTED_STOP,
+        *(one for one in counts.COUNTS.quantities if one not in {COUNTED_START, COUNTED_STOP}),
+    ),
+    said=said,
+)

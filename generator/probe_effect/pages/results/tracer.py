@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -13,41 +14,20 @@ from probe_effect.charts.times import Axes, Point, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
-from probe_effect.pages.results.cost import CPU, MEMORY
-from probe_effect.pages.results.view import (
-    BLOCK,
-    BLOCKS,
-    GRADE,
-    LINES,
-    SEEN,
-    TOOL,
-    TRACER,
-    BlockColumn,
-    NumberColumn,
-    ResultView,
-    Section,
-    digits,
-    level_column,
-)
+from probe_effect.pages.results import cells
+from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
+from probe_effect.pages.results.view import ResultView, Section
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from probe_effect.charts.theme import Chart
     from probe_effect.pages.results.view import CaseResults
     from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Case, Factor, Suite
-
-CALLS = NumberColumn("tracer-calls", wording.tracer_calls, is_linked=True)
+    from probe_effect.store.suite_file import Factor
 
 NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
-
-ROWS = Markup(
-    "What the tool takes for an operation is `tracer_cpu_ns` divided by `operations`, or by `events` where that is "
-    "empty; system calls are those of all operations, counted in the run of arm `check`.\n"
-    "The value is the Hodges-Lehmann estimate over the blocks, with its exact interval."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,66 +51,6 @@ SLOPES = (
     NumberColumn("tracer-slope", lambda one: units.interval(one.cpu, units.DURATION)),
     NumberColumn("calls-slope", lambda one: None if one.calls is None else units.significant(one.calls)),
 )
-
-
-class OwnUse(ResultView):
-    """CPU time, memory and system calls of the tracer itself, for an operation."""
-
-    heading = heading_of_machine = "What the tool takes"
-    main = CPU
-    noted = "tracer-cpu"
-    guide = (CPU, MEMORY, CALLS)
-    summary = (
-        CPU._replace(label="CPU time of the tool (95 %)"),
-        MEMORY._replace(label="memory"),
-        CALLS._replace(label="system calls"),
-        GRADE._replace(label="grade"),
-    )
-    quantities = (CPU, MEMORY, CALLS, BLOCKS)
-    block_columns = (
-        BLOCK,
-        BlockColumn(
-            "own-operation",
-            lambda block, _: block.problem or "" if block.own is None else digits(block, [block.own]),
-            "The tool, ns an operation",
-        ),
-        SEEN._replace(label="System calls"),
-        LINES,
-    )
-    has_untraced = False
-    has_figures_beside = True
-
-    def columns(self, factor: Factor | None) -> tuple[NumberColumn, ...]:
-        """By level where there is any."""
-        return (TRACER, *level_column(factor), CPU, MEMORY, CALLS, BLOCKS, GRADE)
-
-    def said(self, number: Number) -> str:
-        """`the tool itself takes 12 ms of CPU time for an operation`."""
-        return f"the tool itself takes {wording.tracer_cpu(number)} of CPU time for an operation"
-
-    def rows_said(self, events: str) -> str:  # noqa: ARG002
-        """The columns that are divided, and by what."""
-        return ROWS
-
-    def estimates(self, numbers: Iterable[Number]) -> Iterable[tuple[Number, Estimate | None]]:
-        """CPU times of an operation."""
-        return ((one, one.tracer_cpu) for one in numbers)
-
-    def sections(self, of: CaseResults) -> list[Section]:
-        """By level, and what each further one of what a level counts adds."""
-        known, factor, growing = [one for one in of.measured if one.is_known], of.suite.factor, growths(of.measured)
-        columns = (TOOL, *level_column(factor), CPU, MEMORY, CALLS, GRADE)
-        table = Section(columns=columns, rows=known, note=[NOTE]) if known else Section()
-        more = Section(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(factor))
-        said = replace(table, sentences=list(sentences(of.measured)), charts=[f"use-{of.case.id}"])
-        return [said, *([more] if growing else [])]
-
-    def charts(self, of: CaseResults) -> list[Chart]:
-        """CPU time over levels."""
-        return charts(of.suite, of.case, of.measured, of.labels)
-
-
-VIEW = OwnUse()
 
 
 def _slope_note(factor: Factor | None) -> Sequence[str]:
@@ -171,11 +91,12 @@ def sentences(measured: Sequence[Number]) -> Iterator[str]:
         yield f"{where}, the tool takes {' to '.join(dict.fromkeys(ends))}, of CPU time, for an operation."
 
 
-def charts(suite: Suite, case: Case, measured: Iterable[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
-    """CPU time over levels, where it was measured; `labels`: machine and tracer to the name of their line."""
+def charts(of: CaseResults) -> list[Chart]:
+    """CPU time over levels, where it was measured."""
+    labels, suite, case = of.labels, of.suite, of.case
     points = [
         _point(one, one.tracer_cpu, labels[one.submission.machine, one.tracer])
-        for one in measured
+        for one in of.measured
         if one.tracer_cpu is not None and one.tracer_cpu.value > 0 and _at(one) > 0
     ]
     if not points or suite.factor is None:
@@ -204,3 +125,43 @@ def _level(one: Number) -> int | None:
 
 def _at(one: Number) -> int:
     return _level(one) or 0
+
+
+def said(number: Number) -> str:
+    """`the tool itself takes 12 ms of CPU time for an operation`."""
+    return f"the tool itself takes {wording.tracer_cpu(number)} of CPU time for an operation"
+
+
+def sections(of: CaseResults) -> list[Section]:
+    """By level, and what each further one of what a level counts adds."""
+    table = of.table((cells.TOOL, LEVELS, CPU, MEMORY, CALLS, GRADE), NOTE)
+    growing = growths(of.measured)
+    more = Section(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(of.suite.factor))
+    return [
+        replace(table, sentences=list(sentences(of.measured)), charts=[f"use-{of.case.id}"]),
+        *([more] if growing else []),
+    ]
+
+
+VIEW = ResultView(
+    heading="What the tool takes",
+    heading_of_machine="What the tool takes",
+    main=CPU,
+    noted="tracer-cpu",
+    columns=(cells.TRACER, LEVELS, CPU, MEMORY, CALLS, BLOCKS, GRADE),
+    guide=(CPU, MEMORY, CALLS),
+    summary={"CPU time of the tool (95 %)": CPU, "memory": MEMORY, "system calls": CALLS, "grade": GRADE},
+    quantities=(CPU, MEMORY, CALLS, BLOCKS),
+    block_columns=cells.OWN_COLUMNS,
+    rows_said=Markup(
+        "What the tool takes for an operation is `tracer_cpu_ns` divided by `operations`, or by `events` where that is "
+        "empty; system calls are those of all operations, counted in the run of arm `check`.\n"
+        "The value is the Hodges-Lehmann estimate over the blocks, with its exact interval."
+    ),
+    said=said,
+    estimate=attrgetter("tracer_cpu"),
+    sections=sections,
+    charts=charts,
+    has_untraced=False,
+    has_figures_beside=True,
+)
