@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from probe_effect.answer.from_counts import models
 from probe_effect.answer.on_demand import OnDemand
-from probe_effect.answer.once import once
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.once import once
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version
 from probe_effect.store.version import folders_digest
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str, str]
 """Machine, tracer, case."""
-
-GATHERED: WeakKeyDictionary[Catalogue, Evidence] = WeakKeyDictionary()
-"""The evidence of each catalogue that is still there."""
 
 
 class Evidence:
@@ -62,7 +58,7 @@ class Evidence:
         self.refused: OnDemand[Key, str] = OnDemand(self._look)
         self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
         self.worked_out: dict[object, Any] = {}
-        """What `answer.once` remembers."""
+        """What `numbers.once` remembers."""
         self._numbers = Numbers(()) if numbers is None else numbers
         self._taken: set[tuple[str, str]] = set()
         self._counted: set[str] = set()
@@ -222,10 +218,10 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
     Args:
         sources: what reads the published ones, where the catalogue was read without them.
     """
-    if catalogue not in GATHERED:
-        # Nothing here may hold the catalogue itself, or it would never be let go of.
-        GATHERED[catalogue] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
-    return GATHERED[catalogue]
+    if evidence not in catalogue.worked_out:
+        catalogue.worked_out[evidence] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
+    made: Evidence = catalogue.worked_out[evidence]
+    return made
 
 
 def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:

@@ -10,6 +10,7 @@ from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.beside import remarks
 from probe_effect.answer.composition import checked
 from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.evidence import evidence
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.kernels import kernel_names, matrices_of_case
@@ -17,6 +18,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.kinds import shown, shown_machines
+from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, citing, estimates, source_page, tails, wording
 from probe_effect.pages.factors import tested
 from probe_effect.pages.markdown import page
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
+    from probe_effect.store.suite_file import Case
 
 MOST_CASES = 1000
 """Of one suite, for the order of pages."""
@@ -61,7 +63,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     view, suite = view_of(folder.suite), folder.suite
     single = tails.lines(measured)
     title = catalogue.titles[case.id]
-    drawn = charts(catalogue, found, suite, case)
+    drawn = charts(catalogue, case.id)
     of = CaseResults(found, suite, case, measured, home_machine(catalogue.numbers))
     names_of_results = [chart.name for chart in drawn.results]
     sections = [one.with_charts_of(names_of_results) for one in view.sections(of) if not one.is_empty]
@@ -167,8 +169,11 @@ class CaseCharts:
         return [*self.results, *self.tails, *self.published]
 
 
-def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> CaseCharts:
+@once
+def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
     """What there is of a case to draw."""
+    found = evidence(catalogue)
+    suite, case = found.of(case_id)
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
     results = view_of(suite).charts(CaseResults(found, suite, case, measured))
     return CaseCharts(results, tails.charts(catalogue, case), _published_chart(catalogue, case))

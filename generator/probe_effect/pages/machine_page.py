@@ -28,7 +28,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     name, shown = names.machine_name(submissions[0].document), home.representative(submissions)
     suite = submission_page.suite_of(shown, catalogue)
     view, factor = view_of(suite), suite.factor if suite else None
-    chart = next((chart.name for chart in submission_page.charts(shown)), None)
+    chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
     return _page(
         "machine.md.j2",
         {

@@ -12,6 +12,7 @@ from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
+from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, changes_page, citing
 from probe_effect.pages.markdown import page, page_code
 from probe_effect.pages.results import view_of
@@ -46,7 +47,7 @@ def _write(
 ) -> str:
     suite, is_time = suite_of(submission, catalogue), submission.metric == "time"
     view, cases = view_of(suite, submission.metric), with_numbers(submission)
-    chart = next((chart.name for chart in charts(submission)), None)
+    chart = next((chart.name for chart in charts(catalogue, submission)), None)
     machine = names.machine_label(submission)
     trust = f"Grade {submission.grade}." if is_time else "Instructions, and no times."
     front = {
@@ -94,7 +95,8 @@ def skipped_cases(submission: Submission) -> dict[str, list[str]]:
     return {reason: list(cases) for reason, cases in reasons.items()}
 
 
-def charts(submission: Submission) -> list[Chart]:
+@once
+def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
     """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
     dots = [
         Dot(case.title if case.level is None else f"{case.title}, {case.level}", case.tracer, case.cost, case.tracer)
