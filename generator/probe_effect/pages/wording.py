@@ -65,8 +65,8 @@ def _of_run(case: Number, taken: Estimate | None) -> str:
 
 
 def tracer_cpu(case: Number) -> str:
-    """CPU time of the tracer itself: of a run, or of an operation where it was what was measured."""
-    return units.interval(case.cpu, units.DURATION)
+    """CPU time of the tracer itself: for an operation where that was measured, else for a run."""
+    return units.interval(case.tracer_cpu or case.cpu, units.DURATION)
 
 
 def tracer_memory(case: Number) -> str:
