@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.beside import remarks
@@ -23,7 +25,7 @@ from probe_effect.pages import addresses, citing, estimates, source_page, tails,
 from probe_effect.pages.factors import tested
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
-from probe_effect.pages.results.view import CaseResults
+from probe_effect.pages.results.view import CaseResults, Section
 from probe_effect.store.script_forms import linux_form
 
 if TYPE_CHECKING:
@@ -46,6 +48,11 @@ MOST_LINES = 2
 PLAIN_SYSTEM = "FreeBSD"
 """What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
 
+CALLS_NOTE = Markup(
+    "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict --calls` "
+    "takes the number that your program makes."
+)
+
 COUNTED_BY = {
     "maps": "The script counts its own events.",
     "lines": "Events are the lines that the script prints.",
@@ -63,7 +70,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     view, suite = view_of(folder.suite), folder.suite
     single = tails.lines(measured)
     title = catalogue.titles[case.id]
-    drawn = charts(catalogue, case.id)
+    drawn, more = charts(catalogue, case.id), tested(found, case.id, machines)
     of = CaseResults(found, suite, case, measured, home_machine(catalogue.numbers))
     names_of_results = [chart.name for chart in drawn.results]
     sections = [one.with_charts_of(names_of_results) for one in view.sections(of) if not one.is_empty]
@@ -88,9 +95,12 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         measured=measured,
         sections=sections,
         view=view,
-        single=single,
+        single=Section(charts=[one.name for one in drawn.tails], columns=tails.COLUMNS, rows=single)
+        if single
+        else None,
         single_sentences=list(tails.sentences(single)),
-        tested=tested(found, case.id, machines),
+        lines=[one for one in more if one.points],
+        threads=[(one.cost, factor) for one in more for factor in one.factors],
         estimated=estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES],
         system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
@@ -143,9 +153,9 @@ def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list
     return [(machine, one) for machine in shown for one in checked(found, machine) if one.case == case.id]
 
 
-def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> list[str]:
+def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> Section:
     """What of its cost falls on system calls that nobody traces, one sentence for each machine and tracer."""
-    return [
+    said = [
         f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
         + sentences.calls(names.quoted(cost.title), path)
         for machine in found.machines
@@ -153,6 +163,7 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> li
         for tracer, cost in found.with_tracers(machine, case_id).items()
         if (path := entry_path(found, (machine, tracer, case_id)))
     ]
+    return Section(title="What other system calls pay", items=said, note=[CALLS_NOTE]) if said else Section()
 
 
 @dataclass(frozen=True, slots=True)

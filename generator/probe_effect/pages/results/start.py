@@ -14,18 +14,7 @@ from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
-from probe_effect.pages.results.cells import (
-    BLOCKS,
-    COUNTED_START,
-    COUNTED_STOP,
-    CPU,
-    LEVELS,
-    PROBES,
-    START,
-    STOP,
-    NumberColumn,
-    of_levels,
-)
+from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
 from probe_effect.pages.results.view import ResultView, Section
 
 if TYPE_CHECKING:
@@ -51,7 +40,7 @@ FEW = 2
 NOTE = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
 PROBES_NOTE = " “Probes” are those that the tracer says it attached, those of its own among them."
 ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes))
-CELLS = (*of_levels(LEVELS, PROBES), START, STOP, *of_levels(CPU))
+CELLS = (*of_levels(cells.LEVEL, cells.PROBES), START, STOP, *of_levels(CPU))
 
 
 def said(number: Number) -> str:
@@ -172,10 +161,9 @@ def growth_counted(found: Matrix) -> list[str]:
 
 VIEW = ResultView(
     heading="Start and stop",
-    heading_of_machine="Start and stop",
     main=START,
     noted="cost",
-    columns=(cells.TRACER, *CELLS, BLOCKS),
+    columns=(cells.TRACER, *CELLS, cells.BLOCKS),
     guide=(START, STOP),
     summary={
         "time to start (95 %)": START,
@@ -203,7 +191,7 @@ COUNTED = replace(
     heading="Instructions to start and stop",
     main=COUNTED_START,
     noted="start-instructions",
-    columns=(cells.COUNTED_TRACER, *of_levels(LEVELS, PROBES), COUNTED_START, COUNTED_STOP, BLOCKS),
+    columns=(cells.COUNTED_TRACER, *of_levels(cells.LEVEL, cells.PROBES), COUNTED_START, COUNTED_STOP, cells.BLOCKS),
     summary={
         "instructions to start (range)": COUNTED_START,
         "to stop (range)": COUNTED_STOP,

@@ -145,7 +145,6 @@ def sections(of: CaseResults) -> list[Section]:
 
 VIEW = ResultView(
     heading="What the tool takes",
-    heading_of_machine="What the tool takes",
     main=CPU,
     noted="tracer-cpu",
     columns=(cells.TRACER, LEVELS, CPU, MEMORY, CALLS, BLOCKS, GRADE),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A piece of a page: sentences, charts by name, a table, a note in parts, and a list, each where there is any.
+    """A piece of a page: sentences, charts by name, a table, a list, and a note in parts, each where there is any.
 
     The rows of the table are numbers, or have a `submission` as these have.
     """
@@ -37,8 +37,8 @@ class Section:
     charts: Sequence[str] = ()
     columns: Sequence[NumberColumn] = ()
     rows: Sequence[Any] = ()
-    note: Sequence[str] = ()
     items: Sequence[str] = ()
+    note: Sequence[str] = ()
 
     @property
     def heads(self) -> list[tuple[str, str | None]]:
@@ -113,7 +113,7 @@ class ResultView:
     heading: str
     """Of its numbers on the page of a submission."""
     heading_of_machine: str = ""
-    """The same on the page of a machine."""
+    """The same on the page of a machine, where that is another."""
     main: NumberColumn
     """The quantity that stands for all where there is room for one."""
     noted: str
