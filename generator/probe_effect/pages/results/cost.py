@@ -66,6 +66,16 @@ def said(number: Number) -> str:
     return f"tracing adds {wording.cost(number)} to one event{interval_said(number)}"
 
 
+def value(number: Number) -> str:
+    """The cost, and what its brackets hold."""
+    return f"{wording.cost(number)}{'' if number.distinguishable is False else with_interval(number.cost)}"
+
+
+def with_interval(estimate: Estimate | None) -> str:
+    """That an interval is said too, where there is one."""
+    return "" if estimate is None or estimate.low is None else ", with the 95 % interval"
+
+
 def _difference(number: Number) -> Estimate | None:
     return number.cost if number.distinguishable else None
 
@@ -112,7 +122,7 @@ def charts(of: CaseResults) -> list[Chart]:
 
 def interval_said(number: Number) -> str:
     """That brackets hold an interval, where a cost has one."""
-    return "" if number.cost is None or number.cost.low is None else ", with the 95 % interval in brackets"
+    return f"{words} in brackets" if (words := with_interval(number.cost)) else ""
 
 
 def _event_of(case: Case, number: Number) -> Sequence[str]:
@@ -220,6 +230,8 @@ VIEW = ResultView(
     block_columns=cells.run_columns(", ns an"),
     rows_said=ROWS,
     said=said,
+    cited="Cost of one event",
+    value=value,
     estimate=_difference,
     alone=wording.cost,
     sections=sections,

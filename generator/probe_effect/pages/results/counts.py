@@ -54,4 +54,6 @@ COUNTS = ResultView(
         "that an operation makes ({events}); the count is the median over the blocks."
     ),
     said=said,
+    cited="Instructions of one event",
+    value=lambda one: f"{instructions.count(one.cost)} instructions",
 )

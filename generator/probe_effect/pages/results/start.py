@@ -177,6 +177,8 @@ VIEW = ResultView(
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
     said=said,
+    cited=cost.VIEW.cited,
+    value=cost.value,
     estimate=attrgetter("attach"),
     range_label="Start",
     sections=sections,
@@ -204,4 +206,6 @@ COUNTED = replace(
         *(one for one in counts.COUNTS.quantities if one not in {COUNTED_START, COUNTED_STOP}),
     ),
     said=said,
+    cited="Instructions to start and stop",
+    value=lambda one: f"start {wording.start(one)}, stop {wording.stop(one)} instructions",
 )

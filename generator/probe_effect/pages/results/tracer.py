@@ -16,6 +16,7 @@ from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
+from probe_effect.pages.results.cost import with_interval
 from probe_effect.pages.results.view import ResultView, Section
 from probe_effect.stats import mover
 
@@ -158,6 +159,8 @@ VIEW = ResultView(
         "The value is the Hodges-Lehmann estimate over the blocks, with its exact interval."
     ),
     said=said,
+    cited="CPU time that the tool itself takes",
+    value=lambda one: f"{wording.tracer_cpu(one)} an operation{with_interval(one.tracer_cpu)}",
     estimate=attrgetter("tracer_cpu"),
     sections=sections,
     charts=charts,

@@ -134,6 +134,10 @@ class ResultView:
     """How a number is made of its rows; with `{events}`, how many an operation makes, in words."""
     said: Callable[[Number], str]
     """What a number says, as the end of a sentence."""
+    cited: str
+    """What was measured, as the title of a citation says it."""
+    value: Callable[[Number], str]
+    """The value of a number, as its citation has it."""
     estimate: Callable[[Number], Estimate | None] = lambda _: None
     """What a range of numbers is of; None of a number that is left out."""
     range_text: Callable[[float], str] = units.duration
