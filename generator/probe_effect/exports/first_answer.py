@@ -44,7 +44,7 @@ Group = tuple[str, list[Option]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class OfferedCost:
     """A cost that the fields offer, with its case, if it is one, and its machine in words.
 
     `order`: the place of its case among all; `known`: what the words for its basis are known by, where that is not the
@@ -70,10 +70,10 @@ class Offer:
     href: str
 
 
-NAMES = frozenset(one.name for one in fields(Offer))
+NAMES = frozenset(one.name for one in fields(OfferedCost))
 
 
-def offers(whole: Mapping[str, Any]) -> list[Offer]:
+def offers(whole: Mapping[str, Any]) -> list[OfferedCost]:
     """What the page's scripts work with, as they offer it: by tracer, then what was measured first, then by suite."""
     cases = {
         case: {"order": order, "title": title, "probe": probe, "action": action, "href_of_case": href}
@@ -87,11 +87,13 @@ def offers(whole: Mapping[str, Any]) -> list[Offer]:
         for id_, machine in (whole["machines"] | whole["others"]).items()
         for one in machine["costs"]
     ]
-    found = [Offer(**{name: value for name, value in one.items() if name in NAMES}) for one in every]
+    found = [OfferedCost(**{name: value for name, value in one.items() if name in NAMES}) for one in every]
     return sorted(found, key=lambda one: (tracers.index(one.tracer), BASES.index(one.basis), one.order))
 
 
-def first_answer(found: Evidence, apart: Spread | None, offered: Sequence[Offer], kinds: Mapping[str, int]) -> Values:
+def first_answer(
+    found: Evidence, apart: Spread | None, offered: Sequence[OfferedCost], kinds: Mapping[str, int]
+) -> Values:
     """What the fields offer, which of it is chosen, and the answer; empty where no cost guides.
 
     Args:
@@ -112,7 +114,7 @@ def first_answer(found: Evidence, apart: Spread | None, offered: Sequence[Offer]
     }
 
 
-def _fields(offered: Sequence[Offer], chosen: Offer, kinds: Mapping[str, int]) -> dict[str, Values]:
+def _fields(offered: Sequence[OfferedCost], chosen: OfferedCost, kinds: Mapping[str, int]) -> dict[str, Values]:
     """For each field what was measured with the choices before it, in groups."""
     choices = {"probe": _probes, "first": _firsts, "case": _cases, "tracer": _tracers}
     own, found = list(offered), {}
@@ -124,16 +126,16 @@ def _fields(offered: Sequence[Offer], chosen: Offer, kinds: Mapping[str, int]) -
     return found | {"machine": {"chosen": chosen.machine, "groups": _machines(own, machines, kinds)}}
 
 
-def _probes(own: Sequence[Offer]) -> list[Group]:
+def _probes(own: Sequence[OfferedCost]) -> list[Group]:
     return asking.questions(_distinct(one.probe for one in own))
 
 
-def _firsts(own: Sequence[Offer]) -> list[Group]:
+def _firsts(own: Sequence[OfferedCost]) -> list[Group]:
     known = sorted(_distinct(one.first for one in own), key=FIRSTS.index)
     return [("", [(first, WORDS.get(f"first-{first}", units.MISSING)) for first in known])]
 
 
-def _cases(own: Sequence[Offer]) -> list[Group]:
+def _cases(own: Sequence[OfferedCost]) -> list[Group]:
     """Equal actions together, in the order of their first case; others that do the same have their names."""
     options: list[Option] = []
     for action in _distinct(one.action for one in own):
@@ -147,11 +149,11 @@ def _cases(own: Sequence[Offer]) -> list[Group]:
     return [("", options)]
 
 
-def _tracers(own: Sequence[Offer]) -> list[Group]:
+def _tracers(own: Sequence[OfferedCost]) -> list[Group]:
     return [("", [(tracer, tracer) for tracer in _distinct(one.tracer for one in own)])]
 
 
-def _machines(own: Sequence[Offer], loaded: Mapping[str, int], kinds: Mapping[str, int]) -> list[Group]:
+def _machines(own: Sequence[OfferedCost], loaded: Mapping[str, int], kinds: Mapping[str, int]) -> list[Group]:
     ours = [one for one in own if one.basis != "published"]
     alike = {kind: [one for one in ours if one.kind == kind] for kind in _distinct(one.kind for one in ours)}
     groups = [
@@ -162,7 +164,7 @@ def _machines(own: Sequence[Offer], loaded: Mapping[str, int], kinds: Mapping[st
     return [(group, options) for group, options in groups if options]
 
 
-def _kind(kind: str, alike: Sequence[Offer], loaded: int, every: int) -> Option:
+def _kind(kind: str, alike: Sequence[OfferedCost], loaded: int, every: int) -> Option:
     number = f"{len(alike)} of {every}" if loaded < every else len(alike)
     return kind, f"Any {alike[0].alike} ({number} machines)"
 
@@ -171,7 +173,7 @@ def _distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def _forecast(found: Evidence, apart: Spread | None, one: Offer) -> Forecast:
+def _forecast(found: Evidence, apart: Spread | None, one: OfferedCost) -> Forecast:
     """What a measured cost does at the rate that the form has at first."""
     question = Question(probes=(Asked(one.case, RATE_HZ),))
     known = parts(found, question, one.machine, one.tracer)

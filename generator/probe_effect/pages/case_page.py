@@ -25,7 +25,7 @@ from probe_effect.pages import addresses, citing, estimates, source_page, tails,
 from probe_effect.pages.factors import tested
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
-from probe_effect.pages.results.view import CaseResults, Section
+from probe_effect.pages.results.view import CaseResults, ResultSection
 from probe_effect.store.script_forms import linux_form
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         measured=measured,
         sections=sections,
         view=view,
-        single=Section(charts=[one.name for one in drawn.tails], columns=tails.COLUMNS, rows=single)
+        single=ResultSection(charts=[one.name for one in drawn.tails], columns=tails.COLUMNS, rows=single)
         if single
         else None,
         single_sentences=list(tails.sentences(single)),
@@ -153,7 +153,7 @@ def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list
     return [(machine, one) for machine in shown for one in checked(found, machine) if one.case == case.id]
 
 
-def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> Section:
+def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> ResultSection:
     """What of its cost falls on system calls that nobody traces, one sentence for each machine and tracer."""
     said = [
         f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
@@ -163,7 +163,9 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> Se
         for tracer, cost in found.with_tracers(machine, case_id).items()
         if (path := entry_path(found, (machine, tracer, case_id)))
     ]
-    return Section(title="What other system calls pay", items=said, note=[CALLS_NOTE]) if said else Section()
+    return (
+        ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE]) if said else ResultSection()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,6 @@ def slowdown(case: Number) -> str:
     return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
 
 
-def thresholds(case: Number) -> list[str]:
-    """The rates at which slowdown reaches 1, 5 and 30 %."""
-    return [units.interval(rate, units.RATE) for rate in map(case.threshold, THRESHOLDS)]
-
-
 def threshold(case: Number, percent: int) -> str:
     """The rate at which slowdown reaches so many per cent."""
     return units.interval(case.threshold(percent), units.RATE)

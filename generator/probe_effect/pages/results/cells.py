@@ -51,9 +51,9 @@ class BlockColumn(NamedTuple):
     label: str | None = None
 
 
-def linked(name: str, text: Callable[[Number], object], note: str = "") -> NumberColumn:
+def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
     """A column whose cells lead to the page of their number."""
-    return NumberColumn(name, text, is_linked=True, note=note)
+    return NumberColumn(name, text, is_linked=True)
 
 
 def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
@@ -81,8 +81,8 @@ COST = linked("cost", wording.cost)
 SLOWDOWN = linked("slowdown", wording.slowdown)
 FASTEST = linked("fastest", lambda one: units.duration(one.fastest_ns))
 AT = {percent: linked(f"threshold-{percent}", partial(wording.threshold, percent=percent)) for percent in THRESHOLDS}
-AT_5 = AT[5]._replace(note=wording.THRESHOLD_COLUMN)
-"""The one threshold of a table."""
+AT_5 = AT[5]._replace(note=wording.THRESHOLD_COLUMN, at_levels=False)
+"""The one threshold of a table, where no factor makes the rate another at each level."""
 BASELINE = NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None))
 NOISE_FLOOR = NumberColumn("noise-floor", lambda one: units.duration(one.noise_floor_ns, 2))
 TRACED_RATE = NumberColumn("traced-rate", lambda one: units.rate(one.rate_hz))

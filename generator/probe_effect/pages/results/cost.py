@@ -15,7 +15,7 @@ from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, NumberColumn, of_levels
-from probe_effect.pages.results.view import ResultView, Section
+from probe_effect.pages.results.view import ResultSection, ResultView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,13 +80,13 @@ def _difference(number: Number) -> Estimate | None:
     return number.cost if number.distinguishable else None
 
 
-def sections(of: CaseResults) -> list[Section]:
+def sections(of: CaseResults) -> list[ResultSection]:
     """By level where the suite has a factor; else ranked, and against other machines and versions."""
     timed, factor = [one for one in of.measured if one.cost], of.suite.factor
     if factor and timed:
-        levels = Section(note=(factor.title, Markup(": a level counts "), factor.unit, "."))
+        levels = ResultSection(note=(factor.title, Markup(": a level counts "), factor.unit, "."))
         columns = (TOOL, cells.LEVEL, cells.UNTRACED_RATE, COST, SLOWDOWN, LOSS, GRADE)
-        return [levels, Section(columns=columns, rows=timed, note=(INTERVALS, *_event_of(of.case, timed[0])))]
+        return [levels, ResultSection(columns=columns, rows=timed, note=(INTERVALS, *_event_of(of.case, timed[0])))]
     first, *others = answers(of.measured, of.home, ranked=not factor) or [[]]
     compared = [] if factor else of.measured
     ranks = places(compared)
@@ -95,9 +95,9 @@ def sections(of: CaseResults) -> list[Section]:
     table = of.table((TOOL, COST, *place, AT[5], LOSS, GRADE), *notes)
     return [
         replace(table, sentences=first),
-        Section(title="On other machines", items=[" ".join(own) for own in others]),
-        Section(title="From version to version", items=between_versions(compared)),
-        Section(title="From machine to machine", items=between_machines(compared, of.case.functions)),
+        ResultSection(title="On other machines", items=[" ".join(own) for own in others]),
+        ResultSection(title="From version to version", items=between_versions(compared)),
+        ResultSection(title="From machine to machine", items=between_machines(compared, of.case.functions)),
     ]
 
 
@@ -199,8 +199,6 @@ def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
     return list(groups.values())
 
 
-WITHOUT_LEVELS = AT_5._replace(at_levels=False)
-
 VIEW = ResultView(
     heading="Costs",
     heading_of_machine="What an event costs here",
@@ -212,12 +210,12 @@ VIEW = ResultView(
         COST,
         cells.FASTEST,
         *of_levels(SLOWDOWN),
-        WITHOUT_LEVELS,
+        AT_5,
         LOSS,
         cells.BLOCKS,
         GRADE,
     ),
-    brief=(cells.TRACER, cells.LEVELS, COST, *of_levels(cells.FASTEST, SLOWDOWN), WITHOUT_LEVELS, GRADE),
+    brief=(cells.TRACER, cells.LEVELS, COST, *of_levels(cells.FASTEST, SLOWDOWN), AT_5, GRADE),
     guide=(COST, AT[5]),
     summary={
         "cost of one event (95 %)": COST,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.pages.results.view import CaseResults, Section
+    from probe_effect.pages.results.view import CaseResults, ResultSection
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Suite
 
@@ -92,14 +92,14 @@ COLUMNS = (
 )
 
 
-def of_suite(suite: Suite, catalogue: Catalogue) -> Section | None:
+def of_suite(suite: Suite, catalogue: Catalogue) -> ResultSection | None:
     """All its cases on the machine that ran it last."""
     found = measured(suite, catalogue)
     words = sentence(found, catalogue.titles)
     return replace(VIEW.table(found, None), sentences=[words]) if words else None
 
 
-def sections(of: CaseResults) -> list[Section]:
+def sections(of: CaseResults) -> list[ResultSection]:
     """Its slowdowns; as of costs, why there is none."""
     return [of.table(COLUMNS)] if any(one.cost for one in of.measured) else cost.sections(of)
 

@@ -15,7 +15,7 @@ from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
 from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
-from probe_effect.pages.results.view import ResultView, Section
+from probe_effect.pages.results.view import ResultSection, ResultView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,9 +51,9 @@ def said(number: Number) -> str:
     return f"it takes {wording.start(number)}{unit} until the probes are live, and {wording.stop(number)}{unit} to stop"
 
 
-def sections(of: CaseResults) -> list[Section]:
+def sections(of: CaseResults) -> list[ResultSection]:
     """What each tracer takes for its first and for each further probe, and the times."""
-    grown, factor = Section(sentences=growth(of.measured)), of.suite.factor
+    grown, factor = ResultSection(sentences=growth(of.measured)), of.suite.factor
     table = of.table((cells.TOOL, *CELLS), NOTE, *([PROBES_NOTE] if factor else []))
     return [grown, table]
 

@@ -17,7 +17,7 @@ from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
 from probe_effect.pages.results.cost import with_interval
-from probe_effect.pages.results.view import ResultView, Section
+from probe_effect.pages.results.view import ResultSection, ResultView
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
@@ -133,11 +133,11 @@ def said(number: Number) -> str:
     return f"the tool itself takes {wording.tracer_cpu(number)} of CPU time for an operation"
 
 
-def sections(of: CaseResults) -> list[Section]:
+def sections(of: CaseResults) -> list[ResultSection]:
     """By level, and what each further one of what a level counts adds."""
     table = of.table((cells.TOOL, LEVELS, CPU, MEMORY, CALLS, GRADE), NOTE)
     growing = growths(of.measured)
-    more = Section(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(of.suite.factor))
+    more = ResultSection(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(of.suite.factor))
     return [
         replace(table, sentences=list(sentences(of.measured)), charts=[f"use-{of.case.id}"]),
         *([more] if growing else []),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class ResultSection:
     """A piece of a page: sentences, charts by name, a table, a list, and a note in parts, each where there is any.
 
     The rows of the table are numbers, or have a `submission` as these have.
@@ -55,7 +55,7 @@ class Section:
         """Whether there is nothing to show."""
         return not (self.sentences or self.columns or self.note or self.items)
 
-    def with_charts_of(self, drawn: Collection[str]) -> Section:
+    def with_charts_of(self, drawn: Collection[str]) -> ResultSection:
         """The same with those of its charts that were drawn."""
         return replace(self, charts=[name for name in self.charts if name in drawn])
 
@@ -82,10 +82,14 @@ class CaseResults:
         is_alone = len({machine for machine, _ in keys}) == 1
         return {(machine, tracer): tracer if is_alone else f"{tracer}, {machine}" for machine, tracer in keys}
 
-    def table(self, columns: Sequence[NumberColumn], *note: str) -> Section:
+    def table(self, columns: Sequence[NumberColumn], *note: str) -> ResultSection:
         """Those that have a number, as far as the suite has such columns; empty where there is none."""
         rows = [one for one in self.measured if one.is_known]
-        return Section(columns=for_factor(columns, self.suite.factor), rows=rows, note=note) if rows else Section()
+        return (
+            ResultSection(columns=for_factor(columns, self.suite.factor), rows=rows, note=note)
+            if rows
+            else ResultSection()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +148,11 @@ class ResultView:
     range_label: str = "Measured"
     alone: Callable[[Number], str] | None = None
     """What a cell has in place of a range, of one number and of several that are no difference."""
-    sections: Callable[[CaseResults], list[Section]] = lambda _: []
+    sections: Callable[[CaseResults], list[ResultSection]] = lambda _: []
     """What the page of a case says was measured."""
     charts: Callable[[CaseResults], list[Chart]] = lambda _: []
     """Those of the page of a case."""
-    of_suite: Callable[[Suite, Catalogue], Section | None] = lambda _suite, _catalogue: None
+    of_suite: Callable[[Suite, Catalogue], ResultSection | None] = lambda _suite, _catalogue: None
     """What the page of a suite says was found; None where the pages of its cases say it."""
     counts_template: str | None = None
     """What shows its counted instructions on the page of a case, by means of `counts`."""
@@ -166,10 +170,10 @@ class ResultView:
 
     def table(
         self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
-    ) -> Section:
+    ) -> ResultSection:
         """The numbers of a submission, with the `chart` of its costs; `brief`: for the page of a machine."""
         columns = for_factor((brief and self.brief) or self.columns, factor)
-        return Section(charts=[chart] if chart and self.has_chart else [], columns=columns, rows=numbers)
+        return ResultSection(charts=[chart] if chart and self.has_chart else [], columns=columns, rows=numbers)
 
     def range_of(self, case: Case, numbers: Numbers) -> Range:
         """What is current of a case; costs that are no difference stand alone or not at all."""
