@@ -87,6 +87,7 @@ def numbers(own: Submission) -> st.SearchStrategy[Number]:
         attach=maybe,
         detach=maybe,
         cpu=maybe,
+        tracer_cpu=maybe,
         memory=maybe,
         probes=st.none() | st.integers(0, 10**6),
         rate_hz=st.none() | finite,

@@ -50,7 +50,7 @@ def test_a_machine_that_ran_each_suite_once_says_nothing_of_time(data: Path) -> 
     catalogue, submissions = read(data)
     assert histories(submissions) == {}
     assert HEADING not in machine_page.write(submissions, catalogue)
-    assert over_time.charts(submissions[0].machine, catalogue) == []
+    assert over_time.charts(catalogue, submissions[0].machine) == {}
 
 
 def test_the_same_cost_again_is_said_to_be_no_difference(data: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_chart_has_a_line_at_no_change_and_the_newest_runs(data: Path) -> No
     for month in ("2026-12", "2027-01", "2027-02", "2027-03", "2027-04", "2027-05"):
         run_on(data, f"{month}-20", 5_000)
     catalogue, submissions = read(data)
-    (chart,) = over_time.charts(submissions[0].machine, catalogue)
+    (chart,) = over_time.charts(catalogue, submissions[0].machine).values()
     assert set(chart.specs) == {"wide", "narrow"}
     assert len({row["series"] for row in chart.rows}) == over_time.MOST_RUNS
     assert {row["ratio"] for row in chart.rows} == {1.0}
@@ -121,7 +121,7 @@ def test_the_chart_has_a_line_at_no_change_and_the_newest_runs(data: Path) -> No
 def test_two_runs_of_one_day_are_told_apart_by_their_time(data: Path) -> None:
     run_on(data, "2026-11-20", 5_000, "2026-11-20-per-event-2", run__started="2026-11-20T17:30:00Z")
     catalogue, submissions = read(data)
-    (chart,) = over_time.charts(submissions[0].machine, catalogue)
+    (chart,) = over_time.charts(catalogue, submissions[0].machine).values()
     assert [row["series"] for row in chart.rows] == ["20\u00a0November\u00a02026, 17:30 UTC"]
     assert "2 runs, all on 20 November 2026" in section(data)
 
@@ -151,7 +151,7 @@ def test_a_machine_of_the_fleet_is_the_same_with_another_kernel(data: Path) -> N
     assert "/machines/test-machine/) (machine), 6.12.1-amd64." in said["test-machine-2"]
     assert "/machines/test-machine-2/) (2), 6.13.0-amd64." in said["test-machine"]
     catalogue = read_catalogue(DataFolder(data))
-    first, second = (over_time.charts(machine, catalogue) for machine in said)
+    first, second = (over_time.charts(catalogue, machine) for machine in said)
     assert first == second  # one chart, which both pages show
 
 

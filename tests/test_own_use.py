@@ -17,7 +17,7 @@ from probe_effect.cli.group import commands
 from probe_effect.measure.journal import Tally
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.pages import own_use
+from probe_effect.pages.results import tracer as own_use
 from probe_effect.reduce.rows import tracer_cpu_ns
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite

@@ -24,7 +24,8 @@ from number_builder import number
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import number_page, site
-from probe_effect.pages.ranges import Range, measured_range
+from probe_effect.pages.results import measured_range
+from probe_effect.pages.results.view import Range
 from probe_effect.pages.tracer_page import write_plain
 from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import TOOLS

@@ -21,10 +21,12 @@ from builders import (
     write_submission,
 )
 from number_builder import number, reduced, submission
+from probe_effect.answer.evidence import Evidence
 from probe_effect.cli.group import commands
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import starts
+from probe_effect.pages.results import start as starts
+from probe_effect.pages.results.view import CaseResults
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from written_pages import with_fragments
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Sample
     from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Case
 
 CASE = "02-attach-uprobes"
 OWN = submission(suite="attach")
@@ -50,11 +51,11 @@ def started(
     return number(own, Estimate(0.0), CASE, tracer, level=level, attach=time, probes=probes)
 
 
-def attaching() -> Case:
-    """The first case of the real suite."""
+def attaching(*measured: Number) -> CaseResults:
+    """What the first case of the real suite shows of some numbers."""
     suite, _ = read_suite(REAL_DATA / "suites" / "attach", "attach")
     assert suite is not None
-    return suite.cases[0]
+    return CaseResults(Evidence((suite,)), suite, suite.cases[0], measured)
 
 
 def plain(text: str) -> str:
@@ -92,12 +93,12 @@ def test_a_count_says_what_starting_takes_in_instructions() -> None:
 
 
 def test_start_and_stop_have_a_chart_each_where_they_were_measured_at_levels() -> None:
-    case = attaching()
-    starting = [started("1", 1), started("10", 2)]
-    assert [one.name for one in starts.charts(case, starting, LABELS)] == [f"starts-{case.id}"]
-    both = [replace(one, detach=one.attach) for one in starting]
-    assert [one.name for one in starts.charts(case, both, LABELS)] == [f"starts-{case.id}", f"stops-{case.id}"]
-    assert starts.charts(case, both, LABELS)[1].rows[1]["stop_s"] == 2.0
+    starting = attaching(started("1", 1), started("10", 2))
+    case = starting.case.id
+    assert [one.name for one in starts.charts(starting)] == [f"starts-{case}"]
+    both = starts.charts(attaching(*(replace(one, detach=one.attach) for one in starting.measured)))
+    assert [one.name for one in both] == [f"starts-{case}", f"stops-{case}"]
+    assert both[1].rows[1]["stop_s"] == 2.0
 
 
 def test_each_tracer_on_each_machine_has_its_own_sentence() -> None:
@@ -136,7 +137,7 @@ def test_a_level_that_is_no_number_of_probes_or_a_start_of_no_time_is_no_point()
 
 def test_the_chart_has_a_point_for_each_start_and_says_in_words_what_it_draws() -> None:
     numbers = [started("1", 1), started("1000", 20, probes=720), started("1", 0.01, "ftrace", probes=1)]
-    (chart,) = starts.charts(attaching(), numbers, LABELS)
+    (chart,) = starts.charts(attaching(*numbers))
     assert [(row["series"], row["number"], row["start_s"]) for row in chart.rows] == [
         ("bpftrace", 1, 1.0),
         ("bpftrace", 1000, 20.0),
@@ -151,8 +152,7 @@ def test_the_chart_has_a_point_for_each_start_and_says_in_words_what_it_draws() 
 
 def test_more_series_than_colours_are_counted_in_a_note_and_stand_in_the_table() -> None:
     tracers = [f"tool-{place}" for place in range(10)]
-    labels = {(OWN.machine, name): name for name in tracers}
-    (chart,) = starts.charts(attaching(), [started("1", 1, name) for name in tracers], labels)
+    (chart,) = starts.charts(attaching(*(started("1", 1, name) for name in tracers)))
     assert chart.note == "2 more lines are not drawn; the table has them all."
     assert len(chart.table.rows) == 10
     assert len(chart.rows) == 8

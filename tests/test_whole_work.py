@@ -11,8 +11,9 @@ from number_builder import number, submission
 from probe_effect.answer.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
-from probe_effect.pages import case_page, number_page, suite_page, whole_work
-from probe_effect.pages.ranges import measured_range
+from probe_effect.pages import case_page, number_page, suite_page
+from probe_effect.pages.results import measured_range, view_of
+from probe_effect.pages.results import slowdown as whole_work
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ def test_the_page_of_a_case_has_them_too_and_no_rate_at_which_a_thread_slows() -
 
 def test_a_number_of_a_whole_work_says_first_by_how_much_it_is_slower() -> None:
     first, *_ = some()
-    assert "longer" in number_page.sentence(first, "slowdown")
-    columns = [line.column for line in number_page.quantities(first, "slowdown")]
+    assert "longer" in number_page.sentence(first, view_of(BUILD))
+    columns = [line.id for line in number_page.quantities(first, view_of(BUILD))]
     assert columns[:2] == ["slowdown", "probes"]
     assert not [column for column in columns if column.startswith("threshold")]
 

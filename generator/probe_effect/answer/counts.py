@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.once import once
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
+from probe_effect.numbers.once import once
 
 if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence

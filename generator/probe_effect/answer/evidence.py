@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from probe_effect.answer.from_counts import models
 from probe_effect.answer.on_demand import OnDemand
-from probe_effect.answer.once import once
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.once import once
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version
 from probe_effect.store.version import folders_digest
@@ -25,18 +24,8 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-NO_COSTS = {
-    "start": "its suite measures starting and stopping, not costs",
-    "tracer": "its suite measures the tracer itself, not costs",
-    "slowdown": "its suite measures the slowdown of the whole work, whose processes share what an event costs",
-}
-"""What suites measure that have no cost for guidance, to the sentence that says so."""
-
 Key = tuple[str, str, str]
 """Machine, tracer, case."""
-
-GATHERED: WeakKeyDictionary[Catalogue, Evidence] = WeakKeyDictionary()
-"""The evidence of each catalogue that is still there."""
 
 
 class Evidence:
@@ -69,7 +58,7 @@ class Evidence:
         self.refused: OnDemand[Key, str] = OnDemand(self._look)
         self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
         self.worked_out: dict[object, Any] = {}
-        """What `answer.once` remembers."""
+        """What `numbers.once` remembers."""
         self._numbers = Numbers(()) if numbers is None else numbers
         self._taken: set[tuple[str, str]] = set()
         self._counted: set[str] = set()
@@ -87,14 +76,14 @@ class Evidence:
             some.known.clear()
         for suite, case in self.cases:
             for number in self._numbers.of_case(case.id):
-                self.add(number, NO_COSTS.get(suite.measures))
+                self.add(number, suite.result_type.no_cost)
 
     def _take(self, machine: str, case: str) -> None:
         if (machine, case) in self._taken or case not in self._of:
             return
         self._taken.add((machine, case))
         for number in self._numbers.of_machine_and_case(machine, case).values():
-            self.add(number, NO_COSTS.get(self._of[case][0].measures))
+            self.add(number, self._of[case][0].result_type.no_cost)
 
     def _count(self, case: str | None) -> None:
         """Take up the counts of a case; for None those of all cases."""
@@ -166,7 +155,7 @@ class Evidence:
         return [
             (machine, tracer, case.id)
             for suite, case in self.cases
-            if suite.measures not in NO_COSTS
+            if suite.result_type.guides
             for machine, tracers in sound.get(case.id, {}).items()
             for tracer in sorted(tracers)
         ]
@@ -229,10 +218,10 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
     Args:
         sources: what reads the published ones, where the catalogue was read without them.
     """
-    if catalogue not in GATHERED:
-        # Nothing here may hold the catalogue itself, or it would never be let go of.
-        GATHERED[catalogue] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
-    return GATHERED[catalogue]
+    if evidence not in catalogue.worked_out:
+        catalogue.worked_out[evidence] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
+    made: Evidence = catalogue.worked_out[evidence]
+    return made
 
 
 def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import point
-from probe_effect.answer.once import once
 from probe_effect.model import Estimate
+from probe_effect.numbers.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.actions import Differences, Fired
 from probe_effect.answer.counts import counted
 from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.once import once
+from probe_effect.numbers.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

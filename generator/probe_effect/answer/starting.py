@@ -33,7 +33,7 @@ class Starting(NamedTuple):
 def starting(catalogue: Catalogue, machines: Sequence[str], tracer: str, kind: str, probes: int) -> Starting | None:
     """That of the first of `machines` where it was measured at two numbers of probes or more; None without any."""
     wanted = KINDS.get(kind, STATIC)
-    suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "start" and folder.suite.factor]
+    suites = [folder.suite for folder in catalogue.suites if folder.suite.result_type.of_starts and folder.suite.factor]
     cases = [case.id for suite in suites for case in suite.cases if case.probe == wanted]
     known = [one for case in cases for one in catalogue.numbers.of_case(case) if one.tracer == tracer]
     for machine in machines:

@@ -110,7 +110,7 @@ def _of_times(sample: Sample, *, is_timed: bool) -> Iterator[tuple[str, str]]:
 
 def _is_of_tracer(checked: CheckedSubmission) -> bool:
     """Whether the suite measures the tracer itself."""
-    return checked.suite is not None and checked.suite.measures == "tracer"
+    return checked.suite is not None and checked.suite.result_type.of_tracer
 
 
 @rule(

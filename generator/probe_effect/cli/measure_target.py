@@ -95,7 +95,7 @@ def emulable(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> list[t
     for folder, suite in suites:
         builders = BUILDERS if suite.workload.project else ()
         needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values()), *builders])
-        if suite.measures == "tracer":
+        if suite.result_type.of_tracer:
             needs = {"the time that a tool takes": None}
         if not needs:
             able.append((folder, suite))

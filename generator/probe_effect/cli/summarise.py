@@ -44,4 +44,4 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     for number, one in enumerate(submissions):
         if number:
             output.product("")
-        show(one, suites[one.suite].measures if one.suite in suites else "cost")
+        show(one, suites.get(one.suite))

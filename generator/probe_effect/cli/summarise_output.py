@@ -8,20 +8,14 @@ from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.model import interval_json, spread_json
 from probe_effect.numbers import names
-from probe_effect.pages import wording
+from probe_effect.pages.results import view_of
 from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from probe_effect.reduce.submission import Number, Submission
-
-TIMES = ("cost of one event (95 %)", "slowdown of the loop", "1 % at", "5 % at", "30 % at", "lost", "grade")
-COUNTS = ("instructions per event (range)", "untraced", "share added", "lost", "kprobes made by", "blocks")
-COUNTED_STARTS = ("instructions to start (range)", "to stop (range)", "probes", "blocks")
-OWN_USE = ("CPU time of the tool (95 %)", "memory", "system calls", "grade")
-STARTS = ("time to start (95 %)", "time to stop (95 %)", "probes", "CPU time of the tracer", "memory", "grade")
-WHOLE = ("slowdown (95 %)", "added to one event (95 %)", "lost", "grade")
+    from probe_effect.store.suite_file import Suite
 
 
 def as_json(submission: Submission) -> dict[str, Any]:
@@ -85,24 +79,30 @@ def _count_json(one: Number) -> dict[str, Any]:
     }
 
 
-def show(submission: Submission, measures: str) -> None:
+def show(submission: Submission, suite: Suite | None) -> None:
     """The table on stdout, then what must be known before a number is used, and why a case has none.
 
-    `measures` is what its suite does; a count is shown as one of events, unless starts were counted.
+    Args:
+        suite: what was run, as it is today; None where it is gone.
     """
     from probe_effect.cli.tables import show_table
 
     output.product(f"{submission.id}: {names.machine_name(submission.document)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
-    tables, usual = (TABLES, "cost") if submission.metric == "time" else (COUNTED_TABLES, "instructions")
-    head, cells = tables.get(measures, tables[usual])
+    shown = view_of(suite, submission.metric).summary
+    cells = shown.values()
     rows = (
-        [one.case, one.tracer, *([one.level or ""] if has_levels else []), *cells(one)]
+        [
+            one.case,
+            one.tracer,
+            *([one.level or ""] if has_levels else []),
+            *(column.words(one) for column in cells),
+        ]
         for one in submission.numbers
         if one.is_known
     )
-    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *head], rows)
+    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *shown], rows)
     for one in submission.numbers:
         level = "" if one.level is None else f" at level {one.level}"
         for remark in _remarks(one):
@@ -120,52 +120,6 @@ def _head(submission: Submission) -> str:
     if any(one.tracer_cpu for one in submission.numbers):
         return f"grade {submission.grade}{reasons}"
     return f"grade {submission.grade}{reasons}; untraced operation {untraced}, noise floor {floor}"
-
-
-def _costs(one: Number) -> list[str]:
-    return [wording.cost(one), wording.slowdown(one), *wording.thresholds(one), *_trust(one)]
-
-
-def _starts(one: Number) -> list[str]:
-    probes = units.MISSING if one.probes is None else units.count(one.probes)
-    return [*wording.start_and_stop(one), probes, *wording.own_use(one), one.grade or units.MISSING]
-
-
-def _counted_starts(one: Number) -> list[str]:
-    return [*wording.start_and_stop(one), units.count(one.probes), str(one.blocks)]
-
-
-def _own_use(one: Number) -> list[str]:
-    return [*wording.own_use(one), one.grade or units.MISSING]
-
-
-def _whole(one: Number) -> list[str]:
-    return [wording.slowdown(one), wording.cost(one), *_trust(one)]
-
-
-def _trust(one: Number) -> list[str]:
-    return [units.percent(one.loss_ratio), one.grade or units.MISSING]
-
-
-def _counts(one: Number) -> list[str]:
-    counts = [units.spread(one.cost, units.INSTRUCTIONS), units.spread(one.baseline, units.INSTRUCTIONS)]
-    share, lost = units.percent(one.added_ratio), units.percent(one.loss_ratio)
-    return [*counts, share, lost, one.mechanism or units.MISSING, units.count(one.blocks)]
-
-
-TABLES: dict[str, tuple[Sequence[str], Callable[[Number], list[str]]]] = {
-    "cost": (TIMES, _costs),
-    "start": (STARTS, _starts),
-    "tracer": (OWN_USE, _own_use),
-    "slowdown": (WHOLE, _whole),
-}
-"""What a suite measures, to the columns of its numbers and their cells."""
-
-COUNTED_TABLES: dict[str, tuple[Sequence[str], Callable[[Number], list[str]]]] = {
-    "instructions": (COUNTS, _counts),
-    "start": (COUNTED_STARTS, _counted_starts),
-}
-"""The same of counts; of any other suite they are instructions of an event."""
 
 
 def _remarks(one: Number) -> Iterator[str]:

@@ -77,7 +77,7 @@ class Matrix:
 
 def matrices(catalogue: Catalogue) -> list[Matrix]:
     """Every matrix with counts, by architecture and then by suite, the first suite first; not of starts and stops."""
-    suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "cost"]
+    suites = [folder.suite for folder in catalogue.suites if folder.suite.result_type.guides]
     suites.sort(key=lambda suite: suite.id != FIRST_SUITE)
     places = ((architecture, suite) for architecture in architectures(catalogue) for suite in suites)
     return [found for architecture, suite in places if (found := matrix(catalogue, suite, architecture)).cells]

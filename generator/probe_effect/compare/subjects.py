@@ -71,7 +71,7 @@ def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
 
 
 def _machines(catalogue: Catalogue) -> Iterator[Machine]:
-    others = {folder.suite.id for folder in catalogue.suites if folder.suite.measures != "cost"}
+    others = {folder.suite.id for folder in catalogue.suites if not folder.suite.result_type.guides}
     metrics: tuple[Metric, ...] = ("time", "instructions")
     for metric in metrics:
         for name, runs in catalogue.numbers.machines(metric).items():

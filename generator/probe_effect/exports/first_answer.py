@@ -6,6 +6,9 @@ holds the two to. So nothing waits for them, and a reader without scripts has an
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, get_args
 
 from probe_effect import units
@@ -32,119 +35,149 @@ RATE_HZ = 50_000.0
 
 BASES = get_args(Basis)
 FIRSTS = ("", "emulated", "stepped", "called", "unknown")
+PRINTED = ("date", "title", "href_of_case", "machine", "href")
+"""What the layout says of the cost that is chosen."""
 
 Values = dict[str, Any]
 Option = tuple[str, str]
+Group = tuple[str, list[Option]]
 
 
-def first_answer(found: Evidence, apart: Spread | None, whole: Mapping[str, Any]) -> Values:
-    """What the fields offer, which of it is chosen, and the answer; empty where no cost guides.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedCost:
+    """A cost that the fields offer, with its case, if it is one, and its machine in words.
 
-    Args:
-        apart: how far real programs lie from the loops.
-        whole: what the page's scripts work with.
+    `order`: the place of its case among all; `known`: what the words for its basis are known by, where that is not the
+    basis.
     """
-    costs = in_order(whole)
-    chosen = next((one for one in costs if one["clear"] and one["basis"] == "measured"), None)
-    if chosen is None:
-        return {}
-    same = ("case", "tracer", "kind", "basis")
-    others = [one for one in costs if one is not chosen and all(one[name] == chosen[name] for name in same)]
-    return {
-        "chosen": chosen,
-        "fields": _fields(costs, chosen, whole),
-        **_answer(found, _forecast(found, apart, chosen)),
-        "comparable": [(one["machine"], sentences.slowdown(_forecast(found, apart, one))) for one in others],
-    }
+
+    case: str
+    title: str = ""
+    order: int
+    probe: str
+    action: str
+    href_of_case: str = ""
+    tracer: str
+    basis: Basis
+    known: str | None = None
+    first: str = ""
+    clear: bool
+    date: str
+    machine: str
+    where: str
+    kind: str
+    alike: str
+    href: str
 
 
-def in_order(whole: Mapping[str, Any]) -> list[Values]:
-    """All costs, in the order in which they are offered: by tracer, then what was measured first, then by suite."""
+NAMES = frozenset(one.name for one in fields(OfferedCost))
+
+
+def offers(whole: Mapping[str, Any]) -> list[OfferedCost]:
+    """What the page's scripts work with, as they offer it: by tracer, then what was measured first, then by suite."""
     cases = {
         case: {"order": order, "title": title, "probe": probe, "action": action, "href_of_case": href}
         for order, (case, title, probe, action, href) in enumerate(
             case for suite in whole["suites"] for case in suite["cases"]
         )
     }
-    machines = whole["machines"] | whole["others"]
     tracers = [*whole["tracers"], *(one["tracer"] for other in whole["others"].values() for one in other["costs"])]
-    costs = [
-        {"first": "", "title": "", "order": len(cases)} | one | cases.get(one["case"], {}) | _place(id_, machine)
-        for id_, machine in machines.items()
+    every = [
+        {"order": len(cases), "machine": id_} | machine | one | cases.get(one["case"], {})
+        for id_, machine in (whole["machines"] | whole["others"]).items()
         for one in machine["costs"]
     ]
-    return sorted(costs, key=lambda one: (tracers.index(one["tracer"]), BASES.index(one["basis"]), one["order"]))
+    found = [OfferedCost(**{name: value for name, value in one.items() if name in NAMES}) for one in every]
+    return sorted(found, key=lambda one: (tracers.index(one.tracer), BASES.index(one.basis), one.order))
 
 
-def _place(id_: str, machine: Mapping[str, Any]) -> Values:
-    return {"machine": id_, **{name: machine[name] for name in ("where", "kind", "alike", "href")}}
+def first_answer(
+    found: Evidence, apart: Spread | None, offered: Sequence[OfferedCost], kinds: Mapping[str, int]
+) -> Values:
+    """What the fields offer, which of it is chosen, and the answer; empty where no cost guides.
+
+    Args:
+        apart: how far real programs lie from the loops.
+        offered: the costs that the page has from the start.
+        kinds: how many machines of each kind there are, with those that the page has not.
+    """
+    chosen = next((one for one in offered if one.clear and one.basis == "measured"), None)
+    if chosen is None:
+        return {}
+    same = attrgetter("case", "tracer", "kind", "basis")
+    others = [one for one in offered if one is not chosen and same(one) == same(chosen)]
+    return {
+        "chosen": {name: getattr(chosen, name) for name in PRINTED},
+        "fields": _fields(offered, chosen, kinds),
+        **_answer(found, _forecast(found, apart, chosen)),
+        "comparable": [(one.machine, sentences.slowdown(_forecast(found, apart, one))) for one in others],
+    }
 
 
-def _fields(costs: Sequence[Values], chosen: Values, whole: Mapping[str, Any]) -> dict[str, Values]:
+def _fields(offered: Sequence[OfferedCost], chosen: OfferedCost, kinds: Mapping[str, int]) -> dict[str, Values]:
     """For each field what was measured with the choices before it, in groups."""
-    offers = {"probe": _probes, "first": _firsts, "case": _cases, "tracer": _tracers}
-    own, fields = list(costs), {}
-    for name, offer in offers.items():
-        fields[name] = {"chosen": chosen[name], "groups": offer(own)}
-        own = [one for one in own if one[name] == chosen[name]]
-    return fields | {"machine": {"chosen": chosen["machine"], "groups": _machines(own, whole)}}
+    choices = {"probe": _probes, "first": _firsts, "case": _cases, "tracer": _tracers}
+    own, found = list(offered), {}
+    for name, groups in choices.items():
+        value = attrgetter(name)
+        found[name] = {"chosen": value(chosen), "groups": groups(own)}
+        own = [one for one in own if value(one) == value(chosen)]
+    machines = Counter(kind for _, kind in {(one.machine, one.kind) for one in offered})
+    return found | {"machine": {"chosen": chosen.machine, "groups": _machines(own, machines, kinds)}}
 
 
-def _distinct(costs: Iterable[Values], name: str) -> list[str]:
-    return list(dict.fromkeys(one[name] for one in costs))
+def _probes(own: Sequence[OfferedCost]) -> list[Group]:
+    return asking.questions(_distinct(one.probe for one in own))
 
 
-def _probes(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
-    return asking.questions(_distinct(costs, "probe"))
-
-
-def _firsts(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
-    known = sorted(_distinct(costs, "first"), key=FIRSTS.index)
+def _firsts(own: Sequence[OfferedCost]) -> list[Group]:
+    known = sorted(_distinct(one.first for one in own), key=FIRSTS.index)
     return [("", [(first, WORDS.get(f"first-{first}", units.MISSING)) for first in known])]
 
 
-def _cases(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
+def _cases(own: Sequence[OfferedCost]) -> list[Group]:
     """Equal actions together, in the order of their first case; others that do the same have their names."""
     options: list[Option] = []
-    for action in _distinct(costs, "action"):
-        own = [one for one in costs if one["action"] == action]
-        cases = _distinct(own, "case")
+    for action in _distinct(one.action for one in own):
+        cases = _distinct(one.case for one in own if one.action == action)
         for case in cases:
-            alike = [one for one in own if one["case"] == case]
-            named = f": {alike[0]['title']}" if case != cases[0] and alike[0]["title"] else ""
-            best = min(alike, key=lambda one: BASES.index(one["basis"]))
-            known = WORDS[f"is-{best.get('known') or best['basis']}"]
+            alike = [one for one in own if (one.action, one.case) == (action, case)]
+            named = f": {alike[0].title}" if case != cases[0] and alike[0].title else ""
+            best = min(alike, key=lambda one: BASES.index(one.basis))
+            known = WORDS[f"is-{best.known or best.basis}"]
             options.append((case, known.format(what=asking.action_words(action) + named)))
     return [("", options)]
 
 
-def _tracers(costs: Sequence[Values]) -> list[tuple[str, list[Option]]]:
-    return [("", [(tracer, tracer) for tracer in _distinct(costs, "tracer")])]
+def _tracers(own: Sequence[OfferedCost]) -> list[Group]:
+    return [("", [(tracer, tracer) for tracer in _distinct(one.tracer for one in own)])]
 
 
-def _machines(costs: Sequence[Values], whole: Mapping[str, Any]) -> list[tuple[str, list[Option]]]:
-    own = [one for one in costs if one["basis"] != "published"]
-    printed = [one for one in costs if one["basis"] == "published"]
+def _machines(own: Sequence[OfferedCost], loaded: Mapping[str, int], kinds: Mapping[str, int]) -> list[Group]:
+    ours = [one for one in own if one.basis != "published"]
+    alike = {kind: [one for one in ours if one.kind == kind] for kind in _distinct(one.kind for one in ours)}
     groups = [
-        ("A machine that was measured", [(one["machine"], one["where"]) for one in own]),
-        ("A machine like yours", [_kind(kind, own, whole) for kind in _distinct(own, "kind")]),
-        (f"Printed by others{PUBLISHED_MARK}", [(one["machine"], one["where"]) for one in printed]),
+        ("A machine that was measured", [(one.machine, one.where) for one in ours]),
+        ("A machine like yours", [_kind(kind, some, loaded[kind], kinds[kind]) for kind, some in alike.items()]),
+        (f"Printed by others{PUBLISHED_MARK}", [(one.machine, one.where) for one in own if one.basis == "published"]),
     ]
     return [(group, options) for group, options in groups if options]
 
 
-def _kind(kind: str, costs: Sequence[Values], whole: Mapping[str, Any]) -> Option:
-    alike = [one for one in costs if one["kind"] == kind]
-    loaded = sum(machine["kind"] == kind for machine in whole["machines"].values())
-    number = f"{len(alike)} of {whole['kinds'][kind]}" if loaded < whole["kinds"][kind] else len(alike)
-    return kind, f"Any {alike[0]['alike']} ({number} machines)"
+def _kind(kind: str, alike: Sequence[OfferedCost], loaded: int, every: int) -> Option:
+    number = f"{len(alike)} of {every}" if loaded < every else len(alike)
+    return kind, f"Any {alike[0].alike} ({number} machines)"
 
 
-def _forecast(found: Evidence, apart: Spread | None, one: Values) -> Forecast:
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _forecast(found: Evidence, apart: Spread | None, one: OfferedCost) -> Forecast:
     """What a measured cost does at the rate that the form has at first."""
-    question = Question(probes=(Asked(one["case"], RATE_HZ),))
-    known = parts(found, question, one["machine"], one["tracer"])
-    return forecast(known, facts_of_submission(known[0].sources[0].submission), one["tracer"], question, apart)
+    question = Question(probes=(Asked(one.case, RATE_HZ),))
+    known = parts(found, question, one.machine, one.tracer)
+    return forecast(known, facts_of_submission(known[0].sources[0].submission), one.tracer, question, apart)
 
 
 def _answer(found: Evidence, one: Forecast) -> Values:

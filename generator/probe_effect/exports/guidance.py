@@ -17,7 +17,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.words import WORDS
-from probe_effect.exports.first_answer import first_answer
+from probe_effect.exports.first_answer import first_answer, offers
 from probe_effect.exports.guidance_costs import costs_of, printed_cost
 from probe_effect.exports.script_values import ends, kept_of_machine, script_json
 from probe_effect.numbers.home import FIRST_SUITE, in_order
@@ -86,7 +86,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "all": kinds.total(),
     }
     yield CALCULATOR, script_json(whole)
-    yield FIRST, script_json(first_answer(found, apart, whole))
+    yield FIRST, script_json(first_answer(found, apart, offers(whole), kinds))
     for machine, values in machines.items():
         yield f"guidance/{machine}.json", script_json(values)
 

@@ -16,11 +16,11 @@ from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
-from probe_effect.answer.once import once
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
 from probe_effect.exports.script_values import ends, short
 from probe_effect.numbers import names
+from probe_effect.numbers.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,6 +27,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.home import home_numbers, in_order
 from probe_effect.numbers.kinds import machine_kind
 from probe_effect.pages import addresses, wording
+from probe_effect.pages.results import view_of
 from probe_effect.reduce.tails import SHARES
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 from probe_effect.stats import mover
@@ -55,14 +56,14 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     submissions = in_order(catalogue.numbers)
     found = dict(_machine(submissions[0])) if submissions else {}
     current = home_numbers(catalogue.numbers)
-    measures = {case.id: one.suite.measures for one in catalogue.suites for case in one.suite.cases}
+    suites = {case.id: one.suite for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
         found[f"{key}.machine"] = _name_of(one.submission) | {"text": names.machine_by_id(one.submission)}
         found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one), *_of_single(one))}
-        about = measures.get(one.case, "cost")
-        if about in {"cost", "slowdown"}:
+        suite = suites.get(one.case)
+        if view_of(suite).has_costs:
             found |= {f"{key}.{what}": fact for what, fact in _of_event(one)}
-        if about == "cost":
+        if suite is None or suite.result_type.guides:
             found |= {f"{key}.{what}": fact for what, fact in (*_of_rates(one), *_on_another_cpu(one, catalogue))}
     found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
     for key in ratios:

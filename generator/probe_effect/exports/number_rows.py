@@ -161,7 +161,7 @@ def _time(one: Number) -> Cells:
     for percent in THRESHOLDS:
         cells |= _ends(f"threshold_{percent}", "hz", one.threshold(percent))
     cells |= _ends("attach", "ns", one.attach) | _ends("detach", "ns", one.detach)
-    cells |= _ends("tracer_cpu", "ns", one.cpu) | _ends("tracer_rss", "bytes", one.memory)
+    cells |= _ends("tracer_cpu", "ns", one.tracer_cpu or one.cpu) | _ends("tracer_rss", "bytes", one.memory)
     return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
 
 

@@ -57,7 +57,7 @@ def make_shard(data: DataFolder, shard: Shard) -> int:
         for one in catalogue.everything:
             number_page.write_all(one, catalogue)
             if one.metric == "time":
-                for chart in submission_page.charts(one):
+                for chart in submission_page.charts(catalogue, one):
                     draw_all(chart, data.kept)
     return len(folders)
 

@@ -199,7 +199,7 @@ class Bench:
         script = self.work.script(subject, check=is_check and case.counted_by == "twin")
         counting = self._counting(subject, is_check=is_check)
         events = case.events_per_operation
-        is_start = self.work.suite.measures == "start"
+        is_start = self.work.suite.result_type.of_starts
         return Watch(self.work.tracers[subject.tracer], script, counting, events, is_start)
 
     def _counting(self, subject: Key, *, is_check: bool) -> Counting:

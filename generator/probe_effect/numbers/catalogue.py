@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probe_effect.errors import BadData
 from probe_effect.numbers import names
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from probe_effect.store.transcripts import Shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PublishedSource:
-    """A source, and its figures in the order given."""
+    """A source, and its figures in the order given. Two are the same only if they are one object."""
 
     folder: Path
     document: SourceFile
@@ -120,6 +120,8 @@ class Catalogue:
     """Why counts changed between kernels or versions of a tool (`compare/explained.py`)."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
+    worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
+    """What `numbers.once` remembers."""
 
     @cached_property
     def numbers(self) -> Numbers:

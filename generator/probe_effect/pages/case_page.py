@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.beside import remarks
 from probe_effect.answer.composition import checked
 from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.evidence import evidence
 from probe_effect.charts.dots import Dot, cost_chart
-from probe_effect.charts.slowdown import Line, slowdown_chart
 from probe_effect.compare.agreement import of_case
-from probe_effect.compare.comparison import compare
 from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.kinds import shown, shown_machines
-from probe_effect.pages import addresses, citing, comparison, estimates, own_use, source_page, starts, tails, wording
-from probe_effect.pages.factors import dots, tested
+from probe_effect.numbers.once import once
+from probe_effect.pages import addresses, citing, estimates, source_page, tails, wording
+from probe_effect.pages.factors import tested
 from probe_effect.pages.markdown import page
+from probe_effect.pages.results import view_of
+from probe_effect.pages.results.view import CaseResults, ResultSection
 from probe_effect.store.script_forms import linux_form
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
+    from probe_effect.store.suite_file import Case
 
 MOST_CASES = 1000
 """Of one suite, for the order of pages."""
@@ -43,6 +47,11 @@ MOST_LINES = 2
 
 PLAIN_SYSTEM = "FreeBSD"
 """What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
+
+CALLS_NOTE = Markup(
+    "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict --calls` "
+    "takes the number that your program makes."
+)
 
 COUNTED_BY = {
     "maps": "The script counts its own events.",
@@ -58,9 +67,14 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     """The page of `case`; `found` is what the catalogue offers to guidance."""
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers)
     machines = {one.submission.machine for one in measured}
-    compared = [] if folder.suite.factor else measured
+    view, suite = view_of(folder.suite), folder.suite
     single = tails.lines(measured)
     title = catalogue.titles[case.id]
+    drawn, more = charts(catalogue, case.id), tested(found, case.id, machines)
+    of = CaseResults(found, suite, case, measured, home_machine(catalogue.numbers))
+    names_of_results = [chart.name for chart in drawn.results]
+    sections = [one.with_charts_of(names_of_results) for one in view.sections(of) if not one.is_empty]
+    above = {name for one in sections for name in one.charts}
     front = {
         "title": title,
         "kind": "case",
@@ -75,33 +89,31 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         case=case,
         title=title,
         titles=catalogue.titles,
-        suite=folder.suite,
+        suite=suite,
         scripts=scripts(folder, case),
         counted_by=COUNTED_BY[case.counted_by],
         measured=measured,
-        answers=answers(measured, home_machine(catalogue.numbers), ranked=not folder.suite.factor),
-        places=places(compared),
-        between_machines=between_machines(compared, case.functions),
-        between_versions=between_versions(compared),
-        single=single,
+        sections=sections,
+        view=view,
+        single=ResultSection(charts=[one.name for one in drawn.tails], columns=tails.COLUMNS, rows=single)
+        if single
+        else None,
         single_sentences=list(tails.sentences(single)),
-        tested=tested(found, case.id, machines),
+        lines=[one for one in more if one.points],
+        threads=[(one.cost, factor) for one in more for factor in one.factors],
         estimated=estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES],
         system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
         less=less(found, case.id, machines),
         remarks=remarks,
-        pairings=of_case(catalogue, case.id, measured) if folder.suite.measures == "cost" else [],
+        pairings=of_case(catalogue, case.id, measured) if suite.result_type.guides else [],
         published=list(catalogue.published(case.id)),
-        growth=starts.growth(measured) if folder.suite.measures == "start" else [],
-        beside=list(catalogue.published_beside(case.id)) if folder.suite.measures in {"start", "tracer"} else [],
+        beside=list(catalogue.published_beside(case.id)) if view.has_figures_beside else [],
         printed=source_page.shown,
-        said=list(own_use.sentences(measured)),
-        growths=own_use.growths(measured),
-        growth_counted=starts.growth_counted,
-        counted=matrices_of_case(catalogue, folder.suite, case.id),
+        counted=matrices_of_case(catalogue, suite, case.id) if view.counts_template else [],
         kernel_names=kernel_names,
-        charts=[chart.name for chart in charts(catalogue, found, folder.suite, case)],
+        drawn=drawn,
+        below=[name for name in names_of_results if name not in above],
     )
 
 
@@ -141,67 +153,9 @@ def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list
     return [(machine, one) for machine in shown for one in checked(found, machine) if one.case == case.id]
 
 
-def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> list[list[str]]:
-    """For each machine, `home` first, what its tracers of the lowest and the highest overhead do, or why none does.
-
-    Args:
-        ranked: whether to say, too, which of its tracers can be told apart.
-    """
-    machines: dict[str, list[Number]] = {}
-    for one in sorted(measured, key=lambda one: one.submission.machine != home):
-        machines.setdefault(one.submission.machine, []).append(one)
-    return [[*_extremes(own), *(rankings(own) if ranked else [])] for own in machines.values()]
-
-
-def _extremes(own: Sequence[Number]) -> list[str]:
-    costs = sorted((one for one in own if one.cost), key=lambda one: one.known_cost.value)
-    chosen = dict.fromkeys([*costs[:1], *costs[-1:]] or own[:1])
-    return [wording.answer(one, names.machine_label(one.submission)) for one in chosen]
-
-
-def rankings(measured: Sequence[Number]) -> list[str]:
-    """For each machine with several tracers, which has the lowest overhead, as far as can be told."""
-    said = [comparison.ranking(own, comparison.place_of(own[0])) for own in _by_machine(measured)]
-    return [sentence for sentence in said if sentence is not None]
-
-
-def places(measured: Sequence[Number]) -> dict[str, str]:
-    """Number's id to the place by cost among the tracers of that machine; empty without any."""
-    return {key: place for own in _by_machine(measured) for key, place in comparison.places(own).items()}
-
-
-def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
-    """Each tracer on the machine that ran last against every other machine of the same tier that has it."""
-    newest: dict[tuple[str, str | None, str], Number] = {}
-    found = []
-    for one in sorted(measured, key=lambda one: one.submission.started, reverse=True):
-        document = one.submission.document
-        place = (one.tracer, one.level, names.tier(document.machine, document.run.metric))
-        other = newest.setdefault(place, one)
-        if other is not one and one.cost and other.cost:
-            compared = compare(one, other)
-            remarks = comparison.instruction_remarks(compared, functions)
-            found.append(" ".join([comparison.between_machines(compared), *remarks]))
-    return found
-
-
-def between_versions(measured: Sequence[Number]) -> list[str]:
-    """Each two versions of one tool on one machine, the one with the shorter id first."""
-    pairs = [
-        pair
-        for own in _by_machine(measured)
-        for pair in combinations(sorted(own, key=lambda one: one.tracer), 2)
-        if len({names.tool_of(one.tracer) for one in pair}) == 1
-    ]
-    return [
-        f"On {comparison.place_of(found.first)}, {comparison.between_tracers(found)}"
-        for found in (compare(*pair) for pair in pairs if all(one.cost for one in pair))
-    ]
-
-
-def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> list[str]:
+def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> ResultSection:
     """What of its cost falls on system calls that nobody traces, one sentence for each machine and tracer."""
-    return [
+    said = [
         f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
         + sentences.calls(names.quoted(cost.title), path)
         for machine in found.machines
@@ -209,53 +163,47 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> li
         for tracer, cost in found.with_tracers(machine, case_id).items()
         if (path := entry_path(found, (machine, tracer, case_id)))
     ]
+    return (
+        ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE]) if said else ResultSection()
+    )
 
 
-def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
-    """What each machine measured, apart for each level: only that is ranked together."""
-    groups: dict[tuple[str, str | None], list[Number]] = {}
-    for one in measured:
-        groups.setdefault((one.submission.machine, one.level), []).append(one)
-    return list(groups.values())
+@dataclass(frozen=True, slots=True)
+class CaseCharts:
+    """The charts of the page of a case, by where it has them: of its results, of tails, and of published costs."""
+
+    results: Sequence[Chart]
+    tails: Sequence[Chart]
+    published: Sequence[Chart]
+
+    @property
+    def every(self) -> list[Chart]:
+        """All of them, in the order of the page."""
+        return [*self.results, *self.tails, *self.published]
 
 
-def charts(catalogue: Catalogue, found: Evidence, suite: Suite, case: Case) -> list[Chart]:
-    """Single operations, what a tracer takes, slowdown over rate, starts, published costs: what there is of them."""
+@once
+def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
+    """What there is of a case to draw."""
+    found = evidence(catalogue)
+    suite, case = found.of(case_id)
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
-    machines = {one.submission.machine: names.machine_name(one.submission.document) for one in measured}
-    labels = {
-        (one.submission.machine, one.tracer): one.tracer
-        if len(machines) == 1
-        else f"{one.tracer}, {one.submission.machine}"
-        for one in measured
-    }
-    lines = [
-        Line(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
-        for one in measured
-        if one.threshold(5) is not None and suite.measures == "cost" and not suite.factor
-    ]
+    results = view_of(suite).charts(CaseResults(found, suite, case, measured))
+    return CaseCharts(results, tails.charts(catalogue, case), _published_chart(catalogue, case))
+
+
+def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:
+    """Costs that others printed, where there are two."""
     published = [
         Dot(_row(source), figure.tracer or "other", Estimate(float(figure.cost_ns)), figure.tracer)
         for source, figure in catalogue.published(case.id)
         if figure.cost_ns is not None
     ]
-    drawn, address = own_use.charts(suite, case, measured, labels), addresses.case(case.id)
-    drawn += tails.charts(catalogue, case)
-    if lines:
-        where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
-        points = dots(tested(found, case.id, machines), labels)
-        sentence = f"Slowdown of one busy thread by the rate of its events{where}, with 95 % intervals as bands" + (
-            "; dots are slowdowns that were measured at those rates." if points else "."
-        )
-        title = f"{case.title}: events per second to slowdown"
-        drawn.append(slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points, page=address))
-    if suite.measures == "start":
-        drawn += starts.charts(case, measured, labels)
-    if len(published) > 1 and any(dot.cost.value for dot in published):
-        sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
-        title = f"{case.title}: published costs"
-        drawn.append(cost_chart(f"published-{case.id}", title, sentence, published, page=address))
-    return drawn
+    if len(published) < 2 or not any(dot.cost.value for dot in published):
+        return []
+    sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
+    title, page = f"{case.title}: published costs", addresses.case(case.id)
+    return [cost_chart(f"published-{case.id}", title, sentence, published, page=page)]
 
 
 def _row(source: PublishedSource) -> str:

@@ -9,12 +9,12 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import Citation, Subject, cite, cite_original
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
+from probe_effect.pages.results import view_of_submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,14 +67,15 @@ def cite_release(one: Release, catalogue: Catalogue) -> Citation:
 
 def cite_number(one: Number, catalogue: Catalogue) -> Citation:
     """One case, tracer and level of one submission, with its value and interval."""
-    title = f"{_measured(one)}: {catalogue.titles.get(one.case, one.case)}"
+    view = view_of_submission(one.submission, catalogue)
+    title = f"{view.cited}: {catalogue.titles.get(one.case, one.case)}"
     level = f", level {one.level}" if one.level is not None else ""
     subject = Subject(
         one.id,
         f"{title}{level}, {names.tool_with_version(one)}, {names.machine_title(one.submission.document)}",
         addresses.number(one),
         one.submission.date,
-        _value(one),
+        view.value(one) if one.is_known else one.status,
         _made(one.submission),
     )
     return cite(subject, catalogue.edition)
@@ -135,35 +136,3 @@ def _made(one: Submission) -> tuple[str, ...]:
     done = "measured" if one.metric == "time" else "counted"
     name = one.document.submitter.name
     return (f"{done} on {names.date_words(one.date)}{f' by {name}' if name else ''}",)
-
-
-def _measured(case: Number) -> str:
-    """What was measured, as the title says it."""
-    if not case.is_time:
-        return "Instructions of one event" if case.attach is None else "Instructions to start and stop"
-    if case.tracer_cpu is not None:
-        return "CPU time that the tool itself takes"
-    return "Cost of one event" if case.attach is None or case.cost is not None else "Start and stop"
-
-
-def _value(case: Number) -> str:
-    """Cost, or start and stop, with intervals; the status where there is no number."""
-    if not case.is_time and case.attach is not None:
-        start, stop = wording.start_and_stop(case)
-        return f"start {start}, stop {stop} instructions"
-    if not case.is_time:
-        found = case.cost
-        return f"{units.spread(found, units.INSTRUCTIONS)} instructions" if found else case.status
-    if case.tracer_cpu is not None:
-        return f"{wording.own_use(case)[0]} an operation{_interval(case.tracer_cpu.low)}"
-    if case.cost is not None:
-        words = wording.cost(case)
-        return words if case.distinguishable is False else f"{words}{_interval(case.cost.low)}"
-    if case.attach is not None:
-        start, stop = wording.start_and_stop(case)
-        return f"start {start}, stop {stop}{_interval(case.attach.low)}"
-    return case.status
-
-
-def _interval(low: float | None) -> str:
-    return ", with the 95 % interval" if low is not None else ""

@@ -26,7 +26,7 @@ CHART = "explore"
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     drawn = CHART if charts(catalogue) else None
-    suites = (folder.suite for folder in first_suite_first(catalogue) if folder.suite.measures == "cost")
+    suites = (folder.suite for folder in first_suite_first(catalogue) if folder.suite.result_type.guides)
     tables = [(suite, rows) for suite in suites if (rows := measured(catalogue, suite))]
     most = MOST_MACHINES if len(catalogue.numbers.machines()) > MOST_MACHINES else None
     return {

@@ -12,9 +12,8 @@ from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import estimates, home_page, kernels_page, lists, wording
-from probe_effect.pages.columns import COLUMNS
 from probe_effect.pages.markdown import render
-from probe_effect.pages.ranges import measured_range
+from probe_effect.pages.results import EXPLAINED, measured_range
 from probe_effect.pages.source_page import READ, baselines
 from probe_effect.pages.submission_page import skipped_cases
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
@@ -54,7 +53,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},
         "suites": {"suites": suites},
         "grades": {"rules": {"a submission": OF_SUBMISSION, "a case": OF_CASE}},
-        "dictionary": {"explained": COLUMNS.values(), "tables": TABLES, "keys": document_keys()},
+        "dictionary": {"explained": EXPLAINED.values(), "tables": TABLES, "keys": document_keys()},
     }
     made = {
         f"{name}.md": render(f"fragments/{name}.md.j2", catalogue=catalogue, titles=catalogue.titles, **own)

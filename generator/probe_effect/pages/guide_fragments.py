@@ -8,6 +8,7 @@ from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.numbers.home import home_numbers
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import render
+from probe_effect.pages.results import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +29,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         f"kernels/{case.id}.md": _kernels(catalogue, one, case.id)
         for one in catalogue.suites
         for case in one.suite.cases
-        if one.suite.measures == "cost"
+        if one.suite.result_type.guides
     }
     return {name: text for name, text in (suites | kernels).items() if text is not None}
 
@@ -50,6 +51,7 @@ def _suite(folder: SuiteFolder, found: Iterable[Number], catalogue: Catalogue) -
         more=len(rows) - MAX_ROWS,
         titles=catalogue.titles,
         submission=rows[0].submission,
+        shown=view_of(suite).guide,
         has_levels=any(one.level is not None for one in rows),
     )
 

@@ -11,6 +11,8 @@ from probe_effect import units
 from probe_effect.numbers import home, names
 from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
+from probe_effect.pages.results import view_of
+from probe_effect.pages.results.counts import COUNTS
 from probe_effect.pages.submission_page import with_numbers
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of the machine of `submissions`, which are newest first."""
     name, shown = names.machine_name(submissions[0].document), home.representative(submissions)
     suite = submission_page.suite_of(shown, catalogue)
+    view, factor = view_of(suite), suite.factor if suite else None
+    chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
     return _page(
         "machine.md.j2",
         {
@@ -36,10 +40,9 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         submissions,
         shown,
         catalogue,
-        chart=next((chart.name for chart in submission_page.charts(shown)), None),
+        table=view.table(with_numbers(shown), factor, chart, brief=True),
         found=findings.of_machine(shown.machine, catalogue),
-        factor=suite.factor if suite else None,
-        measures=submission_page.measures(suite),
+        view=view,
         over_time=over_time.of_machine(shown.machine, catalogue),
         other_ids=over_time.other_ids(shown.machine, catalogue),
     )
@@ -57,13 +60,14 @@ def badge(machine: str) -> str:
 
 def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
     """The page of the emulated machine of `submissions`, newest first; `place` is its own among those machines."""
-    name = names.machine_title(submissions[0].document)
+    name, shown = names.machine_title(submissions[0].document), representative(submissions)
     return _page(
         "emulated.md.j2",
         {"description": f"Instructions that one traced event takes on {name}.", "weight": place},
         submissions,
-        representative(submissions),
+        shown,
         catalogue,
+        table=COUNTS.table(with_numbers(shown), None, None),
         parts=parts(submissions),
     )
 

@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.numbers import names
-from probe_effect.pages import addresses, agreement, comparison, instructions, whole_work, wording
-from probe_effect.pages.columns import COLUMNS
+from probe_effect.pages import addresses, agreement, comparison, instructions, wording
+from probe_effect.pages.results import EXPLAINED
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.tools.record import TOOLS
@@ -77,9 +77,8 @@ def environment() -> Environment:
         "instructions": instructions,
         "names": names,
         "units": units,
-        "whole_work": whole_work,
         "wording": wording,
-        "columns": COLUMNS,
+        "columns": EXPLAINED,
         "TOOLS": TOOLS,
     }
     made.tests["plain_word"] = is_plain_word

@@ -6,37 +6,25 @@ import json
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
-from probe_effect.pages import addresses, changes_page, citing, instructions, submission_page, wording
+from probe_effect.pages import addresses, changes_page, citing, submission_page
 from probe_effect.pages.markdown import is_plain_word, page_code, render
-from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.pages.results import view_of_submission
 from probe_effect.store.script_forms import linux_form
 from probe_effect.store.suite_file import script_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.reduce.blocks import Block, BlockTable
+    from probe_effect.pages.results.cells import NumberColumn
+    from probe_effect.pages.results.view import ResultView
+    from probe_effect.reduce.blocks import BlockTable
     from probe_effect.reduce.submission import Number, Submission
-
-DIGITS = 7
-"""Of a run over its operations: enough to come to the same estimate by hand."""
-
-STARTS_COUNTED = ("start-instructions", "stop-instructions")
-"""The columns of a count of which a run's start and stop are."""
-
-
-class Line(NamedTuple):
-    """One quantity: the column that explains it, whose id is its anchor too, its value in words, and another label."""
-
-    column: str
-    text: str
-    label: str | None = None
 
 
 def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
@@ -58,8 +46,8 @@ def _write_all(submission: Submission, catalogue: Catalogue, withdrawn: Mapping[
 
 def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
     submission = one.submission
-    measures = submission_page.measures(submission_page.suite_of(submission, catalogue))
-    folder, said = catalogue.by_suite.get(submission.suite), sentence(one, measures)
+    view = view_of_submission(submission, catalogue)
+    folder, said = catalogue.by_suite.get(submission.suite), sentence(one, view)
     front = {
         "title": title(one, catalogue),
         "kind": "number",
@@ -74,7 +62,9 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         table=table,
         events=units.trimmed(table.events),
         sentence=said,
-        quantities=quantities(one, measures),
+        quantities=quantities(one, view),
+        view=view,
+        heads=[(column.id, column.label) for column in view.block_columns],
         script=script(folder, one),
         again=again(one),
         submission=submission,
@@ -82,7 +72,6 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         machine=names.machine_label(submission),
         machine_address=addresses.machine_of(submission),
         titles=catalogue.titles,
-        digits=digits,
     )
     return {"path": one.id, "front": front, "body": body}
 
@@ -93,80 +82,14 @@ def title(one: Number, catalogue: Catalogue) -> str:
     return f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}"
 
 
-def sentence(one: Number, measures: str) -> str:
-    """The number with its interval, and where it was found; `measures`: what its suite is about."""
-    where = f"On {names.machine_label(one.submission)}"
-    if measures == "start" and one.attach is not None:
-        start, stop = wording.start_and_stop(one)
-        unit = "" if one.is_time else " instructions"
-        return f"{where}, it takes {start}{unit} until the probes are live, and {stop}{unit} to stop."
-    if not one.is_time:
-        return f"{where}, tracing adds {instructions.count(one.cost)} instructions to one event."
-    if one.tracer_cpu is not None:
-        return f"{where}, the tool itself takes {wording.own_use(one)[0]} of CPU time for an operation."
-    if one.distinguishable is False:
-        return f"{where}, the cost of one event is {wording.cost(one)}."
-    interval = "" if one.cost is None or one.cost.low is None else ", with the 95 % interval in brackets"
-    if measures == "slowdown":
-        longer = f"the work takes {wording.slowdown(one)} longer{interval}"
-        return f"{where}, {longer}; that is {wording.cost(one)} for each event."
-    return f"{where}, tracing adds {wording.cost(one)} to one event{interval}."
+def sentence(one: Number, view: ResultView) -> str:
+    """The number with its interval, and the machine that it is from."""
+    return f"On {names.machine_label(one.submission)}, {view.said(one)}."
 
 
-def quantities(one: Number, measures: str) -> list[Line]:
-    """Every quantity that is known of a number, each with its anchor; what its suite `measures` comes first.
-
-    A rate at which one busy thread slows says nothing of a whole work.
-    """
-    of = _uses if one.tracer_cpu is not None else _times if one.is_time else _counts
-    known = [line for line in of(one) if line.text != units.MISSING]
-    if measures == "slowdown":
-        known = [line for line in known if not line.column.startswith("threshold-")]
-    first = {"start": {"start", "stop", *STARTS_COUNTED}, "slowdown": {"slowdown", "probes"}}.get(measures, set())
-    return sorted(known, key=lambda line: line.column not in first)
-
-
-def _times(one: Number) -> Iterator[Line]:
-    yield Line("cost", wording.cost(one))
-    for percent, rate in zip(THRESHOLDS, wording.thresholds(one), strict=True):
-        yield Line(f"threshold-{percent}", rate, f"Slows a busy thread by {percent} % at")
-    yield Line("slowdown", wording.slowdown(one))
-    yield Line("fastest", units.duration(one.fastest_ns))
-    yield Line("baseline", units.duration(one.baseline.value if one.baseline else None))
-    yield Line("noise-floor", units.duration(one.noise_floor_ns, 2))
-    yield Line("traced-rate", units.rate(one.rate_hz))
-    yield Line("loss", units.percent(one.loss_ratio))
-    for name, time in zip(("start", "stop"), wording.start_and_stop(one), strict=True):
-        yield Line(name, time)
-    for name, used in zip(("tracer-cpu", "tracer-memory"), wording.own_use(one), strict=True):
-        yield Line(name, used)
-    yield Line("probes", units.count(one.probes))
-    yield Line("blocks", units.count(one.blocks))
-
-
-def _uses(one: Number) -> Iterator[Line]:
-    for name, text in zip(("tracer-cpu", "tracer-memory", "tracer-calls"), wording.own_use(one), strict=True):
-        yield Line(name, text)
-    yield Line("blocks", units.count(one.blocks))
-
-
-def _counts(one: Number) -> Iterator[Line]:
-    yield Line("instructions", instructions.added(one))
-    yield Line("untraced-share", instructions.share(one))
-    yield Line("baseline", instructions.count(one.baseline))
-    yield Line("loss", units.percent(one.loss_ratio))
-    yield Line("mechanism", one.mechanism or units.MISSING)
-    for name, text in zip(STARTS_COUNTED, wording.start_and_stop(one), strict=True):
-        yield Line(name, text)
-    yield Line("probes", units.count(one.probes))
-    yield Line("blocks", units.count(one.blocks))
-
-
-def digits(block: Block, values: Iterable[float]) -> str:
-    """Values of a block, all to the place that its longest run has in `DIGITS` digits."""
-    longest = max((*block.untraced, block.traced or 0.0, block.own or 0.0), default=0.0)
-    place = units.exponent(longest) - DIGITS + 1 if longest else 0
-    return "; ".join(units.at_place(value, place) for value in values)
+def quantities(one: Number, view: ResultView) -> list[NumberColumn]:
+    """Every quantity that is known of a number, each with its anchor; what its type of result is about comes first."""
+    return [line for line in view.quantities if line.words(one) not in {"", units.MISSING}]
 
 
 def script(folder: SuiteFolder | None, one: Number) -> str | None:

@@ -15,7 +15,9 @@ from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import largest
 from probe_effect.compare.over_time import histories, same_machine
 from probe_effect.numbers.names import date_words, quoted
+from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, comparison
+from probe_effect.pages.results import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +59,8 @@ class SuiteOverTime:
 
 def of_machine(machine: str, catalogue: Catalogue) -> list[SuiteOverTime]:
     """Each suite that the machine ran again, and whose cases can be set against each other."""
-    return [_told(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue)]
+    drawn = charts(catalogue, machine)
+    return [_told(suite, one, catalogue, drawn.get(suite)) for suite, one in _of_costs(machine, catalogue)]
 
 
 def other_ids(machine: str, catalogue: Catalogue) -> list[Submission]:
@@ -66,22 +69,22 @@ def other_ids(machine: str, catalogue: Catalogue) -> list[Submission]:
     return [one for name, one in found.items() if name != machine]
 
 
-def charts(machine: str, catalogue: Catalogue) -> list[Chart]:
-    """The charts that these name, the same under each of the machine's ids; without a card, as those of runs."""
-    drawn = (_chart(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue))
-    return [chart for chart in drawn if chart is not None]
+@once
+def charts(catalogue: Catalogue, machine: str) -> dict[str, Chart]:
+    """Suite to the chart that these name, the same under each id of the machine; without a card, as those of runs."""
+    drawn = {suite: _chart(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue)}
+    return {suite: chart for suite, chart in drawn.items() if chart is not None}
 
 
 def _of_costs(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, History]]:
     """The histories of suites whose numbers are costs of events or slowdowns, by suite as the site orders them."""
     found = histories(same_machine(machine, catalogue.numbers.machines()))
     for folder in catalogue.suites:
-        if folder.suite.id in found and folder.suite.measures not in {"start", "tracer"}:
+        if folder.suite.id in found and view_of(folder.suite).has_costs:
             yield folder.suite.id, found[folder.suite.id]
 
 
-def _told(suite: str, found: History, catalogue: Catalogue) -> SuiteOverTime:
-    chart = _chart(suite, found, catalogue)
+def _told(suite: str, found: History, catalogue: Catalogue, chart: Chart | None) -> SuiteOverTime:
     first, last = (date_words(run.date) for run in (found.runs[0], found.runs[-1]))
     when = f"{units.count(len(found.runs))} runs, " + (f"all on {first}" if first == last else f"{first} to {last}")
     return SuiteOverTime(

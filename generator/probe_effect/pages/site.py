@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.evidence import evidence
@@ -99,15 +100,12 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *explore_page.charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_charts.charts(catalogue),
-        *(chart for source in catalogue.sources for chart in source_page.charts(source, catalogue.titles)),
-        *(chart for one in catalogue.everything if one.metric == "time" for chart in submission_page.charts(one)),
-        *(chart for machine in catalogue.numbers.machines() for chart in over_time.charts(machine, catalogue)),
-        *(
-            chart
-            for folder in catalogue.suites
-            for case in folder.suite.cases
-            for chart in case_page.charts(catalogue, found, folder.suite, case)
+        *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
+        *chain.from_iterable(
+            submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"
         ),
+        *chain.from_iterable(over_time.charts(catalogue, one).values() for one in catalogue.numbers.machines()),
+        *chain.from_iterable(case_page.charts(catalogue, one.id).every for one in catalogue.cases()),
     ]
     return list({chart.name: chart for chart in drawn}.values())
 

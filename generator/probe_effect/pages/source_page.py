@@ -9,13 +9,14 @@ from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
+from probe_effect.numbers.once import once
 from probe_effect.numbers.published import with_unit
 from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
@@ -96,7 +97,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         printed=shown,
         recomputed=lambda figure: verdict(source.recomputed.get(figure.figure)),
         differing=sum(one.verdict == "differs" for one in source.recomputed.values()),
-        charts=[chart.name for chart in charts(source, catalogue.titles)],
+        charts=[chart.name for chart in charts(catalogue, source)],
         pairings=pairings,
         orders=orders(source, pairings),
         titles=catalogue.titles,
@@ -156,11 +157,12 @@ def baselines(source: PublishedSource) -> dict[str, float]:
     }
 
 
-def charts(source: PublishedSource, titles: Mapping[str, str]) -> list[Chart]:
+@once
+def charts(catalogue: Catalogue, source: PublishedSource) -> list[Chart]:
     """Its per-event costs as dots, when it prints two or more."""
     costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
     dots = [
-        Dot(titles.get(row, row), figure.platform or source.document.title, Estimate(cost_ns))
+        Dot(catalogue.titles.get(row, row), figure.platform or source.document.title, Estimate(cost_ns))
         for row, (figure, cost_ns) in zip(_rows([figure for figure, _ in costs]), costs, strict=True)
     ]
     if len(dots) < 2:

@@ -12,8 +12,10 @@ from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
+from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, changes_page, citing
 from probe_effect.pages.markdown import page, page_code
+from probe_effect.pages.results import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +46,8 @@ def _write(
     submission: Submission, runs: Sequence[Submission], catalogue: Catalogue, withdrawn: Mapping[str, object]
 ) -> str:
     suite, is_time = suite_of(submission, catalogue), submission.metric == "time"
+    view, cases = view_of(suite, submission.metric), with_numbers(submission)
+    chart = next((chart.name for chart in charts(catalogue, submission)), None)
     machine = names.machine_label(submission)
     trust = f"Grade {submission.grade}." if is_time else "Instructions, and no times."
     front = {
@@ -63,12 +67,11 @@ def _write(
         machine_address=addresses.machine_of(submission),
         suite=suite,
         titles=catalogue.titles,
-        chart=next((chart.name for chart in charts(submission)), None),
-        cases=with_numbers(submission),
+        cases=cases,
+        table=view.table(cases, suite.factor if suite else None, chart),
         skipped=skipped_cases(submission),
-        measures=measures(suite),
-        factor=suite.factor if suite else None,
-        changes=since(submission, runs) if is_time and measures(suite) not in {"start", "tracer"} else [],
+        view=view,
+        changes=since(submission, runs) if view.has_costs else [],
     )
 
 
@@ -76,11 +79,6 @@ def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
     """The suite that was run, as it is today; None where it is gone."""
     folder = catalogue.by_suite.get(submission.suite)
     return folder.suite if folder else None
-
-
-def measures(suite: Suite | None) -> str:
-    """What a suite is about: the cost of an event, unless it says something else."""
-    return suite.measures if suite else "cost"
 
 
 def with_numbers(submission: Submission) -> list[Number]:
@@ -97,7 +95,8 @@ def skipped_cases(submission: Submission) -> dict[str, list[str]]:
     return {reason: list(cases) for reason, cases in reasons.items()}
 
 
-def charts(submission: Submission) -> list[Chart]:
+@once
+def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
     """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
     dots = [
         Dot(case.title if case.level is None else f"{case.title}, {case.level}", case.tracer, case.cost, case.tracer)

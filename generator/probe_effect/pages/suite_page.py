@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
-from probe_effect.pages import citing, whole_work
+from probe_effect.pages import citing
 from probe_effect.pages.markdown import page
-from probe_effect.pages.ranges import measured_range
+from probe_effect.pages.results import view_of
 from probe_effect.pages.source_page import groups, shown
 from probe_effect.pages.submission_page import with_numbers
 from probe_effect.store.suite_file import own_headers, workload_source
@@ -27,7 +27,7 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
     suite = folder.suite
     runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
     own = {metric: [one for one in runs if one.metric == metric] for metric in ("time", "instructions")}
-    slowdowns = whole_work.measured(suite, catalogue)
+    view = view_of(suite)
     front = {
         "title": suite.title,
         "kind": "suite",
@@ -43,13 +43,13 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         description=" ".join(suite.description.split()),
         workload=_workload(folder),
         scripts=lambda case: scripts(folder, case),
-        measured=lambda case: measured_range(catalogue, suite, case),
+        measured=lambda case: view.range_of(case, catalogue.numbers),
         timed=own["time"][:MOST_RUNS],
         more=sum(len(some[MOST_RUNS:]) for some in own.values()),
         counted=own["instructions"][:MOST_RUNS],
         tracers=tracers,
-        slowdowns=slowdowns,
-        found=whole_work.sentence(slowdowns, catalogue.titles),
+        view=view,
+        found=view.of_suite(suite, catalogue),
         beside=beside(suite, catalogue),
         printed=shown,
         titles=catalogue.titles,

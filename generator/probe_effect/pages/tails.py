@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
@@ -10,6 +11,7 @@ from probe_effect.charts.theme import TextForm
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses
+from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.reduce.tails import SHARES
 from probe_effect.stats.tail import at_least
 
@@ -50,9 +52,15 @@ class Line(NamedTuple):
         found = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
         return [*found, units.duration(self.tail.longest_ns)]
 
-    def row(self) -> list[str]:
-        """The same without the 90th percentile: what a table beside the chart has room for."""
-        return [cell for place, cell in enumerate(self.cells()) if place != SHARES.index(0.9)]
+
+COLUMNS = (
+    NumberColumn("tracer", attrgetter("label")),
+    NumberColumn("p50", lambda line: line.cells()[0]),
+    NumberColumn("p99", lambda line: line.cells()[2]),
+    NumberColumn("p99-9", lambda line: line.cells()[3]),
+    NumberColumn("longest", lambda line: line.cells()[4]),
+)
+"""Of a table of lines, which has room for some of their cells."""
 
 
 def lines(measured: Sequence[Number]) -> list[Line]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
 from probe_effect.numbers.home import reference_submission
-from probe_effect.pages import wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
+from probe_effect.pages.results import view_of
 from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+    from probe_effect.pages.results.cells import NumberColumn
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
@@ -33,6 +34,11 @@ class Table:
     rows: tuple[tuple[Case, Row], ...]
     tracers: tuple[str, ...]
 
+    @property
+    def main(self) -> NumberColumn:
+        """The quantity that the suite is about."""
+        return view_of(self.suite).main
+
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: one for each tool, `tracers/<tool>.md`, and the list of all."""
@@ -47,7 +53,6 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             tables=found,
             versions=versions(catalogue, tool),
             reference=reference,
-            text=text,
             heads=lambda table: heads(catalogue, table),
             is_counted=tool in counted,
         )
@@ -118,12 +123,3 @@ def heads(catalogue: Catalogue, table: Table) -> list[str]:
     """The tracers of a table with their versions."""
     known = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
     return [names.tool(tracer, known.get(tracer)) for tracer in table.tracers]
-
-
-def text(table: Table, case: Number) -> tuple[str, str]:
-    """The quantity that a suite is about, and its value."""
-    if table.suite.measures == "start":
-        return "start", wording.start_and_stop(case)[0]
-    if table.suite.measures == "slowdown":
-        return "slowdown", wording.slowdown(case)
-    return "cost", wording.cost(case)

@@ -9,6 +9,7 @@ from probe_effect.numbers import names
 from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
+    from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.source_file import SourceFile
@@ -39,22 +40,38 @@ def slowdown(case: Number) -> str:
     return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
 
 
-def thresholds(case: Number) -> list[str]:
-    """The rates at which slowdown reaches 1, 5 and 30 %."""
-    return [units.interval(rate, units.RATE) for rate in map(case.threshold, THRESHOLDS)]
+def threshold(case: Number, percent: int) -> str:
+    """The rate at which slowdown reaches so many per cent."""
+    return units.interval(case.threshold(percent), units.RATE)
 
 
-def start_and_stop(case: Number) -> list[str]:
-    """What the tracer takes to have its probes live, and to exit when asked: time, or instructions of a count."""
-    if case.is_time:
-        return [units.interval(time_ns, units.DURATION) for time_ns in (case.attach, case.detach)]
-    return [units.spread(count, units.MANY_INSTRUCTIONS) for count in (case.attach, case.detach)]
+def start(case: Number) -> str:
+    """What the tracer takes to have its probes live: time, or instructions of a count."""
+    return _of_run(case, case.attach)
 
 
-def own_use(case: Number) -> list[str]:
-    """What the tracer itself takes: CPU time, largest memory, and system calls where it was what was measured."""
-    taken = [units.interval(case.cpu, units.DURATION), units.interval(case.memory, units.SIZE)]
-    return taken if case.tracer_cpu is None else [*taken, units.count(case.tracer_calls)]
+def stop(case: Number) -> str:
+    """The same to exit when asked."""
+    return _of_run(case, case.detach)
+
+
+def _of_run(case: Number, taken: Estimate | None) -> str:
+    return units.interval(taken, units.DURATION) if case.is_time else units.spread(taken, units.MANY_INSTRUCTIONS)
+
+
+def tracer_cpu(case: Number) -> str:
+    """CPU time of the tracer itself: for an operation where that was measured, else for a run."""
+    return units.interval(case.tracer_cpu or case.cpu, units.DURATION)
+
+
+def tracer_memory(case: Number) -> str:
+    """Its largest memory."""
+    return units.interval(case.memory, units.SIZE)
+
+
+def tracer_calls(case: Number) -> str:
+    """Its system calls for an operation."""
+    return units.count(case.tracer_calls)
 
 
 def answer(case: Number, machine: str) -> str:

@@ -21,7 +21,7 @@ NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submiss
 NOT_KEPT = frozenset({"files", "cases", "tails", "read_blocks", "digest", "titles"})
 SUBMISSION_FIELDS = tuple(one.name for one in fields(Submission) if one.name not in NOT_KEPT)
 
-ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach", "cpu", "memory"})
+ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach", "cpu", "memory", "tracer_cpu"})
 
 LISTS = ESTIMATES | {"faults", "grade_reasons", "outlier_blocks"}
 """Fields of a number that JSON has as a list; there are a thousand times as many of others."""

@@ -109,10 +109,11 @@ class Number:
     `cost`: what an event adds; None where no block has both a traced run and a baseline. `baseline`: the untraced work
     for an event. `faults`: why it is neither ranked nor compared nor used for guidance. `attach` and `detach` are of a
     run, in ns or in instructions too, and `probes` those that the tracer says it attached in the middle one of the
-    runs. What only times have: `cpu` is the CPU time of the tracer in ns and `memory` its largest in bytes, `rate_hz`
-    is the highest rate of events while traced, `outlier_blocks` are those whose difference lies far from the others',
-    which are kept all the same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer itself was
-    measured there is no cost: `cpu`, and its system calls in `tracer_calls`, are then those of an operation.
+    runs. What only times have: `cpu` is the CPU time of the tracer for a run in ns and `memory` its largest in bytes,
+    `rate_hz` is the highest rate of events while traced, `outlier_blocks` are those whose difference lies far from the
+    others', which are kept all the same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer
+    itself was measured there is no cost, but its CPU time in `tracer_cpu` and its system calls in `tracer_calls`, both
+    for an operation.
     """
 
     submission: Submission = field(repr=False)
@@ -140,6 +141,7 @@ class Number:
     rate_hz: float | None = None
     outlier_blocks: tuple[int, ...] = ()
     mechanism: str | None = None
+    tracer_cpu: Estimate | None = None
     tracer_calls: float | None = None
 
     @property
@@ -166,11 +168,6 @@ class Number:
     def is_time(self) -> bool:
         """Whether it is in ns, and not in instructions."""
         return self.submission.metric == "time"
-
-    @property
-    def tracer_cpu(self) -> Estimate | None:
-        """CPU time, ns, that the tracer takes for an operation; None where something else was measured."""
-        return self.cpu if self.cost is None else None
 
     @property
     def is_known(self) -> bool:

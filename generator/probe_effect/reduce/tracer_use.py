@@ -35,7 +35,7 @@ def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], tabl
         **key._asdict(),
         status="ok",
         blocks=len(own),
-        cpu=estimate(own_ns),
+        tracer_cpu=estimate(own_ns),
         memory=_memory(rows),
         tracer_calls=_calls(rows),
         outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),

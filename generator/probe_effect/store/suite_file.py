@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -204,6 +204,34 @@ class Published(Document):
     heading: Text = Field(description="The `group` of its figures.")
 
 
+class ResultType(NamedTuple):
+    """What the numbers of a suite are; `no_cost`: why guidance cannot use them, None where it can."""
+
+    no_cost: str | None = None
+    of_starts: bool = False
+    """Whether the start and the stop of the tracer are measured."""
+    of_tracer: bool = False
+    """Whether the tracer itself is measured, while the workload waits."""
+
+    @property
+    def guides(self) -> bool:
+        """Whether they are costs of an event, which predict."""
+        return self.no_cost is None
+
+
+ResultName = Literal["cost", "start", "tracer", "slowdown"]
+
+RESULT_TYPES: dict[ResultName, ResultType] = {
+    "cost": ResultType(),
+    "start": ResultType("its suite measures starting and stopping, not costs", of_starts=True),
+    "tracer": ResultType("its suite measures the tracer itself, not costs", of_tracer=True),
+    "slowdown": ResultType(
+        "its suite measures the slowdown of the whole work, whose processes share what an event costs"
+    ),
+}
+"""What a suite may measure; what pages show of each is a module of its name in `pages/results/`."""
+
+
 class Suite(Document):
     """The whole document."""
 
@@ -213,7 +241,7 @@ class Suite(Document):
     title: Text
     question: Text
     description: Text
-    measures: Literal["cost", "start", "tracer", "slowdown"] = Field(
+    measures: ResultName = Field(
         default="cost",
         description="What its pages show: the cost of an event, the tracer's own start and stop, what the tracer "
         'itself takes for an operation (every case has `counted_by = "calls"`), or by how much the whole work is '
@@ -233,13 +261,19 @@ class Suite(Document):
     def _measures_one_thing(self) -> Self:
         calls = {case.counted_by == "calls" for case in self.cases}
         is_fixed = self.workload.operations is not None and self.workload.events == "counted"
-        if calls != {self.measures == "tracer"} or (self.measures == "tracer" and not is_fixed):
+        of_tracer = self.result_type.of_tracer
+        if calls != {of_tracer} or (of_tracer and not is_fixed):
             msg = (
                 'measures: expected `tracer` with counted_by = "calls" in every case, workload.operations and '
                 'workload.events = "counted"; or another value and no such case'
             )
             raise ValueError(msg)
         return self
+
+    @property
+    def result_type(self) -> ResultType:
+        """What its numbers are."""
+        return RESULT_TYPES[self.measures]
 
     @property
     def levels(self) -> tuple[str, ...]:

@@ -1,24 +1,34 @@
-"""What the page of a case says where the tracer itself was measured: what it takes by level, and for one thing more."""
+"""What a tracer takes itself, where that was measured: by level, and for one thing more."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.charts.times import Axes, Point, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
+from probe_effect.pages.results import cells
+from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
+from probe_effect.pages.results.cost import with_interval
+from probe_effect.pages.results.view import ResultSection, ResultView
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from probe_effect.charts.theme import Chart
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
+    from probe_effect.pages.results.view import CaseResults
+    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.store.suite_file import Factor
+
+NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,24 @@ class Growth:
     cpu: Estimate
     """ns."""
     calls: float | None
+
+    @property
+    def submission(self) -> Submission:
+        """Where both levels were measured."""
+        return self.last.submission
+
+
+SLOPES = (
+    NumberColumn("tracer", lambda one: names.tool_with_version(one.last)),
+    NumberColumn("tracer-slope", lambda one: units.interval(one.cpu, units.DURATION)),
+    NumberColumn("calls-slope", lambda one: None if one.calls is None else units.significant(one.calls)),
+)
+
+
+def _slope_note(factor: Factor | None) -> Sequence[str]:
+    unit = (" (", factor.unit, ")") if factor else ()
+    more = Markup(": the difference between the highest level and the lowest, over how many more there are.")
+    return ("What each further one adds to an operation", *unit, more)
 
 
 def growths(measured: Iterable[Number]) -> list[Growth]:
@@ -59,16 +87,17 @@ def sentences(measured: Sequence[Number]) -> Iterator[str]:
         own = list(group)
         top = [one for one in own if _at(one) == max(map(_at, own))]
         ordered = sorted(top, key=lambda one: (one.tracer_cpu or Estimate(0.0)).value)
-        ends = [f"{wording.own_use(one)[0]} with {one.tracer}" for one in (ordered[0], ordered[-1])]
+        ends = [f"{wording.tracer_cpu(one)} with {one.tracer}" for one in (ordered[0], ordered[-1])]
         where = f"On {names.machine_label(top[0].submission)}, at level {top[0].level}"
         yield f"{where}, the tool takes {' to '.join(dict.fromkeys(ends))}, of CPU time, for an operation."
 
 
-def charts(suite: Suite, case: Case, measured: Iterable[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
-    """CPU time over levels, where it was measured; `labels`: machine and tracer to the name of their line."""
+def charts(of: CaseResults) -> list[Chart]:
+    """CPU time over levels, where it was measured."""
+    labels, suite, case = of.labels, of.suite, of.case
     points = [
         _point(one, one.tracer_cpu, labels[one.submission.machine, one.tracer])
-        for one in measured
+        for one in of.measured
         if one.tracer_cpu is not None and one.tracer_cpu.value > 0 and _at(one) > 0
     ]
     if not points or suite.factor is None:
@@ -97,3 +126,44 @@ def _level(one: Number) -> int | None:
 
 def _at(one: Number) -> int:
     return _level(one) or 0
+
+
+def said(number: Number) -> str:
+    """`the tool itself takes 12 ms of CPU time for an operation`."""
+    return f"the tool itself takes {wording.tracer_cpu(number)} of CPU time for an operation"
+
+
+def sections(of: CaseResults) -> list[ResultSection]:
+    """By level, and what each further one of what a level counts adds."""
+    table = of.table((cells.TOOL, LEVELS, CPU, MEMORY, CALLS, GRADE), NOTE)
+    growing = growths(of.measured)
+    more = ResultSection(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(of.suite.factor))
+    return [
+        replace(table, sentences=list(sentences(of.measured)), charts=[f"use-{of.case.id}"]),
+        *([more] if growing else []),
+    ]
+
+
+VIEW = ResultView(
+    heading="What the tool takes",
+    main=CPU,
+    noted="tracer-cpu",
+    columns=(cells.TRACER, LEVELS, CPU, MEMORY, CALLS, BLOCKS, GRADE),
+    guide=(CPU, MEMORY, CALLS),
+    summary={"CPU time of the tool (95 %)": CPU, "memory": MEMORY, "system calls": CALLS, "grade": GRADE},
+    quantities=(CPU, MEMORY, CALLS, BLOCKS),
+    block_columns=cells.OWN_COLUMNS,
+    rows_said=Markup(
+        "What the tool takes for an operation is `tracer_cpu_ns` divided by `operations`, or by `events` where that is "
+        "empty; system calls are those of all operations, counted in the run of arm `check`.\n"
+        "The value is the Hodges-Lehmann estimate over the blocks, with its exact interval."
+    ),
+    said=said,
+    cited="CPU time that the tool itself takes",
+    value=lambda one: f"{wording.tracer_cpu(one)} an operation{with_interval(one.tracer_cpu)}",
+    estimate=attrgetter("tracer_cpu"),
+    sections=sections,
+    charts=charts,
+    has_untraced=False,
+    has_figures_beside=True,
+)

@@ -1,8 +1,10 @@
-"""Start and stop at levels: what a tracer takes for more and more probes, as points of a chart and in words."""
+"""Start and stop of a tracer: its times, or instructions of them, and what more and more probes make of them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect import units
@@ -10,7 +12,10 @@ from probe_effect.charts.times import Axes, Point, times_chart
 from probe_effect.compare.kernels import column_of
 from probe_effect.model import level_order
 from probe_effect.numbers import names
-from probe_effect.pages import addresses
+from probe_effect.pages import addresses, wording
+from probe_effect.pages.results import cells, cost, counts
+from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
+from probe_effect.pages.results.view import ResultSection, ResultView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +23,8 @@ if TYPE_CHECKING:
     from probe_effect.charts.theme import Chart
     from probe_effect.compare.kernels import Matrix
     from probe_effect.model import Estimate
+    from probe_effect.pages.results.view import CaseResults
     from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
 
 Verb = Literal["start", "stop"]
 
@@ -31,6 +36,26 @@ SENTENCES: dict[Verb, str] = {
 
 FEW = 2
 """Levels that a growth needs."""
+
+NOTE = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
+PROBES_NOTE = " “Probes” are those that the tracer says it attached, those of its own among them."
+ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes))
+CELLS = (*of_levels(cells.LEVEL, cells.PROBES), START, STOP, *of_levels(CPU))
+
+
+def said(number: Number) -> str:
+    """`it takes 80 ms until the probes are live, and 10 ms to stop`; as of a cost where it has no start."""
+    if number.attach is None:
+        return cost.said(number) if number.is_time else counts.said(number)
+    unit = "" if number.is_time else " instructions"
+    return f"it takes {wording.start(number)}{unit} until the probes are live, and {wording.stop(number)}{unit} to stop"
+
+
+def sections(of: CaseResults) -> list[ResultSection]:
+    """What each tracer takes for its first and for each further probe, and the times."""
+    grown, factor = ResultSection(sentences=growth(of.measured)), of.suite.factor
+    table = of.table((cells.TOOL, *CELLS), NOTE, *([PROBES_NOTE] if factor else []))
+    return [grown, table]
 
 
 def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Point]:
@@ -56,11 +81,11 @@ def _point(one: Number, asked: int, time: Estimate, label: str) -> Point:
     )
 
 
-def charts(case: Case, measured: Sequence[Number], labels: Mapping[tuple[str, str], str]) -> list[Chart]:
+def charts(of: CaseResults) -> list[Chart]:
     """Start and stop by the number of probes, where they were measured at levels."""
-    found = []
+    found, case = [], of.case
     for verb, what in SENTENCES.items():
-        if growing := points(measured, labels, verb):
+        if growing := points(of.measured, of.labels, verb):
             title = f"{case.title}: time to {verb} by number of probes"
             axes = Axes(
                 quantity=verb,
@@ -83,11 +108,6 @@ def growth(measured: Iterable[Number]) -> list[str]:
         if len(known) >= FEW:
             found.append(_sentence(known))
     return found
-
-
-def growth_counted(found: Matrix) -> list[str]:
-    """The same of counts, on the newest kernel of an architecture."""
-    return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
 
 
 def _sentence(known: Sequence[Number]) -> str:
@@ -132,3 +152,60 @@ def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
         return None
     more = most.probes - fewest.probes
     return taken / more if more > 0 and taken > 0 else None
+
+
+def growth_counted(found: Matrix) -> list[str]:
+    """The same of counts, on the newest kernel of an architecture."""
+    return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
+
+
+VIEW = ResultView(
+    heading="Start and stop",
+    main=START,
+    noted="cost",
+    columns=(cells.TRACER, *CELLS, cells.BLOCKS),
+    guide=(START, STOP),
+    summary={
+        "time to start (95 %)": START,
+        "time to stop (95 %)": STOP,
+        "probes": ATTACHED,
+        "CPU time of the tracer": CPU,
+        "memory": cells.MEMORY,
+        "grade": cells.GRADE,
+    },
+    quantities=(START, STOP, *(one for one in cost.QUANTITIES if one not in {START, STOP})),
+    block_columns=cost.VIEW.block_columns,
+    rows_said=cost.ROWS,
+    said=said,
+    cited=cost.VIEW.cited,
+    value=cost.value,
+    estimate=attrgetter("attach"),
+    range_label="Start",
+    sections=sections,
+    charts=charts,
+    counts_template="results/counted-starts.md.j2",
+    counts={"growth": growth_counted, "columns": (("To start", COUNTED_START), ("To stop", COUNTED_STOP))},
+    has_figures_beside=True,
+)
+
+COUNTED = replace(
+    counts.COUNTS,
+    heading="Instructions to start and stop",
+    main=COUNTED_START,
+    noted="start-instructions",
+    columns=(cells.COUNTED_TRACER, *of_levels(cells.LEVEL, cells.PROBES), COUNTED_START, COUNTED_STOP, cells.BLOCKS),
+    summary={
+        "instructions to start (range)": COUNTED_START,
+        "to stop (range)": COUNTED_STOP,
+        "probes": ATTACHED,
+        "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
+    },
+    quantities=(
+        COUNTED_START,
+        COUNTED_STOP,
+        *(one for one in counts.COUNTS.quantities if one not in {COUNTED_START, COUNTED_STOP}),
+    ),
+    said=said,
+    cited="Instructions to start and stop",
+    value=lambda one: f"start {wording.start(one)}, stop {wording.stop(one)} instructions",
+)

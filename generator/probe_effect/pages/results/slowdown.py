@@ -1,0 +1,131 @@
+"""The slowdown of a whole work, such as a build: by set of probes, on one machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from probe_effect import units
+from probe_effect.numbers import names
+from probe_effect.pages import wording
+from probe_effect.pages.results import cells, cost
+from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn
+from probe_effect.pages.results.view import ResultView
+from probe_effect.reduce.thresholds import THRESHOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.pages.results.view import CaseResults, ResultSection
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Suite
+
+MEASURABLE_RATIO = min(THRESHOLDS) / 100
+"""The slowdown from which on a whole work is called visibly slower."""
+
+
+def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
+    """What is current of a suite on the machine that ran it last: one machine, so that a page does not grow."""
+    found = [one for case in suite.cases for one in catalogue.numbers.of_case(case.id) if one.cost and one.is_time]
+    newest = max(found, key=lambda one: one.submission.started, default=None)
+    return [one for one in found if newest and one.submission.machine == newest.submission.machine]
+
+
+def events(one: Number) -> float | None:
+    """How many events one operation made, by the tracer's own count; None where that is not known."""
+    whole, of_event = one.submission.baseline, one.baseline
+    return None if whole is None or of_event is None or not of_event.value else whole.value / of_event.value
+
+
+def tree(one: Number) -> str:
+    """What was built, as the run recorded it; empty where it did not."""
+    return one.submission.document.run.packages.get("tree", "")
+
+
+def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
+    """How many slow the work visibly, as far as intervals tell, and which slows it most; None without any."""
+    if not found:
+        return None
+    known = [(one, one.slowdown) for one in found if one.distinguishable and one.slowdown]
+    visible = [(one, slowdown) for one, slowdown in known if slowdown.value > MEASURABLE_RATIO]
+    where, share = names.machine_label(found[0].submission), units.percent(MEASURABLE_RATIO)
+    said = (
+        f"On {where}, {len(found)} pairs of a set of probes and a tracer were measured; "
+        f"as far as intervals tell, {len(visible)} of them slow the work by more than {share}."
+    )
+    if not visible:
+        return said
+    most, slowdown = max(visible, key=lambda item: item[1].value)
+    longest = units.interval(slowdown, units.SHARE)
+    return (
+        f"{said} The most is {longest}, by “{titles.get(most.case, most.case)}” with {names.tool_with_version(most)}."
+    )
+
+
+def said(number: Number) -> str:
+    """`the work takes 12 % longer; that is 1.2 µs for each event`."""
+    if number.distinguishable is False:
+        return cost.said(number)
+    longer = f"the work takes {wording.slowdown(number)} longer{cost.interval_said(number)}"
+    return f"{longer}; that is {wording.cost(number)} for each event"
+
+
+def _difference(number: Number) -> Estimate | None:
+    return number.slowdown if number.distinguishable else None
+
+
+NOTE = (
+    "Intervals are 95 % intervals. The cost of an event is the time by which the whole work is longer, over the "
+    "events; processes that run side by side share it."
+)
+
+COLUMNS = (
+    cells.TOOL,
+    SLOWDOWN,
+    PROBES,
+    NumberColumn("events-fired", lambda one: units.count(events(one)), note=NOTE),
+    COST,
+    NumberColumn("tree", tree),
+    GRADE,
+)
+
+
+def of_suite(suite: Suite, catalogue: Catalogue) -> ResultSection | None:
+    """All its cases on the machine that ran it last."""
+    found = measured(suite, catalogue)
+    words = sentence(found, catalogue.titles)
+    return replace(VIEW.table(found, None), sentences=[words]) if words else None
+
+
+def sections(of: CaseResults) -> list[ResultSection]:
+    """Its slowdowns; as of costs, why there is none."""
+    return [of.table(COLUMNS)] if any(one.cost for one in of.measured) else cost.sections(of)
+
+
+VIEW = ResultView(
+    heading="Slowdowns",
+    heading_of_machine="What tracing does here",
+    main=SLOWDOWN,
+    noted="cost",
+    columns=COLUMNS,
+    guide=(SLOWDOWN, COST),
+    summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": COST, "lost": LOSS, "grade": GRADE},
+    quantities=(
+        SLOWDOWN,
+        PROBES,
+        *(one for one in cost.QUANTITIES if one.id not in {"slowdown", "probes", *(at.id for at in cells.AT.values())}),
+    ),
+    block_columns=cost.VIEW.block_columns,
+    rows_said=cost.ROWS,
+    said=said,
+    cited=cost.VIEW.cited,
+    value=cost.value,
+    estimate=_difference,
+    range_text=units.percent,
+    range_label="Slowdown",
+    sections=sections,
+    of_suite=of_suite,
+    has_costs=True,
+)

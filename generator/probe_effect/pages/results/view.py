@@ -1,0 +1,197 @@
+"""What every type of result gives its pages: columns, sections, sentences, charts and ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from probe_effect import units
+from probe_effect.numbers import names
+from probe_effect.pages.results.cells import for_factor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from markupsafe import Markup
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.charts.theme import Chart
+    from probe_effect.model import Estimate
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.numbers.index import Numbers
+    from probe_effect.pages.columns import Column
+    from probe_effect.pages.results.cells import BlockColumn, NumberColumn
+    from probe_effect.reduce.submission import Number
+    from probe_effect.store.suite_file import Case, Factor, Suite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultSection:
+    """A piece of a page: sentences, charts by name, a table, a list, and a note in parts, each where there is any.
+
+    The rows of the table are numbers, or have a `submission` as these have.
+    """
+
+    title: str = ""
+    sentences: Sequence[str] = ()
+    charts: Sequence[str] = ()
+    columns: Sequence[NumberColumn] = ()
+    rows: Sequence[Any] = ()
+    items: Sequence[str] = ()
+    note: Sequence[str] = ()
+
+    @property
+    def heads(self) -> list[tuple[str, str | None]]:
+        """The header of each of its columns: id and label."""
+        return [(one.id, one.label) for one in self.columns]
+
+    @property
+    def notes(self) -> list[str]:
+        """Its own note, then those of its columns, each in parts."""
+        return [*self.note, *(one.note for one in self.columns)]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.sentences or self.columns or self.note or self.items)
+
+    def with_charts_of(self, drawn: Collection[str]) -> ResultSection:
+        """The same with those of its charts that were drawn."""
+        return replace(self, charts=[name for name in self.charts if name in drawn])
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResults:
+    """What was measured of a case, for its page; `home`: the machine to be named first."""
+
+    found: Evidence
+    suite: Suite
+    case: Case
+    measured: Sequence[Number]
+    home: str | None = None
+
+    @property
+    def machines(self) -> dict[str, str]:
+        """Id to name of each machine."""
+        return {one.submission.machine: names.machine_name(one.submission.document) for one in self.measured}
+
+    @property
+    def labels(self) -> dict[tuple[str, str], str]:
+        """Machine and tracer to the name of their line in a chart."""
+        keys = [(one.submission.machine, one.tracer) for one in self.measured]
+        is_alone = len({machine for machine, _ in keys}) == 1
+        return {(machine, tracer): tracer if is_alone else f"{tracer}, {machine}" for machine, tracer in keys}
+
+    def table(self, columns: Sequence[NumberColumn], *note: str) -> ResultSection:
+        """Those that have a number, as far as the suite has such columns; empty where there is none."""
+        rows = [one for one in self.measured if one.is_known]
+        return (
+            ResultSection(columns=for_factor(columns, self.suite.factor), rows=rows, note=note)
+            if rows
+            else ResultSection()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One number as it stands in a cell, and whose it is."""
+
+    number: Number
+    quantity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """One number, or the least and the greatest of `count`; without any, `words` say why."""
+
+    ends: tuple[End, ...] = ()
+    count: int = 0
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultView:
+    """How pages and the terminal show one type of result."""
+
+    heading: str
+    """Of its numbers on the page of a submission."""
+    heading_of_machine: str = ""
+    """The same on the page of a machine, where that is another."""
+    main: NumberColumn
+    """The quantity that stands for all where there is room for one."""
+    noted: str
+    """The column to whose line on the page of a number a note leads."""
+    columns: Sequence[NumberColumn]
+    """Of a submission's table, whose rows are its cases."""
+    brief: Sequence[NumberColumn] = ()
+    """The same on the page of a machine, where that has fewer."""
+    guide: Sequence[NumberColumn] = ()
+    """What chapters of the guide show."""
+    summary: Mapping[str, NumberColumn]
+    """What the terminal shows: header to column."""
+    quantities: Sequence[NumberColumn]
+    """The lines of the page of a number, as far as they are known."""
+    block_columns: Sequence[BlockColumn]
+    """Of the rows behind a number."""
+    rows_said: Markup
+    """How a number is made of its rows; with `{events}`, how many an operation makes, in words."""
+    said: Callable[[Number], str]
+    """What a number says, as the end of a sentence."""
+    cited: str
+    """What was measured, as the title of a citation says it."""
+    value: Callable[[Number], str]
+    """The value of a number, as its citation has it."""
+    estimate: Callable[[Number], Estimate | None] = lambda _: None
+    """What a range of numbers is of; None of a number that is left out."""
+    range_text: Callable[[float], str] = units.duration
+    range_label: str = "Measured"
+    alone: Callable[[Number], str] | None = None
+    """What a cell has in place of a range, of one number and of several that are no difference."""
+    sections: Callable[[CaseResults], list[ResultSection]] = lambda _: []
+    """What the page of a case says was measured."""
+    charts: Callable[[CaseResults], list[Chart]] = lambda _: []
+    """Those of the page of a case."""
+    of_suite: Callable[[Suite, Catalogue], ResultSection | None] = lambda _suite, _catalogue: None
+    """What the page of a suite says was found; None where the pages of its cases say it."""
+    counts_template: str | None = None
+    """What shows its counted instructions on the page of a case, by means of `counts`."""
+    counts: Mapping[str, object] = field(default_factory=dict)
+    explained: Sequence[Column] = ()
+    """Columns that no other pages have."""
+    has_untraced: bool = True
+    """Whether the workload runs untraced too."""
+    has_costs: bool = False
+    """Whether its numbers are costs of an event, which runs and pages compare."""
+    has_chart: bool = False
+    """Whether the table of a submission has a chart above it."""
+    has_figures_beside: bool = False
+    """Whether figures of others that are no costs are shown on the pages of its cases."""
+
+    def table(
+        self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
+    ) -> ResultSection:
+        """The numbers of a submission, with the `chart` of its costs; `brief`: for the page of a machine."""
+        columns = for_factor((brief and self.brief) or self.columns, factor)
+        return ResultSection(charts=[chart] if chart and self.has_chart else [], columns=columns, rows=numbers)
+
+    def range_of(self, case: Case, numbers: Numbers) -> Range:
+        """What is current of a case; costs that are no difference stand alone or not at all."""
+        every = numbers.of_case(case.id)
+        known = [one for one in every if one.is_known]
+        if not known:
+            return Range(words=every[0].status if every else _not_yet(numbers, case))
+        ends = [(one, estimate.value) for one in known if (estimate := self.estimate(one)) is not None]
+        if self.alone and (len(known) == 1 or not ends):
+            return Range((End(known[0], self.main.id, self.alone(known[0])),), 1)
+        ends.sort(key=lambda end: end[1])
+        shown = (End(one, self.main.id, self.range_text(value)) for one, value in (*ends[:1], *ends[1:][-1:]))
+        return Range(tuple(shown), len(ends), "" if ends else units.MISSING)
+
+
+def _not_yet(numbers: Numbers, case: Case) -> str:
+    """Why nobody ran a case: perhaps no machine could."""
+    machines = (runs[0].document.machine for runs in numbers.machines().values())
+    if not case.architectures or any(case.is_of(machine.architecture) for machine in machines):
+        return "not yet"
+    return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
