@@ -40,7 +40,6 @@ MAY_IMPORT = {
     "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts"},
     "checks": GROUND | {"store", "stats", "reduce", "numbers"},
     "submit": GROUND | {"host", "store"},
-    "importers": GROUND | {"store", "stats"},
     "charts": {"model", "units", "store", "reduce"},
     "diagrams": {"answer", "charts"},
     "pages": GROUND | NUMBERS | {"charts"},
