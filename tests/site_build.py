@@ -111,7 +111,7 @@ def assembled(places: Places) -> None:
     """Put what Hugo gets into the work folder, which must not be there; nothing is checked."""
     for folder in FOLDERS:
         (places.work / folder).mkdir(parents=True)
-    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project / "content"):
+    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project):
         pass
 
 

@@ -107,4 +107,4 @@ def assemble_work(places: Places, options: SiteOptions) -> Iterator[str]:
     for folder in FOLDERS:
         shutil.rmtree(places.work / folder, ignore_errors=True)
         (places.work / folder).mkdir(parents=True)
-    yield from assemble(catalogue, places.work, places.data.kept, places.project / "content")
+    yield from assemble(catalogue, places.work, places.data.kept, places.project)
