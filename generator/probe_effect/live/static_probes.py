@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
-KIND = 3
-"""The type of such a note (NT_STAPSDT)."""
 
 
 @dataclass(frozen=True, slots=True)
