@@ -10,7 +10,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.answer.once import once
+from probe_effect.answer.on_demand import once
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:

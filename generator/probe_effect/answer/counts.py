@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.once import once
+from probe_effect.answer.on_demand import once
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
 

@@ -6,9 +6,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from probe_effect.answer.from_counts import models
-from probe_effect.answer.on_demand import OnDemand
-from probe_effect.answer.once import once
+from probe_effect.answer.on_demand import OnDemand, once
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.reading import code
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from probe_effect.answer.from_counts import Models
     from probe_effect.answer.published import Printed
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
     from probe_effect.reduce.submission import Number
@@ -69,7 +66,7 @@ class Evidence:
         self.refused: OnDemand[Key, str] = OnDemand(self._look)
         self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
         self.worked_out: dict[object, Any] = {}
-        """What `answer.once` remembers."""
+        """What `once` remembers."""
         self._numbers = Numbers(()) if numbers is None else numbers
         self._taken: set[tuple[str, str]] = set()
         self._counted: set[str] = set()
@@ -130,11 +127,6 @@ class Evidence:
     def printed(self) -> dict[Key, Printed]:
         """What others printed, on machines of theirs."""
         return printed_costs(self.sources())
-
-    @cached_property
-    def models(self) -> Models:
-        """How counts become times, machine by machine."""
-        return models(self)
 
     @cached_property
     def cases(self) -> list[tuple[Suite, Case]]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from probe_effect.answer.counts import counted
 from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.on_demand import once
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 
@@ -164,6 +165,7 @@ class Models:
         return [key for key in every if key[1] == tracer] or every
 
 
+@once
 def models(found: Evidence) -> Models:
     """What the evidence says: of each machine with enough cases that have a count and a time.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import meet
-from probe_effect.answer.once import once
+from probe_effect.answer.on_demand import once
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import point
-from probe_effect.answer.once import once
+from probe_effect.answer.on_demand import once
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from probe_effect.answer.advice import Group, part_of
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.levels import point
-from probe_effect.answer.once import once
+from probe_effect.answer.on_demand import once
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, Pair, calls_per_event, in_programs, program_spread

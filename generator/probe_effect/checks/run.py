@@ -30,11 +30,10 @@ from probe_effect.checks.rule import CheckedSubmission, Rule
 from probe_effect.checks.traces import read_traces
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
-from probe_effect.numbers.changes import accepted_ids
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
-from probe_effect.store.changes_file import read_changes
+from probe_effect.store.changes_file import accepted_ids, read_changes
 from probe_effect.store.explanations_file import read_explanations
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version

@@ -32,8 +32,7 @@ class Given:
 
         Raises: UsageError where nothing is left.
         """
-        from probe_effect.numbers.changes import withdrawn_ids
-        from probe_effect.store.changes_file import read_changes
+        from probe_effect.store.changes_file import read_changes, withdrawn_ids
 
         results = self.folders[0].folder.parent.parent
         data = DataFolder(results.parent)

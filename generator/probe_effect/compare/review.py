@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from probe_effect.compare.nearest import nearest
 from probe_effect.compare.review_flags import review_flags
 from probe_effect.numbers.catalogue import read_published
-from probe_effect.numbers.changes import withdrawn_ids
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.store.changes_file import read_changes
+from probe_effect.store.changes_file import read_changes, withdrawn_ids
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.source_file import Figure
 
