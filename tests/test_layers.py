@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "submit": GROUND | {"host", "store"},
     "charts": {"model", "units", "store", "reduce"},
     "pages": GROUND | NUMBERS | {"charts"},
+    "review": GROUND | NUMBERS | {"pages"},
     "exports": GROUND | NUMBERS | {"checks", "charts", "pages", "scripts"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},

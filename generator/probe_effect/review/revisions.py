@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from probe_effect.cli.data_options import data_folder, kept
 from probe_effect.errors import ProbeEffectError, UsageError
 from probe_effect.model import Problem
 from probe_effect.store.places import DataFolder
@@ -19,6 +18,8 @@ from probe_effect.store.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from probe_effect.store.kept import Kept
 
 DATA = "data"
 REGULAR = {"100644", "100755"}
@@ -48,33 +49,28 @@ class Blob:
     path: str
 
 
-def states(base: str, head: str | None, own: Path | None, work: Path) -> tuple[State, State]:
-    """Both states, in folders that may lie below `work`; without `head` the data folder `own`, or the checkout's.
+def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[State, State]:
+    """Both states, in folders that may be below `work`.
 
     A revision as base means the point from which head went away from it: what others published since is no change.
     Raises: UsageError for what is neither a folder nor a revision.
     """
-    later = _own(own) if head is None else _state(head, work / "head")
+    later = _state(head, work / "head", kept) if isinstance(head, str) else State(head.root.name, head)
     if Path(base).is_dir():
-        return _state(base, work / "base"), later
-    branch = "HEAD" if head is None or Path(head).is_dir() else head
+        return _state(base, work / "base", kept), later
+    branch = head if isinstance(head, str) and not Path(head).is_dir() else "HEAD"
     old, new = _commit(base), _commit(branch)
-    earlier = _revision(base, _fork(old, new), work / "base")
+    earlier = _revision(base, _fork(old, new), work / "base", kept)
     if branch == head and (merged := _merged(new, old)):
         return replace(earlier, name=f"the branch that it goes to, {old[:12]}"), replace(later, name=f"commit {merged}")
     return earlier, later
 
 
-def _own(given: Path | None) -> State:
-    data = data_folder(given)
-    return State(data.root.name, data)
-
-
-def _state(text: str, work: Path) -> State:
+def _state(text: str, work: Path, kept: Kept) -> State:
     if not Path(text).is_dir():
-        return _revision(text, _commit(text), work)
+        return _revision(text, _commit(text), work, kept)
     folder = Path(text)
-    return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder, kept()))
+    return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder, kept))
 
 
 def _commit(text: str) -> str:
@@ -102,9 +98,9 @@ def _fork(base: str, head: str) -> str:
     return base if found.returncode else found.stdout.strip()
 
 
-def _revision(name: str, commit: str, work: Path) -> State:
+def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:
     """The data of a commit, written out below `work`."""
-    data = DataFolder(work / DATA, kept())
+    data = DataFolder(work / DATA, kept)
     data.root.mkdir(parents=True)
     blobs = list(_blobs(commit))
     refused = tuple(problem for blob in blobs if (problem := _refusal(blob)))

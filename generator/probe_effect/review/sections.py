@@ -15,16 +15,16 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.pages import review_verdict as verdict
 from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
+from probe_effect.review import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from jinja2 import Environment
 
-    from probe_effect.pages.review_report import (
+    from probe_effect.review.report import (
         CaseKey,
         CaseRow,
         Listed,

@@ -9,7 +9,7 @@ from probe_effect import units
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.pages.review_report import ProblemRow, ReviewReport
+    from probe_effect.review.report import ProblemRow, ReviewReport
 
 MEND = (
     "Next: mend what is under Problems and push to the same branch; this is then made anew. "

@@ -8,8 +8,8 @@ from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
-from probe_effect.pages.problem_groups import grouped
-from probe_effect.pages.review_report import (
+from probe_effect.review.annotations import grouped
+from probe_effect.review.report import (
     MAX_FEW,
     MAX_LINE,
     CaseRow,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from probe_effect.compare.comparison import Comparison
     from probe_effect.compare.nearest import Nearest
-    from probe_effect.compare.review import Kind, NewSubmission, NumberChange, Review, Value
     from probe_effect.model import Problem
     from probe_effect.reduce.submission import Number
+    from probe_effect.review.changes import Kind, NewSubmission, NumberChange, Review, Value
 
 T = TypeVar("T")
 
