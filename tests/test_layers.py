@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "exports": GROUND | NUMBERS | {"checks", "charts", "pages", "scripts"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
+    "guide": GROUND | HOST | {"store", "tracers"},
     "live": GROUND | HOST | {"store", "tracers", "scripts"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
@@ -54,8 +55,8 @@ MAY_IMPORT = {
 }
 """Each layer to those below it; `cli` may import all."""
 
-ACCEPTED = {("errors", "model"), ("units", "model")}
-"""For their types only: `BadData` carries problems, and intervals are written."""
+ACCEPTED = {("errors", "model"), ("units", "model"), ("host", "store")}
+"""For their types only: `BadData` carries problems, intervals are written, and kernels have what suites need."""
 
 CIRCLE_UNTIL_ADVISING_HAS_A_ROOM = {"advise_run.py", "advise_output.py", "advise_json.py", "advise_words.py"}
 

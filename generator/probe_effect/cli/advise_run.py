@@ -30,11 +30,11 @@ from probe_effect.cli.advise_probes import (
 )
 from probe_effect.cli.this_machine import machine_for, measured_machines, this_machine
 from probe_effect.errors import HostNotReady, UsageError, unknown
+from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.count import count
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
-from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

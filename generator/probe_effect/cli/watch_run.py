@@ -18,9 +18,9 @@ from probe_effect.cli.this_machine import this_machine
 from probe_effect.cli.watch_costs import Costs, total
 from probe_effect.cli.watch_json import watch_json
 from probe_effect.errors import unknown
+from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.loaded import Watch
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

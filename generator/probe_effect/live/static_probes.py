@@ -14,7 +14,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from probe_effect.tracers.symbols import FIRST_BYTES
+from probe_effect.host.symbols import FIRST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.scripts.instruction import mechanism
+from probe_effect.answer.first_instruction import mechanism_of_bytes
 
 OLD, BEFORE, NEW = (4, 19), (6, 17), (6, 18)
 
 
 def on_x86(code: str, kernel: tuple[int, int] | None = None) -> str | None:
-    return mechanism(bytes.fromhex(code), "x86_64", kernel)
+    return mechanism_of_bytes(bytes.fromhex(code), "x86_64", kernel)
 
 
 def on_arm64(instruction: int, kernel: tuple[int, int] | None = None) -> str | None:
-    return mechanism(instruction.to_bytes(4, "little"), "aarch64", kernel)
+    return mechanism_of_bytes(instruction.to_bytes(4, "little"), "aarch64", kernel)
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_arm64_refuses_probes_on_some_instructions(instruction: str, code: str) 
 
 
 def test_missing_bytes_and_other_architectures_are_not_known() -> None:
-    assert mechanism(b"", "x86_64") is None
-    assert mechanism(b"\x0f", "x86_64") is None
-    assert mechanism(b"\x1f\x20", "aarch64") is None
-    assert mechanism(b"\x90", "riscv64") is None
+    assert mechanism_of_bytes(b"", "x86_64") is None
+    assert mechanism_of_bytes(b"\x0f", "x86_64") is None
+    assert mechanism_of_bytes(b"\x1f\x20", "aarch64") is None
+    assert mechanism_of_bytes(b"\x90", "riscv64") is None
 
 
 @given(st.binary(max_size=16), st.sampled_from(["x86_64", "aarch64", "s390x"]))
 def test_any_bytes_have_an_answer(code: bytes, architecture: str) -> None:
-    assert mechanism(code, architecture) in {"emulated", "stepped", "called", None}
+    assert mechanism_of_bytes(code, architecture) in {"emulated", "stepped", "called", None}

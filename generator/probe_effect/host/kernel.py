@@ -94,7 +94,7 @@ def tracefs_missing(root: Path) -> str | None:
 
 
 def no_tracefs(root: Path) -> str:
-    """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`tracers/mounts.py`)."""
+    """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`host/mounts.py`)."""
     if os.path.ismount(root / TRACEFS[0]):
         return CLOSED
     if has_no_tracefs(root):

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
+from probe_effect.host.kernel import tracefs_missing
 from probe_effect.processes import Child
 from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED
-from probe_effect.tracers.kernel import tracefs_missing
 from probe_effect.tracers.proc import may_trace
 
 if TYPE_CHECKING:

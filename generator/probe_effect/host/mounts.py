@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
-from probe_effect.tracers.kernel import TRACEFS, tracefs_folder
+from probe_effect.host.kernel import TRACEFS, tracefs_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
