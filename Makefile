@@ -43,6 +43,7 @@ lint: $(ALL) $(ACTIONLINT) ## style, types and workflows
 	$(BIN)/ruff format --check generator tests benchmarks site .ci
 	$(BIN)/ruff check generator tests benchmarks site .ci
 	$(BIN)/mypy
+	$(BIN)/vulture
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
 		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from benchmarks.made_machines import machines
 
-from probe_effect.checks.run import known_suites
 from probe_effect.checks.signs import has_fixed_operations, order_of_seed
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Bucket, Key
@@ -34,6 +33,7 @@ from probe_effect.store.machine_file import (
 )
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS, read_samples
+from probe_effect.store.suite_file import known_suites
 from probe_effect.store.table_writer import TableWriter
 
 if TYPE_CHECKING:

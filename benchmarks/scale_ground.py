@@ -14,13 +14,13 @@ from benchmarks.scale_run import copy_project, git, run, steps
 from benchmarks.scale_watch import Watch
 
 from probe_effect.checks.alike import in_common
-from probe_effect.checks.run import known_suites
 from probe_effect.exports.build import Places, fitted
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.store.kept import Kept
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
+from probe_effect.store.suite_file import known_suites
 
 if TYPE_CHECKING:
     from pathlib import Path

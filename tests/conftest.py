@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, settings
 
 from builders import REAL_DATA, write_data
 from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
+from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
-from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from probe_effect.checks import run
+from probe_effect.checks import registry, run
 from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.build import Places, build_site
 from probe_effect.exports.hugo import SiteOptions
@@ -46,7 +46,7 @@ OWN_KEPT = Kept(PROJECT / "build" / "kept")
 @contextmanager
 def any_names() -> Iterator[None]:
     """While `check` takes names with markup for plain: pages must be safe whatever that rule overlooks."""
-    kept_rules = tuple(rule for rule in run.SUBMISSION_RULES if rule.id != "plain-names")
+    kept_rules = tuple(rule for rule in registry.SUBMISSION_RULES if rule.id != "plain-names")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "SUBMISSION_RULES", kept_rules)
         yield
@@ -111,7 +111,7 @@ def assembled(places: Places) -> None:
     """Put what Hugo gets into the work folder, which must not be there; nothing is checked."""
     for folder in FOLDERS:
         (places.work / folder).mkdir(parents=True)
-    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project / "content"):
+    for _ in assemble(read_catalogue(places.data), places.work, places.data.kept, places.project):
         pass
 
 

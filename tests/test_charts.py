@@ -436,7 +436,7 @@ def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -
     catalogue = read_catalogue(DataFolder(write_data(tmp_path)))
     work = tmp_path / "work"
     work.mkdir()
-    steps = list(assemble(catalogue, work, KEPT, PROJECT / "content"))
+    steps = list(assemble(catalogue, work, KEPT, PROJECT))
     assert steps[0] == "pages"
     for chart in site.charts(catalogue):
         published = work / "static" / "charts" / chart.name
@@ -463,7 +463,7 @@ def test_raw_data_is_copied_by_its_known_names_only(tmp_path: Path) -> None:
     (source / "more.txt").write_text("x", encoding="utf-8")
     work = tmp_path / "work"
     work.mkdir()
-    list(assemble(read_catalogue(DataFolder(data)), work, KEPT, PROJECT / "content"))
+    list(assemble(read_catalogue(DataFolder(data)), work, KEPT, PROJECT))
     copied = work / "static" / "data"
     files = [path for kind in ("published", "results") for path in (copied / kind).rglob("*") if path.is_file()]
     assert {path.name for path in files} == {"figures.csv", "source.toml", "samples.csv", "machine.json"}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from probe_effect.cli.annotations import annotate
 from probe_effect.cli.group import commands
 from probe_effect.model import Problem
+from probe_effect.review.annotations import annotate
 from submission_patches import HOME, good_data
 
 if TYPE_CHECKING:

@@ -31,8 +31,9 @@ from builders import (
     write_source,
     write_submission,
 )
+from probe_effect.checks.registry import ALL_RULES
 from probe_effect.checks.rule import Rule
-from probe_effect.checks.run import ALL_RULES, check
+from probe_effect.checks.run import check
 from probe_effect.errors import UsageError
 from probe_effect.store.places import DataFolder
 

@@ -1,175 +1,103 @@
-"""Diagrams: every box holds its text, the words beside a drawing say all of it, and nothing in it is active."""
+"""Diagrams: what they say stands in documents, and their costs are of one machine of the data."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from markdown_it import MarkdownIt
 
-from probe_effect.charts.theme import AXIS, GRID, INK, MUTED, PAPER, SERIES, WIDTHS
-from probe_effect.diagrams.diagram import Cost
-from probe_effect.diagrams.drawn import LAYOUTS, MAKERS, drawing
-from probe_effect.diagrams.glyphs import width_px, wrapped
-from probe_effect.diagrams.svg import svg
-from probe_effect.exports.diagrams import diagrams, words
+from builders import FOLDER, MACHINE, PROJECT, copy_suite, write_data
+from probe_effect.answer.bands import BANDS
+from probe_effect.exports.diagrams import diagrams
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
-    from probe_effect.diagrams.diagram import Diagram
-    from probe_effect.diagrams.drawn import Layout
-    from probe_effect.diagrams.shapes import Box, Drawing, Text
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from probe_effect.numbers.catalogue import Catalogue
 
-SVG = "{http://www.w3.org/2000/svg}"
-LONGEST = "≈ 12.26 µs to 127 µs"
+CASE = "02-kprobe"
+DOCUMENTS = PROJECT / "site" / "diagrams"
 
 
-def _made() -> dict[str, Diagram]:
-    made = [make(lambda tracer, case: Cost(LONGEST, f"/costs/{case}/{tracer}/")) for make in MAKERS]
-    return {one.name: one for one in made}
+def parts_of(part: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (as a document nests them)
+    """A diagram and all its parts."""
+    if isinstance(part, dict):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from parts_of(inner)
 
 
-DIAGRAMS = _made()
-each_diagram = pytest.mark.parametrize("name", DIAGRAMS)
-each_drawing = pytest.mark.parametrize(("name", "layout"), list(itertools.product(DIAGRAMS, LAYOUTS)))
+def costs_of(diagram: dict[str, Any]) -> list[dict[str, str]]:
+    return [part["cost"] for part in parts_of(diagram) if part.get("cost")]
 
 
-def drawn(name: str, layout: Layout) -> Drawing:
-    return drawing(DIAGRAMS[name], layout)
+def test_the_guide_shows_every_diagram_there_is_and_no_other() -> None:
+    chapters = (PROJECT / "content" / "guide").glob("*.md")
+    named = {name for path in chapters for name in re.findall(r'{{< diagram "(.+?)" >}}', path.read_text("utf-8"))}
+    assert named == {path.stem for path in DOCUMENTS.glob("*.toml")}
+    assert len(named) == 5
 
 
-def ends_px(text: Text) -> tuple[float, float]:
-    wide = width_px(text.text, text.style)
-    left = text.x - {"start": 0.0, "middle": wide / 2, "end": wide}[text.anchor]
-    return left, left + wide
-
-
-def plain(text: str) -> str:
-    """What a reader reads, without where lines and runs of text end."""
-    return re.sub(r"\s", "", text)
-
-
-def text_of(one: Diagram) -> str:
-    """The text form as it reads on a page."""
-    html = MarkdownIt().render(words(one))
-    return plain("".join(ET.fromstring(f"<div>{html}</div>").itertext()))  # noqa: S314 (ours)
-
-
-def test_the_guide_has_the_diagrams_that_it_names() -> None:
-    assert set(DIAGRAMS) == {"decision", "breakpoint", "trampoline", "return-probe", "where-time-goes"}
-
-
-@each_drawing
-def test_no_text_leaves_its_box(name: str, layout: Layout) -> None:
-    for box in drawn(name, layout).boxes:
-        for line in box.lines:
-            left, right = ends_px(line)
-            assert box.x <= left, line
-            assert right <= box.right, line
-            assert box.y < line.y - 8, line
-            assert line.y < box.bottom, line
-
-
-@each_drawing
-def test_a_drawing_is_as_wide_as_a_chart_and_holds_all_that_it_shows(name: str, layout: Layout) -> None:
-    found = drawn(name, layout)
-    assert found.width == pytest.approx(WIDTHS[layout])
-    edges = [edge for box in found.boxes for edge in (box.x, box.right)]
-    edges += [edge for text in found.texts for edge in ends_px(text)]
-    assert min(edges) >= 0
-    assert max(edges) <= found.width + 0.01
-    assert max(box.bottom for box in found.boxes) <= found.height
-
-
-@each_drawing
-def test_boxes_lie_beside_each_other_or_whole_on_a_side_of_a_panel(name: str, layout: Layout) -> None:
-    boxes = drawn(name, layout).boxes
-    apart = [one for one in boxes if one.kind not in {"lane", "shaded"}]
-    assert [(one, other) for one, other in itertools.combinations(apart, 2) if overlap(one, other)] == []
-
-
-def overlap(one: Box, other: Box) -> bool:
-    return (
-        one.x < other.right - 0.01
-        and other.x < one.right - 0.01
-        and one.y < other.bottom - 0.01
-        and other.y < one.bottom - 0.01
-    )
-
-
-@each_drawing
-def test_text_that_stands_alone_lies_on_no_box_of_text(name: str, layout: Layout) -> None:
-    found = drawn(name, layout)
-    filled = [box for box in found.boxes if box.kind not in {"lane", "shaded"}]
-    for text in found.texts:
-        left, right = ends_px(text)
-        hit = [
-            box for box in filled if left < box.right and box.x < right and box.y < text.y and text.y - 9 < box.bottom
-        ]
-        assert hit == [], text
-
-
-@each_drawing
-def test_the_words_beside_a_drawing_say_all_of_it(name: str, layout: Layout) -> None:
-    said = text_of(DIAGRAMS[name])
-    found = drawn(name, layout)
-    lines = [line.text for box in found.boxes for line in box.lines] + [text.text for text in found.texts]
-    missing = [line for line in lines if plain(line.removesuffix(" an event")) not in said and line != "event"]
-    assert missing == []
-
-
-@each_diagram
-def test_every_cost_of_the_words_leads_to_where_it_is_from(name: str) -> None:
-    one = DIAGRAMS[name]
-    costs = [panel.cost for panel in one.panels]
-    costs += [row.cost for stage in one.stages for group in stage.groups for row in group.rows]
-    linked = MarkdownIt().render(words(one))
-    assert [cost for cost in costs if cost and f'<a href="{cost.href}">' not in linked] == []
-    assert any(costs)
-
-
-@each_drawing
-def test_the_drawing_is_svg_in_the_colours_of_charts_without_style_script_or_link(name: str, layout: Layout) -> None:
-    root = ET.fromstring(svg(drawn(name, layout)))  # noqa: S314 (ours)
-    tags = {one.tag for one in root.iter()}
-    assert tags <= {f"{SVG}{tag}" for tag in ("svg", "g", "rect", "path", "text")}
-    named = {attribute for one in root.iter() for attribute in one.attrib}
-    assert not {one for one in named if one in {"style", "class", "id"} or one.startswith(("on", "href"))}
-    painted = {one.get(key) for one in root.iter() for key in ("fill", "stroke")} - {None, "none"}
-    assert painted <= {INK, MUTED, AXIS, GRID, PAPER, *SERIES}
-
-
-def test_what_data_bring_into_a_drawing_is_text() -> None:
-    hostile = '</text><script>alert("1")</script>'
-    one = next(make(lambda *_: Cost(hostile, "/")) for make in MAKERS if make(lambda *_: None).panels)
-    assert "<script" not in svg(drawing(one, "narrow"))
-    assert "<script" not in MarkdownIt().render(words(one))
-
-
-def test_without_a_cost_a_diagram_is_the_same_but_for_its_costs() -> None:
-    for make in MAKERS:
-        bare = make(lambda *_: None)
-        for layout in LAYOUTS:
-            assert "µs" not in svg(drawing(bare, layout))
+def test_every_cost_that_a_diagram_asks_for_is_of_a_case_of_ours(catalogue: Catalogue) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS.glob("*.toml")]
+    asked = {case for text in texts for case in re.findall(r'"[\w-]+\.(\d\d-[\w-]+)"', text)}
+    assert asked
+    assert asked <= {case.id for one in catalogue.suites for case in one.suite.cases}
 
 
 def test_costs_of_one_diagram_are_of_one_machine(catalogue: Catalogue) -> None:
     machines = {one.machine for one in catalogue.everything}
-    for one, whose in diagrams(catalogue):
-        linked = set(re.findall(r"\(/results/([^/]+)/", words(one)))
+    for name, diagram in diagrams(catalogue, DOCUMENTS):
+        costs = costs_of(diagram)
+        linked = {found[1] for cost in costs if (found := re.match("/results/([^/]+)/", cost["href"]))}
+        assert costs
         assert linked <= machines
-        assert len(linked) <= 1, one.name
-        assert all(machine[-4:] in whose for machine in linked)
-        assert ("≈" in whose) == ("≈" in text_of(one))
+        assert len(linked) <= 1, name
+        assert all(machine[-4:] in diagram["whose"] for machine in linked)
+        assert ("≈" in diagram["whose"]) == any("≈" in cost["text"] for cost in costs)
 
 
-def test_a_word_wider_than_its_column_is_told() -> None:
-    with pytest.raises(ValueError, match="is wider than 40 px"):
-        wrapped("an extraordinary word", "plain", 40)
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """One diagram: a cost that is known, one whose second choice is, one that is not, and the bands."""
+    folder = tmp_path / "diagrams"
+    folder.mkdir()
+    rows = [
+        f'{{ when = "{when}", cost = [{costs}] }}'
+        for when, costs in (
+            ("known", f'"bpftrace.{CASE}"'),
+            ("second", f'"ftrace.{CASE}", "bpftrace.{CASE}"'),
+            ("unknown", '"bpftrace.99-none"'),
+        )
+    ]
+    text = f'title = "Made up"\n[[stages]]\n[[stages.groups]]\nrows = [{", ".join(rows)}]\n'
+    (folder / "made-up.toml").write_text(f"{text}[[stages.groups]]\nhas_bands = true\nrows = []\n", encoding="utf-8")
+    return folder
 
 
-def test_lines_hold_as_many_words_as_fit() -> None:
-    assert wrapped("one two three", "plain", width_px("one two", "plain")) == ["one two", "three"]
+def test_the_first_cost_that_is_known_stands_with_its_number(tmp_path: Path, documents: Path) -> None:
+    [(name, diagram)] = diagrams(read_catalogue(DataFolder(write_data(tmp_path))), documents)
+    known, second, unknown = diagram["stages"][0]["groups"][0]["rows"]
+    assert name == "made-up"
+    assert known["cost"] == second["cost"]
+    assert known["cost"]["href"] == f"/results/{MACHINE}/{FOLDER}/{CASE}/bpftrace/#cost"
+    assert unknown["cost"] is None
+    assert diagram["whose"].startswith("Costs are those of ")
+
+
+def test_without_data_a_diagram_is_the_same_but_for_its_costs(tmp_path: Path, documents: Path) -> None:
+    copy_suite(tmp_path / "data")
+    [(_, diagram)] = diagrams(read_catalogue(DataFolder(tmp_path / "data")), documents)
+    assert [part["when"] for part in parts_of(diagram) if "cost" in part] == ["known", "second", "unknown"]
+    assert costs_of(diagram) == []
+    assert diagram["whose"] == ""
+
+
+def test_the_bands_of_a_diagram_are_those_of_every_answer(catalogue: Catalogue, documents: Path) -> None:
+    [(_, diagram)] = diagrams(catalogue, documents)
+    rows = diagram["stages"][0]["groups"][1]["rows"]
+    assert rows == [{"when": band.range, "what": band.recommendation} for band in BANDS]

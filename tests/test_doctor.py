@@ -15,11 +15,11 @@ from click.testing import CliRunner, Result
 
 from fakes.project import FakeProject, as_root
 from probe_effect.cli.group import commands
+from probe_effect.host.kernel import CLOSED
 from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.kernel import CLOSED
 from probe_effect.tracers.packages import install_line, missing_packages
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def test_without_root_it_says_what_sudo_would_change(project: FakeProject, monke
 def test_what_a_closed_tracefs_refuses_is_not_taken_for_the_kernels_word(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe_effect.tracers.kernel.tracefs_folder", lambda _: None)
+    monkeypatch.setattr("probe_effect.host.kernel.tracefs_folder", lambda _: None)
     monkeypatch.setattr("os.path.ismount", lambda path: str(path).endswith("sys/kernel/tracing"))
     diagnosis = found(project)
     assert diagnosis.tracefs.reason == CLOSED

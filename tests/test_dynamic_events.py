@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.tracers import dynamic_events, kernel, proc
+from probe_effect.host import kernel
+from probe_effect.host.symbols import library_of
+from probe_effect.tracers import dynamic_events, proc
 from probe_effect.tracers.dynamic_events import DynamicEvents, Probe, parse_probe, split_probes
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.symbols import library_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,6 +12,7 @@ from builders import COST_NS, MACHINE, REAL_DATA, changed, machine_values, write
 from evidence_builder import measured, rows_of
 from probe_effect.answer import from_counts
 from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.from_counts import models
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
 from probe_effect.reduce import codec
@@ -120,11 +121,11 @@ def test_models_are_fitted_once_and_again_where_a_submission_is_withdrawn(
 
     monkeypatch.setattr(from_counts, "_fitted_to", recorded)
     first, again = evidence(read_numbers(data)), evidence(read_numbers(data))
-    assert first.models.by_machine == again.models.by_machine
+    assert models(first).by_machine == models(again).by_machine
     assert fitted == [first]
     numbers = read_numbers(data)
     fewer = evidence(replace(numbers, active=numbers.active[1:]))
-    assert fewer.models.ratios
+    assert models(fewer).ratios
     assert fitted == [first, fewer]
 
 

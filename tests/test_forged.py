@@ -18,7 +18,7 @@ from benchmarks.honest import committed, honest
 from builders import REAL_DATA, write_samples
 from probe_effect.checks import alike
 from probe_effect.checks.alike import in_common
-from probe_effect.checks.run import check, check_all, known_suites
+from probe_effect.checks.run import check, check_all
 from probe_effect.checks.signs import order_of_seed
 from probe_effect.stats.run_order import SINCE
 from probe_effect.stats.shared_noise import noise_table, shared_noise
@@ -26,6 +26,7 @@ from probe_effect.store.changes_file import CHANGES_FILE
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import known_suites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

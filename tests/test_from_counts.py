@@ -15,7 +15,7 @@ from probe_effect import units
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.counts import counted
-from probe_effect.answer.from_counts import calibrations, counted_as
+from probe_effect.answer.from_counts import calibrations, counted_as, models
 from probe_effect.answer.question import Asked, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
@@ -89,7 +89,7 @@ def count_for(*kprobe: Number, tracer: str = TRACER) -> Number | None:
 
 
 def test_what_instructions_and_exceptions_cost_is_found_again() -> None:
-    model = known().models.by_machine[MACHINE]
+    model = models(known()).by_machine[MACHINE]
     assert (model.instruction_ns, model.breakpoint_ns, model.step_ns) == pytest.approx(
         (INSTRUCTION_NS, BREAKPOINT_NS, STEP_NS), rel=1e-6
     )
@@ -97,9 +97,9 @@ def test_what_instructions_and_exceptions_cost_is_found_again() -> None:
 
 @given(st.lists(st.floats(0.5, 2.0), min_size=len(KERNEL), max_size=len(KERNEL)))
 def test_an_estimates_interval_holds_what_was_left_out(times: list[float]) -> None:
-    models = known(dict(zip((name for name, _ in KERNEL), times, strict=True))).models
-    left_out = models.left_out(has_exceptions=False)
-    ratio = models.ratios[False]
+    fitted = models(known(dict(zip((name for name, _ in KERNEL), times, strict=True))))
+    left_out = fitted.left_out(has_exceptions=False)
+    ratio = fitted.ratios[False]
     assert len(left_out) == len(KERNEL)
     assert ratio.low is not None
     assert ratio.high is not None
@@ -108,8 +108,8 @@ def test_an_estimates_interval_holds_what_was_left_out(times: list[float]) -> No
 
 
 def test_a_kind_that_is_far_off_is_judged_by_what_the_others_say_of_it() -> None:
-    models = known({name: 3.0 for name, kind in KERNEL if kind == "raw"}).models
-    ratios = {one.kind: one.ratio for one in models.by_machine[MACHINE].calibrations}
+    fitted = models(known({name: 3.0 for name, kind in KERNEL if kind == "raw"}))
+    ratios = {one.kind: one.ratio for one in fitted.by_machine[MACHINE].calibrations}
     assert ratios["raw"] == pytest.approx(3.0, rel=1e-3)
 
 
@@ -167,8 +167,8 @@ def test_too_few_cases_make_no_model() -> None:
     found = known()
     for name, _ in (*KERNEL, *USER[4:]):
         del found.costs[MACHINE, TRACER, name]
-    assert found.models.by_machine == {}
-    assert found.models.cost(MACHINE, counted_as(found.case_of["kprobe"], count_of("kprobe"))) is None
+    assert models(found).by_machine == {}
+    assert models(found).cost(MACHINE, counted_as(found.case_of["kprobe"], count_of("kprobe"))) is None
     assert cost_of(found, MACHINE, TRACER, kind="kprobe") is None
 
 

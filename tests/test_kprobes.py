@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.tracers.kernel import KPROBE_LIST, mechanism
+from probe_effect.host.kernel import KPROBE_LIST, mechanism
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,13 +42,13 @@ MAY_IMPORT = {
     "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts"},
     "checks": GROUND | {"store", "stats", "reduce", "numbers"},
     "submit": GROUND | {"host", "store"},
-    "importers": GROUND | {"store", "stats"},
     "charts": {"model", "units", "tools", "store", "reduce"},
-    "diagrams": {"answer", "charts"},
     "pages": GROUND | NUMBERS | {"charts"},
-    "exports": GROUND | NUMBERS | {"checks", "charts", "diagrams", "pages", "scripts"},
+    "review": GROUND | NUMBERS | {"pages"},
+    "exports": GROUND | NUMBERS | {"checks", "charts", "pages", "scripts"},
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
+    "guide": GROUND | HOST | {"store", "tracers"},
     "live": GROUND | HOST | {"store", "tracers", "scripts"},
     "advising": GROUND | HOST | NUMBERS | {"live", "machine", "tracers"},
     "workloads": GROUND | HOST | {"store"},
@@ -56,8 +57,8 @@ MAY_IMPORT = {
 }
 """Each layer to those below it; `cli` may import all."""
 
-ACCEPTED = {("errors", "model"), ("units", "model")}
-"""For their types only: `BadData` carries problems, and intervals are written."""
+ACCEPTED = {("errors", "model"), ("units", "model"), ("host", "store")}
+"""For their types only: `BadData` carries problems, intervals are written, and kernels have what suites need."""
 
 FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suite.toml", "histogram.csv", "plan.json"}
 
@@ -134,6 +135,12 @@ def test_the_order_of_layers_has_no_circle() -> None:
         lowest = {here for here, below in left.items() if not below & left.keys()}
         assert lowest, f"a circle among {sorted(left)}"
         left = {here: below for here, below in left.items() if here not in lowest}
+
+
+@pytest.mark.parametrize("package", sorted({layer(path) for path in MODULES}))
+def test_no_modules_of_a_package_import_one_another_in_a_circle(package: str) -> None:
+    own = [path for path in MODULES if layer(path) == package]
+    TopologicalSorter({path: modules_named(path) & set(own) - {path} for path in own}).prepare()
 
 
 @pytest.mark.parametrize(
@@ -239,11 +246,15 @@ def modules_run(path: Path) -> set[Path]:
     typing = [
         node for node in ast.walk(tree(path)) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
-    for_types = {id(node) for block in typing for node in ast.walk(block)}
+    return modules_named(path, frozenset(id(node) for block in typing for node in ast.walk(block)))
+
+
+def modules_named(path: Path, left_out: frozenset[int] = frozenset()) -> set[Path]:
+    """Those that a module imports, also for types only; `left_out`: nodes that are not looked at."""
     names = {
         f"{node.module}.{alias.name}"
         for node in ast.walk(tree(path))
-        if isinstance(node, ast.ImportFrom) and id(node) not in for_types
+        if isinstance(node, ast.ImportFrom) and id(node) not in left_out
         for alias in node.names
     }
     places = {

@@ -17,11 +17,11 @@ from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, w
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
+from probe_effect.host.symbols import find_function, library_of
 from probe_effect.measure.leftovers import Leftover, leftovers
 from probe_effect.processes import STARTED_BY
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.bpftrace import LIVE
-from probe_effect.tracers.symbols import find_function, library_of
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:

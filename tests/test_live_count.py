@@ -18,6 +18,7 @@ import pytest
 
 from live_programs import FUNCTIONS, compiled, needs_bpf
 from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.host.symbols import matching_functions
 from probe_effect.live import attachment, bpf, bpf_objects, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
@@ -27,7 +28,6 @@ from probe_effect.live.owners import PROGRAM_ID
 from probe_effect.live.shares import Shares
 from probe_effect.live.target import Followed, ThreadUse
 from probe_effect.live.window import Snapshot
-from probe_effect.tracers.symbols import matching_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

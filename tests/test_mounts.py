@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from builders import PROJECT
-from probe_effect.tracers.kernel import MAY_NOT_MOUNT, NOT_MOUNTED, missing, no_tracefs, tracefs_missing
+from probe_effect.host.kernel import MAY_NOT_MOUNT, NOT_MOUNTED, missing, no_tracefs, tracefs_missing
 
 BARE = "for place in debug/tracing debug tracing; do umount -l /sys/kernel/$place 2>&-; done; "
 """In a mount namespace of its own: nothing is mounted, as on a machine that has just been started."""

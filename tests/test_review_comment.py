@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, UsageError
-from probe_effect.pages.review import MAX_COMMENT_BYTES, markdown
-from probe_effect.pages.review_report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
+from probe_effect.review.report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
+from probe_effect.review.sections import MAX_COMMENT_BYTES, markdown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
 from probe_effect.errors import ProbeEffectError
+from probe_effect.host.symbols import find_function
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, parse
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from fakes.project import as_root
-from probe_effect.tracers import kernel
+from probe_effect.host import kernel
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession, count_attached, count_json, count_lines
 from probe_effect.tracers.protocol import TracerFailed
 

@@ -15,7 +15,7 @@ from probe_effect.checks.run import check_all
 from probe_effect.cli.transcripts import transcripts as command
 from probe_effect.errors import UsageError
 from probe_effect.exports.transcripts import transcript_values
-from probe_effect.live.transcript import faults, run, unmet
+from probe_effect.guide.commands import faults, run, unmet
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.store.places import DataFolder
@@ -176,7 +176,7 @@ def test_an_output_that_cannot_be_shown_is_told_with_the_reason(run: str, says: 
 
 
 def test_a_command_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probe_effect.live.transcript.LIMIT_S", 0.2)
+    monkeypatch.setattr("probe_effect.guide.commands.LIMIT_S", 0.2)
     assert faults_here("echo begun; sleep 999") == ["did not end within 0 s"]
 
 

@@ -21,6 +21,7 @@ from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
 from probe_effect.cli import watch_run
 from probe_effect.cli.watch import watch as command
 from probe_effect.errors import HostNotReady
+from probe_effect.host.symbols import matching_functions
 from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, btf, loaded, owners, perf_event, tracefs
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable
@@ -30,7 +31,6 @@ from probe_effect.live.places import Place
 from probe_effect.live.statistics import OwnCost
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
-from probe_effect.tracers.symbols import matching_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

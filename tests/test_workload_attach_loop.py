@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from needs import needs
+from probe_effect.host.symbols import find_function, matching_functions
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.perf import Perf
-from probe_effect.tracers.symbols import find_function, matching_functions
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
 

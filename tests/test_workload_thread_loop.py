@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from needs import needs
+from probe_effect.host.symbols import find_function
 from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed
 

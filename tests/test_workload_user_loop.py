@@ -12,8 +12,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from needs import needs
+from probe_effect.host.symbols import find_function
 from probe_effect.store.suite_file import read_suite
-from probe_effect.tracers.symbols import find_function
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns
 

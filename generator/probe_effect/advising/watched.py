@@ -16,12 +16,12 @@ from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
 from probe_effect.errors import unknown
 from probe_effect.host import ROOT
+from probe_effect.host.kernel import mechanism as mechanism_of_kprobes
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness
 from probe_effect.stats import mover
 from probe_effect.tools.record import plain_tools
-from probe_effect.tracers.kernel import mechanism as mechanism_of_kprobes
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:

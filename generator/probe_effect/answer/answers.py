@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import agreement, checked
-from probe_effect.answer.from_counts import counted_as
+from probe_effect.answer.from_counts import counted_as, models
 from probe_effect.answer.levels import line
 from probe_effect.answer.parts import parts
 from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
@@ -222,7 +222,7 @@ def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[t
     for part in known:
         if part.counted is not None:
             one = counted_as(found.case_of[part.counted.case], part.counted)
-            if (account := found.models.account(machine, one)) is not None:
+            if (account := models(found).account(machine, one)) is not None:
                 yield part, account
 
 

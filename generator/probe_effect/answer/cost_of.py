@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.answer.actions import Sum, sorted_out
 from probe_effect.answer.entry_path import entry_path
-from probe_effect.answer.from_counts import counted_as
+from probe_effect.answer.from_counts import counted_as, models
 from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.answer.setup import AWAY_FROM_CALLS, setup
 from probe_effect.model import Estimate
@@ -166,7 +166,7 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
 def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | None:
     """A case whose instructions were counted, as `mechanism` would make its probe; None without a model there."""
     number = base.number
-    cost = on.found.models.cost(on.machine, counted_as(base.case, number, mechanism))
+    cost = models(on.found).cost(on.machine, counted_as(base.case, number, mechanism))
     if cost is None:
         return None
     other = number.mechanism is not None and mechanism not in (None, number.mechanism)

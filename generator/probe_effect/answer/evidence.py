@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.answer.from_counts import models
 from probe_effect.answer.on_demand import OnDemand
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from probe_effect.answer.from_counts import Models
     from probe_effect.answer.published import Printed
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
     from probe_effect.reduce.submission import Number
@@ -119,11 +117,6 @@ class Evidence:
     def printed(self) -> dict[Key, Printed]:
         """What others printed, on machines of theirs."""
         return printed_costs(self.sources())
-
-    @cached_property
-    def models(self) -> Models:
-        """How counts become times, machine by machine."""
-        return models(self)
 
     @cached_property
     def cases(self) -> list[tuple[Suite, Case]]:

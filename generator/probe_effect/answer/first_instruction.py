@@ -1,16 +1,156 @@
-"""How the probes of a measured case fired: on a user function by its first instruction, in the kernel as recorded."""
+"""How the probes of a measured case fired: on a user function by its first instruction, in the kernel as recorded.
+
+Read for it: `arch/x86/kernel/uprobes.c` (`branch_setup_xol_ops`, `push_setup_xol_ops`, `is_prefix_bad`, `can_optimize`)
+and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_insn_is_steppable`) with
+`arch/arm64/include/asm/insn.h` of Linux 6.x, and the changes up to 6.18:
+
+- pushes of a register are emulated on x86 since 5.0 (“uprobes/x86: Emulate push insns”, e7ed9d9bd037);
+- nops of several bytes since 6.16 (“uprobes/x86: Add support to emulate NOP instructions”, April 2025);
+- a nop of five bytes becomes a call since 6.18 (“uprobes/x86: Add support to optimize uprobes”); since 2026 kernels are
+  being changed to want one of ten bytes, because a call writes below the stack pointer, where leaf functions keep data;
+- arm64 simulates `nop` since 6.13 (“arm64: insn: Simulate nop instruction for better uprobe performance”,
+  ac4ad5c09b34); a store of frame pointer and return address, which begins most functions, is still stepped: a change
+  that simulates it was sent in September 2024 and is in none of the sources read;
+- arm64 refuses `ldr` of a literal since 6.12 (“arm64: probes: Remove broken LDR (literal) uprobe support”,
+  acc450aa0709), and so do the stable kernels since October 2024, 5.10.228 and 6.1.114 among them; copies of memory
+  by three instructions (FEAT_MOPS) since 6.13 and in the stable kernels (c56c599d9002).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probe_effect.model import series_of
-from probe_effect.scripts import instruction
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.reduce.submission import Number
-    from probe_effect.scripts.instruction import Mechanism
     from probe_effect.store.suite_file import Case
+
+Mechanism = Literal["emulated", "stepped", "called"]
+Kernel = tuple[int, int]
+"""Version and patch level, such as (6, 18)."""
+
+_NEWEST: Kernel = (6, 18)
+"""The kernel whose sources were read."""
+
+
+def mechanism_of_bytes(first_bytes: bytes, architecture: str, kernel: Kernel | None = None) -> Mechanism | None:
+    """How the kernel carries out the instruction under a uprobe.
+
+    Args:
+        first_bytes: of the function; more than one instruction does no harm, less leaves it unknown.
+        architecture: as `uname -m` says: `x86_64`, `aarch64`.
+        kernel: of the machine; that of the sources read, 6.18, where it is None.
+
+    Returns:
+        `emulated` by the kernel within the one exception; `stepped` as a copy elsewhere, with a second exception;
+        `called` without any, the instruction having become a call. None where nothing is known of the architecture,
+        bytes are missing, or the kernel refuses to probe such an instruction.
+    """
+    known = {"x86_64": _x86, "amd64": _x86, "aarch64": _arm64, "arm64": _arm64}.get(architecture)
+    return known(first_bytes, kernel or _NEWEST) if known else None
+
+
+_CALLABLE_NOPS = (b"\x0f\x1f\x44", b"\x66\x0f\x1f\x40")
+"""How nops of five bytes begin (Intel SDM, volume 2, NOP)."""
+
+_NOPS = tuple(
+    bytes.fromhex(one)
+    for one in (
+        "66 90",
+        "0f 1f 00",
+        "0f 1f 40 00",
+        "0f 1f 44 00 00",
+        "66 0f 1f 44 00 00",
+        "0f 1f 80 00 00 00 00",
+        "0f 1f 84 00 00 00 00 00",
+        "66 0f 1f 84 00 00 00 00 00",
+    )
+)
+"""The kernel's own nops of several bytes that may be probed (`x86_nops`, arch/x86/include/asm/nops.h)."""
+
+_REFUSED_PREFIXES = b"\x26\x2e\x36\x3e\xf0"
+_REFUSED = b"\xcc\xcd\xcf\xf1\xf4\xfa\xfb"
+"""int3, int, iret, int1, hlt, cli, sti: not in `good_insns_64`."""
+
+
+def _x86(code: bytes, kernel: Kernel) -> Mechanism | None:
+    if kernel >= (6, 18) and len(code) >= 5 and code.startswith(_CALLABLE_NOPS):
+        return "called"
+    if code.startswith(_NOPS):
+        return "emulated" if kernel >= (6, 16) else "stepped"
+    code = code.lstrip(b"\xf2\xf3")  # `prefix* + nop`, and branches with a prefix that they do not heed
+    if not code or code[0] in _REFUSED_PREFIXES + _REFUSED:
+        return None
+    if _is_push(code):
+        return "emulated" if kernel >= (5, 0) else "stepped"
+    if code[0] == 0x0F and len(code) < 2:
+        return None
+    return "emulated" if code[0] == 0x90 or _is_branch(code) else "stepped"
+
+
+def _is_push(code: bytes) -> bool:
+    """Whether a 64-bit register is pushed, with `41` before it for one of the newer eight."""
+    opcode = code[1] if code[0] == 0x41 and len(code) > 1 else code[0]
+    return 0x50 <= opcode <= 0x57
+
+
+def _is_branch(code: bytes) -> bool:
+    """Whether it is a relative call or jump, or a conditional jump, near or short."""
+    if code[0] == 0x0F:
+        return 0x80 <= code[1] <= 0x8F
+    return code[0] in {0xE8, 0xE9, 0xEB} or 0x70 <= code[0] <= 0x7F
+
+
+_ARM64_NOP = 0xD503201F
+_SIMULATED = (
+    (0x7C000000, 0x14000000),  # b, bl
+    (0xFF000010, 0x54000000),  # b.cond
+    (0x7E000000, 0x34000000),  # cbz, cbnz
+    (0x7E000000, 0x36000000),  # tbz, tbnz
+    (0x1F000000, 0x10000000),  # adr, adrp
+    (0xFFFFFC1F, 0xD61F0000),  # br
+    (0xFFFFFC1F, 0xD63F0000),  # blr
+    (0xFFFFFC1F, 0xD65F0000),  # ret
+)
+_REFUSED_ARM64 = (
+    (0xBF000000, 0x18000000),  # ldr of a literal, which older kernels simulate wrongly
+    (0xFF000000, 0x98000000),  # ldrsw of a literal
+    (0xFF000000, 0xD8000000),  # prfm of a literal
+    (0x3F800000, 0x08000000),  # exclusive loads and stores
+    (0x3B200C00, 0x19000400),  # copies and fills of memory by three instructions
+    (0xFF000000, 0xD4000000),  # svc, hvc, smc, brk, hlt
+    (0xFFF00000, 0xD5100000),  # msr of a register
+    (0xFFF8F01F, 0xD500401F),  # msr of a number
+    (0xFEFFF800, 0xD61F0800),  # braa
+    (0xFEFFF800, 0xD63F0800),  # blraa
+    (0xFFFFFBFF, 0xD65F0BFF),  # retaa, retab
+)
+"""Masks and values of instructions (arch/arm64/include/asm/insn.h)."""
+
+_HINT = (0xFFFFF01F, 0xD503201F)
+_STEPPED_HINTS = {7, 8, 10, 24, 25, 26, 27, 32, 34, 36, 38}
+"""Numbers of the hints that may be probed: those that sign a pointer or take it off, and `bti`."""
+
+
+def _arm64(code: bytes, kernel: Kernel) -> Mechanism | None:
+    if len(code) < 4:
+        return None
+    instruction = int.from_bytes(code[:4], "little")
+    if instruction == _ARM64_NOP:
+        return "emulated" if kernel >= (6, 13) else "stepped"
+    if _is_one(instruction, _SIMULATED):
+        return "emulated"
+    if _is_one(instruction, (_HINT,)):
+        return "stepped" if instruction >> 5 & 0x7F in _STEPPED_HINTS else None
+    return None if _is_one(instruction, _REFUSED_ARM64) else "stepped"
+
+
+def _is_one(instruction: int, patterns: Sequence[tuple[int, int]]) -> bool:
+    return any(instruction & mask == value for mask, value in patterns)
+
 
 USDT_NOPS = {"x86_64": "90", "aarch64": "1f 20 03 d5"}
 """`sys/sdt.h` leaves the architecture's plain nop, wherever in its function a static user probe stands."""
@@ -25,7 +165,7 @@ def mechanism(first_bytes: str, architecture: str, kernel_release: str) -> Mecha
         kernel_release: as `uname -r` gives it.
     """
     try:
-        return instruction.mechanism(bytes.fromhex(first_bytes), architecture, series_of(kernel_release))
+        return mechanism_of_bytes(bytes.fromhex(first_bytes), architecture, series_of(kernel_release))
     except ValueError:
         return None
 

@@ -21,6 +21,7 @@ from probe_effect.answer.counts import counted
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -158,6 +159,7 @@ class Models:
         return [key for key in every if key[1] == tracer] or every
 
 
+@once
 def models(found: Evidence) -> Models:
     """What the evidence says: of each machine with enough cases that have a count and a time.
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.published import Printed
     from probe_effect.answer.question import Combination, Question
 
 
@@ -55,11 +56,25 @@ def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
     ]
 
 
+def published(found: Evidence, printed: Printed, case: str, rate_hz: float = 0.0) -> Part:
+    """A printed cost as the part of an answer."""
+    return Part(
+        name=case,
+        title=found.titles.get(case),
+        rate_hz=rate_hz,
+        basis="published",
+        added=(),
+        printed=printed,
+        cost=printed.cost,
+        is_clear=True,
+    )
+
+
 def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads: int) -> Part | None:
     one = found.costs.get((machine, tracer, asked.case))
     if one is None and not found.keys_of(machine):
         printed = found.printed.get((machine, tracer, asked.case))
-        return printed.part(asked.case, asked.rate_hz, found.titles.get(asked.case)) if printed else None
+        return published(found, printed, asked.case, asked.rate_hz) if printed else None
     if one is None:
         return _estimated(found, asked, machine, tracer)
     several = nearest(contention(found, machine, tracer, asked.case), threads)

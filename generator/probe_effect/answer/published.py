@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.part import Part
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
@@ -14,7 +13,6 @@ from probe_effect.numbers.likeness import Facts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from probe_effect.answer.evidence import Key
     from probe_effect.numbers.catalogue import PublishedSource
     from probe_effect.store.source_file import Figure
 
@@ -64,26 +62,13 @@ class Printed:
             machine=self.machine, tier=TIER, architecture="not stated", cpu_model=self.hardware, kernel_release=""
         )
 
-    def part(self, name: str, rate_hz: float, title: str | None) -> Part:
-        """It as the probe of an answer."""
-        return Part(
-            name=name,
-            title=title,
-            rate_hz=rate_hz,
-            basis="published",
-            added=(),
-            printed=self,
-            cost=self.cost,
-            is_clear=True,
-        )
 
-
-def printed_costs(sources: Iterable[PublishedSource]) -> dict[Key, Printed]:
+def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, str], Printed]:
     """Machine, tracer and case to the cost that was printed; left out where a source has several for the three.
 
     Several are of variants that the case does not tell apart, such as the first instruction of a function.
     """
-    found: dict[Key, list[Printed]] = {}
+    found: dict[tuple[str, str, str], list[Printed]] = {}
     for one in _printed(sources):
         found.setdefault((one.machine, one.figure.tracer or "", one.figure.case or ""), []).append(one)
     return {key: some[0] for key, some in found.items() if len(some) == 1}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.actions import Differences, Fired
 from probe_effect.answer.counts import counted
 from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.from_counts import models
 from probe_effect.numbers.once import once
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Setup:
     @cached_property
     def calibrated(self) -> tuple[Number, ...]:
         """The times that say how long instructions take there."""
-        return tuple(self.found.costs[key] for key in self.found.models.calibrated(self.machine, self.tracer))
+        return tuple(self.found.costs[key] for key in models(self.found).calibrated(self.machine, self.tracer))
 
     def bases(self, kind: str, mechanism: str | None) -> list[Fired]:
         """The cases with a cost that stand for a kind of probe; where a mechanism is asked for, of that alone.

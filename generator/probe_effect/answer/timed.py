@@ -37,7 +37,7 @@ DONE = {
     "emulation": {"nop": "emulated", "ret": "emulated"},
 }
 """What the source's kernels did with each first instruction. That with the patch emulated the push too, as no kernel
-does that was released (`scripts/instruction.py`), so the times of that one go with no count."""
+does that was released (`answer/first_instruction.py`), so the times of that one go with no count."""
 
 NOP = CASES["uprobe_nop"]
 Counts = dict[tuple[str, str], "Number"]

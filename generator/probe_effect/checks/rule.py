@@ -11,13 +11,13 @@ from probe_effect.store.documents import value_line
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from probe_effect.model import Sample
     from probe_effect.store.histogram import HistogramRow
     from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import SubmissionFolder
+    from probe_effect.store.places import DataFolder, SubmissionFolder
     from probe_effect.store.suite_file import Suite
 
 T = TypeVar("T")
@@ -85,3 +85,13 @@ class CheckedSubmission:
     def lines(self) -> Iterator[tuple[int, Sample]]:
         """Each row with its line in `samples.csv`; exact because a sound file has one line a row."""
         yield from enumerate(self.samples, start=2)
+
+
+def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> list[Problem]:
+    """Every problem of the subject by some rules, in their order."""
+    return [problem for rule in rules for problem in rule.problems(subject, name)]
+
+
+def names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:
+    """How problems name a file of `folder`."""
+    return lambda file: data.relative(folder / file)

@@ -4,49 +4,36 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from probe_effect.checks import (
     alike,
-    changes,
+    beside,
     copied,
-    dates,
     duplicates,
-    explanations,
-    histogram,
     layout,
-    machine_facts,
     plan_complete,
     plausible_costs,
-    releases,
     rows,
-    signs,
     sources,
     suites,
-    tools,
-    transcripts,
 )
-from probe_effect.checks.rule import CheckedSubmission, Rule
+from probe_effect.checks.registry import SIGNS, SUBMISSION_RULES
+from probe_effect.checks.rule import CheckedSubmission, broken, names_in
 from probe_effect.checks.traces import read_traces
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
-from probe_effect.numbers.changes import accepted_ids
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
-from probe_effect.store.changes_file import read_changes
-from probe_effect.store.explanations_file import read_explanations
+from probe_effect.store.changes_file import accepted_ids, read_changes
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
-from probe_effect.store.references_file import read_references
-from probe_effect.store.release_file import read_releases
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
-from probe_effect.store.suite_file import read_suite
-from probe_effect.store.tools_file import read_tools, tool_files
-from probe_effect.store.transcripts import read_transcripts
+from probe_effect.store.suite_file import known_suites, read_suite
 from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
@@ -56,47 +43,6 @@ if TYPE_CHECKING:
     from probe_effect.checks.duplicates import RowIndex
     from probe_effect.store.kept import Kept
     from probe_effect.store.suite_file import Suite
-
-T = TypeVar("T")
-
-FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
-"""Of one fact often follow others: together they are one sign."""
-
-SIGNS = {
-    **{rule.id: rule.id for rule in (*signs.RULES, *copied.SIGNS)},
-    **dict.fromkeys(FACTS, "facts that do not fit each other"),
-}
-"""Rule to the sign that it is of; no sign follows from another."""
-
-SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
-    layout.submission_name,
-    *rows.RULES,
-    *histogram.RULES,
-    *dates.RULES,
-    *machine_facts.RULES,
-    *signs.RULES,
-)
-
-ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
-    "a submission": (
-        *layout.OF_SUBMISSION,
-        layout.run_size,
-        *(rule for rule in SUBMISSION_RULES if rule not in signs.RULES),
-        *duplicates.RULES,
-        *plan_complete.RULES,
-        *plausible_costs.RULES,
-    ),
-    "signs that a submission was not measured": (*signs.RULES, *copied.RULES),
-    "a published source": (*layout.OF_SOURCE, sources.source_size, *sources.RULES),
-    "a suite": suites.RULES,
-    "the change log": changes.RULES,
-    "a release": releases.RULES,
-    "a package of standard tools": tools.RULES,
-    "the transcripts": transcripts.RULES,
-    "the explanations": explanations.RULES,
-    "a change of the data": changes.DIFFERENCE_RULES,
-}
-"""What each rule is of, as the dictionary has them."""
 
 MARKS = {
     "samples.csv": "submission",
@@ -147,8 +93,7 @@ def check_all(data: DataFolder) -> list[Problem]:
     """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts, references .."""
     parts = [folder for folder in data.parts() if not folder.is_symlink()]
     linked = _linked_folders(data.parts(), data)
-    beside = (_check_changes, _check_releases, _check_tools, _check_transcripts, _check_references)
-    return [*linked, *check(parts, data), *(problem for one in beside for problem in one(data))]
+    return [*linked, *check(parts, data), *(problem for one in beside.CHECKS for problem in one(data))]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
@@ -156,7 +101,7 @@ def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) ->
     known = _known(data)
     for files in submissions:
         submission = SubmissionFolder(files.folder.resolve())
-        _kept_content(submission, _names_in(files.folder, data), known, data.kept)
+        _kept_content(submission, names_in(files.folder, data), known, data.kept)
 
 
 def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -164,23 +109,17 @@ def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
     return [part for folder in folders for part in _marked(walk(folder))]
 
 
-def known_suites(data: DataFolder) -> dict[str, Suite]:
-    """The sound suites by id."""
-    read = (read_suite(folder, str(folder))[0] for folder in data.suites())
-    return {suite.id: suite for suite in read if suite is not None}
-
-
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> Known:
     """With the rows of every submission only where some are `checked` beside the others: there may be many."""
-    beside = [*data.submissions(), *checked] if checked else []
+    every = [*data.submissions(), *checked] if checked else []
     suites_here = known_suites(data)
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return Known(
         suites_here,
         folders,
-        duplicates.row_index(beside),
-        alike.in_common(beside, checked, suites_here, data.kept),
+        duplicates.row_index(every),
+        alike.in_common(every, checked, suites_here, data.kept),
         accepted_ids(log.changes if log else ()),
         folders_digest(folders.values()),
     )
@@ -199,54 +138,8 @@ def _linked_folders(paths: Iterable[Path], data: DataFolder) -> Iterable[Problem
             yield Problem("error", data.relative(path), None, None, "known-files", "is a link to a folder", hint)
 
 
-def _names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:
-    """How problems name a file of `folder`."""
-    return lambda file: data.relative(folder / file)
-
-
-def _check_changes(data: DataFolder) -> list[Problem]:
-    document, problems = read_changes(data)
-    if document is None:
-        return problems
-    return _broken(changes.RULES, changes.CheckedChanges(document, data), _names_in(data.root, data))
-
-
-def _check_releases(data: DataFolder) -> list[Problem]:
-    found, problems = read_releases(data)
-    for release in found:
-        checked = releases.CheckedRelease(release, data)
-        problems += _broken(releases.RULES, checked, _names_in(release.folder, data))
-    return problems
-
-
-def _check_tools(data: DataFolder) -> list[Problem]:
-    suites_here = known_suites(data)
-    problems = []
-    for path in tool_files(data):
-        package, faults = read_tools(path, data.relative(path))
-        problems += faults
-        if package is not None:
-            checked = tools.CheckedTools(path, package, suites_here)
-            problems += _broken(tools.RULES, checked, _names_in(path.parent, data))
-    return problems
-
-
-def _check_transcripts(data: DataFolder) -> list[Problem]:
-    shown, problems = read_transcripts(data)
-    checked = transcripts.CheckedTranscripts(data, shown)
-    return [*problems, *_broken(transcripts.RULES, checked, _names_in(data.root / "transcripts", data))]
-
-
-def _check_references(data: DataFolder) -> list[Problem]:
-    """The references, and the explanations that rest on them."""
-    references, problems = read_references(data)
-    known, faults = read_explanations(data)
-    checked = explanations.CheckedExplanations(known, known_suites(data), frozenset(one.id for one in references))
-    return [*problems, *faults, *_broken(explanations.RULES, checked, _names_in(data.root, data))]
-
-
 def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[Problem]:
-    name = _names_in(folder, data)
+    name = names_in(folder, data)
     if kind == "submission":
         return _check_submission(SubmissionFolder(folder.resolve()), name, known, data.kept)
     if kind == "source":
@@ -254,7 +147,7 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[
     suite, problems = read_suite(folder, name("suite.toml"))
     if suite is None:
         return problems
-    return _broken(suites.RULES, suites.CheckedSuite(folder, suite, known.suites), name)
+    return broken(suites.RULES, suites.CheckedSuite(folder, suite, known.suites), name)
 
 
 def _check_submission(
@@ -262,12 +155,12 @@ def _check_submission(
 ) -> list[Problem]:
     """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
     found = _kept_content(submission, name, known, kept)
-    problems = _with_folder(found, _broken(layout.OF_SUBMISSION, submission.folder, name))
+    problems = _with_folder(found, broken(layout.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
-    if copies := _broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name):
+    if copies := broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name):
         return [*problems, *copies]  # what such a copy has in common with the other is told by that
-    return [*problems, *_broken(copied.RULES, _suspected(submission, found, known), name)]
+    return [*problems, *broken(copied.RULES, _suspected(submission, found, known), name)]
 
 
 def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: Known) -> copied.Suspected:
@@ -314,16 +207,16 @@ def _check_content(
     checked = CheckedSubmission(submission, document, samples, suite, folder, times)
     if too_large := layout.run_size.problems(checked, name):
         return [*problems, *too_large]
-    found = _broken(SUBMISSION_RULES, checked, name)
+    found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
-        found += _broken(plan_complete.RULES, checked, name)
+        found += broken(plan_complete.RULES, checked, name)
     if digest and kept.folder:
         read_traces(submission, document, digest, kept, samples)
     if not _errors(found):
         made = reduce(submission, document, with_histograms(samples, times))
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
-            found += _broken(plausible_costs.RULES, plausible_costs.JudgedSubmission(checked, made), name)
+            found += broken(plausible_costs.RULES, plausible_costs.JudgedSubmission(checked, made), name)
         keep(made, kept, digest)
     return [*problems, *found]
 
@@ -331,23 +224,19 @@ def _check_content(
 def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
     document, problems = read_source(folder / "source.toml", name("source.toml"))
     figures, more = read_figures(folder / "figures.csv", name("figures.csv"))
-    problems = _with_folder(problems + more, _broken(layout.OF_SOURCE, folder, name))
+    problems = _with_folder(problems + more, broken(layout.OF_SOURCE, folder, name))
     if document is None or more:
         return problems
     if too_large := sources.source_size.problems(figures, name):
         return [*problems, *too_large]
     checked = sources.CheckedSource(folder, document, figures, figure_values(figures))
-    return [*problems, *_broken(sources.RULES, checked, name)]
+    return [*problems, *broken(sources.RULES, checked, name)]
 
 
 def _with_folder(read: list[Problem], of_folder: list[Problem]) -> list[Problem]:
     """What reading found, and what the folder adds: a file that could not be read is told once."""
     told = {problem.file for problem in read}
     return [*read, *(problem for problem in of_folder if problem.file not in told)]
-
-
-def _broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> list[Problem]:
-    return [problem for rule in rules for problem in rule.problems(subject, name)]
 
 
 def _errors(problems: Iterable[Problem]) -> bool:

@@ -73,8 +73,8 @@ def advise(
     from probe_effect.advising.script_answer import ScriptQuestion, System, answer_script
     from probe_effect.advising.script_json import advice_json
     from probe_effect.cli.advise_output import show
+    from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.live.count import Target
-    from probe_effect.tracers.mounts import mount_for_our_time
 
     mount_for_our_time()
     question = ScriptQuestion(

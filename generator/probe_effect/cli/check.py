@@ -60,7 +60,7 @@ def _show(problems: Sequence[Problem], fixed: Sequence[Fixed], output_format: st
     for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":
-        from probe_effect.cli.annotations import annotate
+        from probe_effect.review.annotations import annotate
 
         for line in annotate(problems):
             output.product(line)

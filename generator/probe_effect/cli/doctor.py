@@ -28,7 +28,7 @@ def doctor(context: click.Context, *, for_good: bool, data_path: Path | None, ou
     data = data_folder(data_path, may_be_new=True)
 
     from probe_effect.cli.doctor_run import mount, run
-    from probe_effect.tracers.mounts import mount_for_our_time
+    from probe_effect.host.mounts import mount_for_our_time
 
     if for_good:
         mount()

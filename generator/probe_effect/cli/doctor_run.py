@@ -23,10 +23,10 @@ from probe_effect.emulated.assembly import host_programs
 from probe_effect.emulated.debian import check_programs
 from probe_effect.errors import HostNotReady
 from probe_effect.host import typed
+from probe_effect.host.mounts import mount_for_good
 from probe_effect.measure.diagnosis import NEEDS, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.numbers import names
-from probe_effect.tracers.mounts import mount_for_good
 from probe_effect.tracers.packages import install_line
 from probe_effect.tracers.registry import known_tracers
 

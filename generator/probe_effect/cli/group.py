@@ -37,7 +37,6 @@ COMMANDS = {
     "Publish": (
         UnreadOfSite("build", "Build the site from data; the previous one stays whole until the new one is."),
         UnreadOfSite("serve", "Show the site on this machine; pages, styles and data reload as they change.", "build"),
-        Unread("import", "Turn others' results into a published source, and say what they do not carry.", "import_"),
         UnreadOfSite("release", "Freeze the data as VERSION, year and month: 2026.11, then 2026.11.2."),
         Unread(
             "release-notes",

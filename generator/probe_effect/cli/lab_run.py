@@ -13,6 +13,7 @@ from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import display, progress, show_leftovers, show_skipped
 from probe_effect.errors import BadData
+from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK
 from probe_effect.measure.interrupt import Interrupted, interruptible
@@ -25,7 +26,6 @@ from probe_effect.numbers.catalogue import read_published
 from probe_effect.numbers.published import with_unit
 from probe_effect.pages import wording
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.tracers.mounts import mount_for_our_time
 from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:

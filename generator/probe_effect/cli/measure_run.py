@@ -17,6 +17,7 @@ from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.errors import UsageError, unknown
 from probe_effect.host import typed
+from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine import kernel
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
@@ -27,7 +28,6 @@ from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.measure.tree import named_tree
 from probe_effect.numbers import names
-from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

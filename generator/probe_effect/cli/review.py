@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_option
-from probe_effect.cli.revisions import states
+from probe_effect.cli.data_options import data_folder, data_option, kept
+from probe_effect.review.revisions import states
 
 
 @click.command()
@@ -43,7 +43,7 @@ def review(
     Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
     """  # noqa: D301 (click reads the \b)
     with tempfile.TemporaryDirectory(prefix="probe-effect-review-") as work:
-        before, after = states(base, head, data_path, Path(work))
+        before, after = states(base, head or data_folder(data_path), Path(work), kept())
 
         from probe_effect.cli import review_run
 

@@ -23,8 +23,8 @@ def suites(data_path: Path | None, output_format: str) -> None:
     """List suites and cases, and for each tracer whether it can run here and why not."""
     data = data_folder(data_path, may_be_new=True)
 
+    from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.measure.request import choose_suites
-    from probe_effect.tracers.mounts import mount_for_our_time
 
     mount_for_our_time()
     rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite)]

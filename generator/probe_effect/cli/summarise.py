@@ -29,9 +29,9 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     data = data_folder(data_path, may_be_new=True)
     given = [SubmissionFolder(path.resolve()) for path in given_folders(folders)]
 
-    from probe_effect.checks.run import known_suites
     from probe_effect.cli.summarise_output import as_json, show
     from probe_effect.reduce.reading import read_submissions
+    from probe_effect.store.suite_file import known_suites
 
     problems: list[Problem] = []
     submissions = read_submissions(given, data, problems)

@@ -15,8 +15,8 @@ from probe_effect.advising.watch_json import watch_json
 from probe_effect.advising.watched import probe_costs, total
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, table_of
+from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.loaded import Watch
-from probe_effect.tracers.mounts import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
 from probe_effect.errors import BadData, UsageError
-from probe_effect.numbers.changes import withdrawn_ids
 from probe_effect.numbers.names import cpu, tier, tool_with_version
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.store.changes_file import read_changes
+from probe_effect.store.changes_file import read_changes, withdrawn_ids
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:

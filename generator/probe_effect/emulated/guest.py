@@ -16,9 +16,9 @@ from probe_effect.emulated.messages import PREBUILT, decode, encode, load_of, pl
 from probe_effect.emulated.meter import Meter, Taken
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, stay_on, usable_cpus
+from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, Watch, probed_functions, run_once
-from probe_effect.tracers.kernel import mechanism
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.program_runs import count_runs, program_runs
 from probe_effect.tracers.registry import known_tracers, with_paths

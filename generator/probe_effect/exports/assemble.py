@@ -50,19 +50,19 @@ OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX})
 """Of the data of scripts what layouts read, and publish beside the others."""
 
 
-def assemble(catalogue: Catalogue, work: Path, cache: Kept, content: Path) -> Iterator[str]:
+def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> Iterator[str]:
     """Fill the empty `FOLDERS` of `work`, and say each step before it is taken.
 
     Args:
         cache: drawings of earlier builds.
-        content: the hand-written pages, which say what ratios they quote.
+        project: the checkout with the hand-written pages, which say what ratios they quote, and the diagrams.
     """
     yield "pages"
     charts = site.charts(catalogue)
     with drawing([*charts, site_card(), *machine_cards(catalogue).values()], cache):
-        _write_pages(catalogue, work, content)
+        _write_pages(catalogue, work, project / "content")
         write_figures(charts, catalogue, work)
-        write_diagrams(catalogue, work)
+        write_diagrams(catalogue, work, project / "site" / "diagrams")
         yield "raw data"
         _copy_scripts(catalogue, work)
         _copy_data(catalogue, work)

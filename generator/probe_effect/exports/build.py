@@ -53,7 +53,7 @@ def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
             if not _lock_now(lock):
                 yield "waiting for another build here to end"
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            made_of, record = digest(places, options), places.work / RECORD
+            made_of, record = digest(places.project, places.work, places.data.root, options), places.work / RECORD
             if _is_made_of(places.out, record, made_of):
                 yield "unchanged since the last build; to rebuild, delete the site"
                 return
@@ -107,4 +107,4 @@ def assemble_work(places: Places, options: SiteOptions) -> Iterator[str]:
     for folder in FOLDERS:
         shutil.rmtree(places.work / folder, ignore_errors=True)
         (places.work / folder).mkdir(parents=True)
-    yield from assemble(catalogue, places.work, places.data.kept, places.project / "content")
+    yield from assemble(catalogue, places.work, places.data.kept, places.project)

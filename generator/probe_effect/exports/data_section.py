@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from probe_effect import units
-from probe_effect.checks.run import ALL_RULES
+from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports.data_folder import (
     SUMS,
     ZIP,

@@ -1,20 +1,20 @@
-"""The files of the diagrams: two drawings of each, its title and sentence, and its text form with links.
+"""The diagrams as layouts draw them: what `site/diagrams/` says, with the costs of one machine from the data.
 
-All costs of a diagram are of one of the machines that pages show, that which has most of those it asks for, or else
-they could not stand side by side.
+All costs of a diagram are from one of the machines that pages show, the one that has most of those it asks for, or
+else they could not be beside each other.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
+from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
-from probe_effect.diagrams.diagram import Cost
-from probe_effect.diagrams.drawn import LAYOUTS, MAKERS, drawing
-from probe_effect.diagrams.svg import svg
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
 from probe_effect.numbers import names
@@ -22,7 +22,6 @@ from probe_effect.numbers.home import in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.estimates import MARK
-from probe_effect.pages.markdown import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,72 +29,80 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.part import Part
-    from probe_effect.diagrams.diagram import Diagram
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
 
 WHOSE = "Costs are those of {machine}."
 ESTIMATED = f"{MARK} stands before what was estimated from counted instructions."
 
+Drawing = dict[str, Any]
+"""A document of `site/diagrams/`, or one of its parts."""
 
-def diagrams(catalogue: Catalogue) -> Iterator[tuple[Diagram, str]]:
-    """Every diagram with the costs of one machine, and whose they are, in a sentence."""
+
+def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
+    """Write each diagram of `folder` into the work folder, as `assets/diagrams/<name>.json`."""
+    for name, drawing in diagrams(catalogue, folder):
+        write(work / "assets" / "diagrams" / f"{name}.json", json_of(drawing))
+
+
+def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
+    """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
     found = evidence(catalogue)
     shown = shown_machines(catalogue.numbers)
     labels = {one.machine: names.machine_label(one) for one in in_order(catalogue.numbers) if one.machine in shown}
-    for make in MAKERS:
-        made = {(known := _Known(found, machine)): make(known) for machine in labels}
-        if not made:
-            yield make(lambda *_: None), ""
-            continue
-        known = max(made, key=lambda one: len(one.costs))
-        texts = [cost.text for cost in known.costs.values()]
-        whose = [WHOSE.format(machine=labels[known.machine])] if texts else []
-        marked = [ESTIMATED] if any(text.startswith(MARK) for text in texts) else []
-        yield made[known], " ".join([*whose, *marked])
+    for path in sorted(folder.glob("*.toml")):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        asked = list(_asked(document))
+        known = {machine: _costs(found, machine, asked) for machine in labels}
+        machine = max(known, key=lambda one: len(known[one]), default="")
+        costs = known.get(machine, {})
+        whose = [WHOSE.format(machine=labels[machine])] if costs else []
+        marked = [ESTIMATED] if any(cost["text"].startswith(MARK) for cost in costs.values()) else []
+        yield path.stem, _with_costs(document, costs) | {"whose": " ".join([*whose, *marked])}
 
 
-def write_diagrams(catalogue: Catalogue, work: Path) -> None:
-    """Write the files of each diagram into the work folder: `diagrams/<name>/` and `fragments/diagrams/<name>.md`."""
-    for one, whose in diagrams(catalogue):
-        folder = work / "assets" / "diagrams" / one.name
-        for layout in LAYOUTS:
-            write(folder / f"{layout}.svg", svg(drawing(one, layout)))
-        write(folder / "meta.json", json_of({"title": one.title, "sentence": one.sentence, "whose": whose}))
-        write(work / "assets" / "fragments" / "diagrams" / f"{one.name}.md", words(one))
+def _asked(part: object) -> Iterator[str]:
+    """Every cost that a part of a diagram asks for, as `tracer.case`."""
+    if isinstance(part, Mapping):
+        yield from part.get("cost", ())
+        part = list(part.values())
+    if isinstance(part, Sequence) and not isinstance(part, str):
+        for inner in part:
+            yield from _asked(inner)
 
 
-def words(one: Diagram) -> str:
-    """The text form of a diagram, as Markdown: all that its boxes say, in their order, and its costs as links."""
-    return render("fragments/diagram.md.j2", diagram=one)
+def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
+    """The document with the first known of the costs of each part, and the rows of the bands where they belong."""
+    made: Drawing = {}
+    for key, value in document.items():
+        if key == "cost":
+            made |= {"cost": next((costs[one] for one in value if one in costs), None)}
+        else:
+            inner = isinstance(value, list) and value and isinstance(value[0], dict)
+            made[key] = [_with_costs(one, costs) for one in value] if inner else value
+    if made.pop("has_bands", False):
+        made["rows"] += [{"when": band.range, "what": band.recommendation} for band in BANDS]
+    return made
 
 
-class _Known:
-    """The costs that a machine knows of those that a diagram asks it for."""
-
-    def __init__(self, found: Evidence, machine: str) -> None:
-        self.found, self.machine = found, machine
-        self.costs: dict[tuple[str, str], Cost] = {}
-
-    def __call__(self, tracer: str, case: str) -> Cost | None:
-        for part in _part(self.found, self.machine, tracer, case):
-            self.costs[tracer, case] = _cost(part)
-        return self.costs.get((tracer, case))
+def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
+    """The costs that a machine knows of those asked for."""
+    known = {one: _part(found, machine, *one.split(".", 1)) for one in asked}
+    return {one: _cost(part) for one, part in known.items() if part}
 
 
-def _part(found: Evidence, machine: str, tracer: str, case: str) -> list[Part]:
+def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
     if case not in found.case_of or tracer not in found.by_tracer(machine):
-        return []
+        return None
     known = parts(found, Question(probes=(Asked(case, 0.0),)), machine, tracer)
-    return [part for part in known if part.is_clear or part.basis != "measured"]
+    return next((part for part in known if part.is_clear or part.basis != "measured"), None)
 
 
-def _cost(part: Part) -> Cost:
+def _cost(part: Part) -> Drawing:
     """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
     if part.basis == "measured":
-        text = units.value(part.cost, units.DURATION)
-        return Cost(text, addresses.number(part.added[0], "cost"))
-    return Cost(f"{MARK} {_range(part.cost)}", addresses.case(part.name))
+        return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
+    return {"text": f"{MARK} {_range(part.cost)}", "href": addresses.case(part.name)}
 
 
 def _range(cost: Estimate) -> str:

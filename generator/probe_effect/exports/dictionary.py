@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.checks.run import ALL_RULES
+from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports import licence
 from probe_effect.store.changes_file import Change, ChangesFile
 from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys

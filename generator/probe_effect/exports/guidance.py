@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from probe_effect.answer import asking, sentences
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.from_counts import models
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.words import WORDS
@@ -61,7 +62,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     runs = catalogue.numbers.machines()
     # Estimates are of counts too, and their intervals of all machines.
     counts = [f"{one.id} {one.digest}" for one in catalogue.counted]
-    others = [*counts, repr(found.models.ratios)]
+    others = [*counts, repr(models(found).ratios)]
     machines = {
         machine: kept_of_machine(
             "guidance", catalogue, [one, *runs[machine]], partial(_machine, found, one, notes), *others

@@ -16,7 +16,7 @@ from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
-from probe_effect.answer.parts import parts
+from probe_effect.answer.parts import parts, published
 from probe_effect.answer.question import Asked, Question
 from probe_effect.exports.script_values import ends, short
 from probe_effect.numbers import names
@@ -66,7 +66,7 @@ def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values
 def printed_cost(found: Evidence, tracer: str, case: str, one: Printed) -> Values:
     """A cost that others printed."""
     is_user_probe = found.case_of[case].probe in USER_PROBES if case in found.case_of else False
-    return _derived(found, one.facts, tracer, one.part(case, 0.0, found.titles.get(case))) | (
+    return _derived(found, one.facts, tracer, published(found, one, case)) | (
         {"first": UNKNOWN_FIRST} if is_user_probe else {}
     )
 

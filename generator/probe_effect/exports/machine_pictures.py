@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import draw_png
 from probe_effect.charts.site_card import machine_card
-from probe_effect.diagrams.badge import badge
 from probe_effect.exports.files import write
 from probe_effect.numbers import names
 from probe_effect.pages import findings, machine_page, wording

@@ -13,20 +13,19 @@ from probe_effect.store.kept import code_version
 from probe_effect.store.version import folders_digest
 
 if TYPE_CHECKING:
-    from probe_effect.exports.build import Places
     from probe_effect.exports.hugo import SiteOptions
 
 RECORD = "made-of.txt"
 """In the work folder: the digest of what the site beside it was made of."""
 
 
-def digest(places: Places, options: SiteOptions) -> str:
+def digest(project: Path, work: Path, data: Path, options: SiteOptions) -> str:
     """A digest of everything that decides what a site is: data, hand-written parts, settings, code and libraries."""
-    written = [source for source in _sources(places.project, places.work) if source.exists()]
+    written = [source for source in _sources(project, work) if source.exists()]
     files = [path.read_bytes() for path in written if path.is_file()]
     libraries = sorted(f"{one.name} {one.version}" for one in distributions())
     parts = (
-        folders_digest([places.data.root, *(path for path in written if path.is_dir())]),
+        folders_digest([data, *(path for path in written if path.is_dir())]),
         *(hashlib.sha256(content).hexdigest() for content in files),
         code_version("."),
         repr(options),

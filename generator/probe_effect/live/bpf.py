@@ -33,8 +33,6 @@ MAP_LOOKUP_BATCH, LINK_CREATE, ENABLE_STATS = 24, 28, 32
 
 # enum bpf_map_type
 HASH, ARRAY, PERCPU_HASH = 1, 2, 5
-NO_PREALLOC = 1
-"""BPF_F_NO_PREALLOC: elements take memory when they are made; in tracing programs safe since Linux 6.1."""
 
 # enum bpf_prog_type
 SOCKET_FILTER, KPROBE, TRACEPOINT = 1, 2, 5

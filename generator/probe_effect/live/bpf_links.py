@@ -11,10 +11,10 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from probe_effect.host.symbols import FIRST_BYTES
 from probe_effect.live import bpf, bpf_objects
 from probe_effect.live.btf import kernel_names
 from probe_effect.live.places import Place
-from probe_effect.tracers.symbols import FIRST_BYTES
 
 TASK_FD_QUERY = 20
 """BPF_TASK_FD_QUERY."""

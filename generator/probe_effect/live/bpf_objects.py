@@ -42,15 +42,10 @@ class Program:
     kind: int
     name: str
     tag: str
-    uid: int
-    loaded_ns: int
-    """On the clock since boot, CLOCK_BOOTTIME."""
     runs: int
     run_ns: int
     missed: int
     """Runs that the kernel left out because a program ran already on that CPU."""
-    attached_btf: tuple[int, int]
-    """The BTF object and the type in it of the kernel function that a tracing program is for; zeros where none is."""
 
 
 def kind_name(kind: int) -> str:
@@ -73,12 +68,9 @@ def program(fd: int) -> Program:
         kind=kind,
         name=text(info[64:80]),
         tag=info[8:16].hex(),
-        uid=struct.unpack_from("=I", info, 48)[0],
-        loaded_ns=struct.unpack_from("=Q", info, 40)[0],
         runs=runs,
         run_ns=run_ns,
         missed=missed,
-        attached_btf=struct.unpack_from("=2I", info, 220),
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
+from probe_effect.host.kernel import no_tracefs, tracefs_folder
 from probe_effect.live import bpf
-from probe_effect.tracers.kernel import no_tracefs, tracefs_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,15 +14,13 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from probe_effect.tracers.symbols import FIRST_BYTES
+from probe_effect.host.symbols import FIRST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
-KIND = 3
-"""The type of such a note (NT_STAPSDT)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
+from probe_effect.host.kernel import tracefs_folder
 from probe_effect.live.bpf_links import place
 from probe_effect.live.places import Place
-from probe_effect.tracers.kernel import tracefs_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

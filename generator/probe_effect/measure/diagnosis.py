@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
+from probe_effect.host.kernel import CLOSED, TRACEFS, missing, tracefs_missing
 from probe_effect.machine import collect
 from probe_effect.machine.busy import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio
 from probe_effect.machine.cpu import siblings
@@ -15,7 +16,6 @@ from probe_effect.machine.kernel import aslr
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.request import resolve
 from probe_effect.store.suite_file import Need, script_paths
-from probe_effect.tracers.kernel import CLOSED, TRACEFS, missing, tracefs_missing
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.workloads.build import Program, build
 from probe_effect.workloads.loop import clock_read_ns

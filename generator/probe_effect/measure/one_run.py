@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady
+from probe_effect.host.symbols import find_function, library_of
 from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import OF_ITSELF, TracerFailed
-from probe_effect.tracers.symbols import find_function, library_of
 from probe_effect.workloads.loop import Workload, WorkloadFailed
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.errors import BadData
 from probe_effect.numbers import names
-from probe_effect.numbers.changes import withdrawn_ids
 from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.published import figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.store.changes_file import read_changes
+from probe_effect.store.changes_file import read_changes, withdrawn_ids
 from probe_effect.store.explanations_file import read_explanations
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.references_file import read_references

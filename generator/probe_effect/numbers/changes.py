@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.changes_file import Change, Kind
@@ -36,16 +34,6 @@ def entries(catalogue: Catalogue) -> list[Entry]:
     written = [Entry(one.date, one.kind, one.what, one.why, one.old, one.new) for one in reversed(catalogue.changes)]
     added = [Entry(one.date, "added", (one.id,), submission=one) for one in catalogue.everything]
     return sorted([*written, *added], key=lambda entry: entry.date, reverse=True)  # stable within a day
-
-
-def withdrawn_ids(changes: Sequence[Change]) -> frozenset[str]:
-    """The submissions that are withdrawn."""
-    return frozenset(one for change in changes if change.kind == "withdrawn" for one in change.what)
-
-
-def accepted_ids(changes: Sequence[Change]) -> frozenset[str]:
-    """The submissions that were measured although signs say otherwise."""
-    return frozenset(one for change in changes if change.kind == "accepted" for one in change.what)
 
 
 def withdrawal(catalogue: Catalogue, submission_id: str) -> Change | None:

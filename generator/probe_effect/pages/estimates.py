@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer.from_counts import models
 from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import Asked, Question
@@ -73,23 +74,23 @@ def cell(found: Evidence, case_id: str, machines: Collection[str], otherwise: st
 
 def write(found: Evidence) -> str:
     """The fragment that says how estimates are made: the times of each machine, and the errors of cases left out."""
-    models = found.models
+    fitted = models(found)
     return render(
         "fragments/estimates.md.j2",
-        models={_label(found, machine): model for machine, model in models.by_machine.items()},
-        sentences=[_sentence(models, has_exceptions=one) for one in models.ratios],
-        kinds=_kinds(models),
+        models={_label(found, machine): model for machine, model in fitted.by_machine.items()},
+        sentences=[_sentence(fitted, has_exceptions=one) for one in fitted.ratios],
+        kinds=_kinds(fitted),
         mark=MARK,
     )
 
 
 def _label(found: Evidence, machine: str) -> str:
-    return names.machine_label(found.costs[found.models.calibrated(machine, "")[0]].submission)
+    return names.machine_label(found.costs[models(found).calibrated(machine, "")[0]].submission)
 
 
-def _sentence(models: Models, *, has_exceptions: bool) -> str:
+def _sentence(fitted: Models, *, has_exceptions: bool) -> str:
     """How far cases of one sort, left out, lie from their estimates."""
-    ratio, left_out = models.ratios[has_exceptions], models.left_out(has_exceptions=has_exceptions)
+    ratio, left_out = fitted.ratios[has_exceptions], fitted.left_out(has_exceptions=has_exceptions)
     low, high = ratio.low or 0.0, ratio.high or 0.0
     held = sum(low <= one <= high for one in left_out)
     which = "with an exception" if has_exceptions else "without any exception"
@@ -102,10 +103,10 @@ def _sentence(models: Models, *, has_exceptions: bool) -> str:
     return f"{said}{wide}"
 
 
-def _kinds(models: Models) -> dict[str, tuple[int, Estimate]]:
+def _kinds(fitted: Models) -> dict[str, tuple[int, Estimate]]:
     """Kind of probe to how many of its cases were left out, and the least and the greatest of their ratios."""
     found: dict[str, list[float]] = {}
-    for model in models.by_machine.values():
+    for model in fitted.by_machine.values():
         for one in model.calibrations:
             if one.ratio is not None:
                 found.setdefault(one.kind, []).append(one.ratio)

@@ -15,7 +15,6 @@ from probe_effect.compare.kernels import (
     column_of,
     matrices,
     names_of_all,
-    release_order,
 )
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import page
@@ -47,14 +46,6 @@ class Comparing:
     def of_all(self, found: Iterable[Matrix]) -> list[Comparison]:
         """The changes of every suite."""
         return [one for each in found for one in self.changes(each)]
-
-    def largest_of_each(self, some: Sequence[Comparison]) -> list[Comparison]:
-        """The largest change between each two kernels or versions, in the order of their numbers."""
-        firsts: dict[tuple[str, str], Comparison] = {}
-        for one in largest(some, len(some)):
-            first, second = (column_of(side)[self.differs] for side in (one.first, one.second))
-            firsts.setdefault((first, second), one)
-        return [firsts[ends] for ends in sorted(firsts, key=lambda ends: tuple(map(release_order, ends)))]
 
 
 KERNEL, TRACER = Column._fields.index("kernel"), Column._fields.index("tracer")

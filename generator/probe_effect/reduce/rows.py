@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probe_effect.model import Metric, Sample
-    from probe_effect.reduce.submission import Number
 
     Floats = NDArray[np.float64]
 
@@ -138,13 +137,13 @@ def bad_runs(rows: Sequence[Sample]) -> str | None:
     return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None
 
 
-def of_runs(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
+def of_runs(rows: Sequence[Sample], blocks: int, outlier_blocks: Sequence[int]) -> Iterator[str]:
     """What a reader must know of the runs that a number is made of."""
     if said := bad_runs(rows):
         yield said
-    if number.outlier_blocks:
-        named = ", ".join(str(block) for block in number.outlier_blocks)
-        yield f"{len(number.outlier_blocks)} of {number.blocks} blocks lie far from the others, and are kept: {named}"
+    if outlier_blocks:
+        named = ", ".join(map(str, outlier_blocks))
+        yield f"{len(outlier_blocks)} of {blocks} blocks lie far from the others, and are kept: {named}"
 
 
 def known(values: Iterable[int | None]) -> list[int]:

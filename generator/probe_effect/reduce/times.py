@@ -150,4 +150,4 @@ def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
         yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
     if number.reconciled is False:
         yield "events do not add up: left out of guidance"
-    yield from of_runs(number, rows)
+    yield from of_runs(rows, number.blocks, number.outlier_blocks)

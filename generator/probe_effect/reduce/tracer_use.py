@@ -83,4 +83,4 @@ def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
         yield f"too few blocks: an interval needs {MIN_BLOCKS}"
     if number.tracer_calls is None:
         yield "its system calls were not counted"
-    yield from of_runs(number, rows)
+    yield from of_runs(rows, number.blocks, number.outlier_blocks)

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from probe_effect.store.documents import Document, Text, read_document
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from probe_effect.model import Problem
@@ -64,3 +65,13 @@ def read_changes(data: DataFolder) -> tuple[ChangesFile | None, list[Problem]]:
     if not path.exists() and not path.is_symlink():
         return ChangesFile(schema_version=1), []
     return read_document(path, data.relative(path), "changes", ChangesFile)
+
+
+def withdrawn_ids(changes: Sequence[Change]) -> frozenset[str]:
+    """The submissions that are withdrawn."""
+    return frozenset(one for change in changes if change.kind == "withdrawn" for one in change.what)
+
+
+def accepted_ids(changes: Sequence[Change]) -> frozenset[str]:
+    """The submissions that were measured although signs say otherwise."""
+    return frozenset(one for change in changes if change.kind == "accepted" for one in change.what)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from probe_effect.model import Problem
+    from probe_effect.store.places import DataFolder
 
 Need = Literal[
     "kprobe",
@@ -340,3 +341,9 @@ def suite_file(folder: Path) -> Path:
 def read_suite(folder: Path, file: str) -> tuple[Suite | None, list[Problem]]:
     """The suite in `folder`, or None with every problem found."""
     return read_document(suite_file(folder), file, "suite", Suite)
+
+
+def known_suites(data: DataFolder) -> dict[str, Suite]:
+    """The sound suites by id."""
+    read = (read_suite(folder, str(folder))[0] for folder in data.suites())
+    return {suite.id: suite for suite in read if suite is not None}

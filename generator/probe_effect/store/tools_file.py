@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from probe_effect.store.documents import Document, Slug, Text, read_document
-from probe_effect.store.source_writer import toml_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,4 +116,6 @@ def _is_tables(value: object) -> bool:
 def _value(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value, value))}]"
-    return str(value).lower() if isinstance(value, bool | int | float) else toml_string(str(value))
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    return json.dumps(str(value), ensure_ascii=False)  # a string of TOML escapes as one of JSON does

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.host import read_text
-from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.host.kernel import missing, tracefs_missing
 from probe_effect.tracers.monitor_session import MonitorSession, Words
 from probe_effect.tracers.protocol import OF_ITSELF
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from probe_effect.host import kernel
 from probe_effect.store.script_forms import linux_form
-from probe_effect.tracers import kernel
 from probe_effect.tracers.dynamic_events import groups, remove_group
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed

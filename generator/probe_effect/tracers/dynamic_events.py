@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.tracers.kernel import no_tracefs, tracefs_folder
+from probe_effect.host.kernel import no_tracefs, tracefs_folder
+from probe_effect.host.symbols import find_function, library_of, matching_functions
 from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.symbols import find_function, library_of, matching_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -20,8 +20,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from probe_effect.host.kernel import FTRACE_TRACERS
 from probe_effect.tracers.dynamic_events import split_probes
-from probe_effect.tracers.kernel import FTRACE_TRACERS
 from probe_effect.tracers.protocol import TracerFailed
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from probe_effect.compilers import MACHINE, Compiler, c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
-from probe_effect.tracers.kernel import missing, tracefs_missing
+from probe_effect.host.kernel import missing, tracefs_missing
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
 

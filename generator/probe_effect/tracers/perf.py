@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.tracers.kernel import ON_FTRACE, missing, tracefs_missing
+from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.tracers.perf_output import complaint
 from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
 from probe_effect.tracers.tool import Tool

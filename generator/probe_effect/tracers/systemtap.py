@@ -19,8 +19,7 @@ import resource
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.host import kernel_config, read_text
-from probe_effect.tracers import kernel
+from probe_effect.host import kernel, kernel_config, read_text
 from probe_effect.tracers.proc import children, has_capability, status
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, words
 

@@ -14,9 +14,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect.host.kernel import missing
 from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.ftrace import Instance, instances_missing
-from probe_effect.tracers.kernel import missing
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.tool import Tool
 

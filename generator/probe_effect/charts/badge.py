@@ -1,0 +1,86 @@
+"""A badge for a machine: one line that its owner can show anywhere, and that leads to its page."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from probe_effect.charts.svg import element, svg
+from probe_effect.charts.theme import INK, NAME, PAPER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from xml.etree import ElementTree as ET
+
+SIZE, HEIGHT, PAD, BASELINE = 13, 24, 8, 16.5
+"""px."""
+
+EM_THOUSANDTHS = tuple(
+    map(
+        int,
+        """
+237 288 385 525 521 941 729 181 365 365 461 535 302 321 302 342 534 534 534 534 534 534 534 534 534 534 302 302 535
+535 535 414 833 720 656 667 744 643 617 730 818 376 382 717 622 940 773 743 626 743 696 549 637 763 715 1012 676 672
+591 337 342 337 534 514 400 546 625 525 621 537 349 563 647 334 307 601 334 963 649 583 628 608 461 470 364 635 591
+848 576 598 496 361 289 361 535
+        """.split(),
+    )
+)
+"""How wide Source Serif 4 makes the printable ASCII characters, from the space on, at the size of small text."""
+
+WIDEST, SPARE = 900, 1.02
+"""Of another character; and how much wider than the typeface a stand-in for it may be."""
+
+MOST = 2
+"""Costs that it has room for."""
+
+MEASURED = "measured"
+"""What it says of a machine none of whose costs are told apart from 0."""
+
+FACE = "'Source Serif 4', Georgia, serif"
+
+
+def badge(costs: Sequence[tuple[str, str]]) -> str:
+    """The badge as SVG without style or script, whose own text says all that is seen.
+
+    Args:
+        costs: kinds of probes in a few words, and what an event of each costs.
+    """
+    said = " · ".join(f"{probe} {cost}" for probe, cost in costs[:MOST]) or MEASURED
+    left, right = (math.ceil(_width_px(text)) + 2 * PAD for text in (NAME, said))
+    return svg(
+        element(
+            "svg",
+            element("title", text=f"{NAME}: {said}"),
+            element("rect", fill=PAPER, stroke=INK, x=0.5, y=0.5, width=left + right - 1, height=HEIGHT - 1, rx=3),
+            element("path", fill=INK, d=f"M3 0H{left}V{HEIGHT}H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z"),
+            _text(NAME, PAD, left, PAPER),
+            _text(said, left + PAD, right, INK),
+            xmlns="http://www.w3.org/2000/svg",
+            role="img",
+            aria_label=f"{NAME}: {said}",
+            width=left + right,
+            height=HEIGHT,
+        )
+    )
+
+
+def _text(text: str, x: float, wide: float, colour: str) -> ET.Element:
+    return element(
+        "text",
+        text=text,
+        fill=colour,
+        x=x,
+        y=BASELINE,
+        font_family=FACE,
+        font_size=SIZE,
+        textLength=wide - 2 * PAD,
+        lengthAdjust="spacingAndGlyphs",
+    )
+
+
+def _width_px(text: str) -> float:
+    """How wide a line of text is, and never less than a browser makes it."""
+    places = (ord(one) - ord(" ") for one in text.replace("\u00a0", " ").replace("\u202f", " "))
+    em = sum(EM_THOUSANDTHS[place] if place < len(EM_THOUSANDTHS) else WIDEST for place in places)
+    return em / 1000 * SIZE * SPARE

@@ -1,0 +1,67 @@
+"""All rules by what they look at, and which of them are signs that data were not measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probe_effect.checks import (
+    changes,
+    copied,
+    dates,
+    duplicates,
+    explanations,
+    histogram,
+    layout,
+    machine_facts,
+    plan_complete,
+    plausible_costs,
+    releases,
+    rows,
+    signs,
+    sources,
+    suites,
+    tools,
+    transcripts,
+)
+
+if TYPE_CHECKING:
+    from probe_effect.checks.rule import CheckedSubmission, Rule
+
+FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
+"""Of one fact often follow others: together they are one sign."""
+
+SIGNS = {
+    **{rule.id: rule.id for rule in (*signs.RULES, *copied.SIGNS)},
+    **dict.fromkeys(FACTS, "facts that do not fit each other"),
+}
+"""Rule to the sign that it is of; no sign follows from another."""
+
+SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
+    layout.submission_name,
+    *rows.RULES,
+    *histogram.RULES,
+    *dates.RULES,
+    *machine_facts.RULES,
+    *signs.RULES,
+)
+
+ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
+    "a submission": (
+        *layout.OF_SUBMISSION,
+        layout.run_size,
+        *(rule for rule in SUBMISSION_RULES if rule not in signs.RULES),
+        *duplicates.RULES,
+        *plan_complete.RULES,
+        *plausible_costs.RULES,
+    ),
+    "signs that a submission was not measured": (*signs.RULES, *copied.RULES),
+    "a published source": (*layout.OF_SOURCE, sources.source_size, *sources.RULES),
+    "a suite": suites.RULES,
+    "the change log": changes.RULES,
+    "a release": releases.RULES,
+    "a package of standard tools": tools.RULES,
+    "the transcripts": transcripts.RULES,
+    "the explanations": explanations.RULES,
+    "a change of the data": changes.DIFFERENCE_RULES,
+}
+"""What each rule is of, as the dictionary has them."""

@@ -1,0 +1,161 @@
+"""Running a command of the guide as a reader would, and keeping what it printed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probe_effect.host import ROOT
+from probe_effect.host.kernel import tracefs_missing
+from probe_effect.processes import Child
+from probe_effect.store.tables import FORBIDDEN_TEXT
+from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED
+from probe_effect.tracers.proc import may_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.store.transcripts import Transcript
+
+PACKAGE = Path(__file__).parents[1]
+WORK_PREFIX = "transcript-"
+
+LIMIT_S = 60.0
+"""A command ends by itself within 20 s; on a busy machine it may take longer."""
+
+CALLED_WRONGLY = frozenset({2, 126, 127})
+"""Exit statuses by which shells and most commands say so; others may be the answer, as those of `timeout` are."""
+
+OWN = "probe-effect"
+OWN_PROGRAM = """#!/bin/sh
+exec '{python}' -c 'import sys; sys.argv[0] = "probe-effect"; from probe_effect.cli import main; main()' "$@"
+"""
+
+COLUMNS = "100"
+"""Of the terminal that a command is told; a table may be a little wider."""
+
+SAYS_NOTHING = "couldn't set RLIMIT_MEMLOCK for bpftrace"
+"""bpftrace 0.17 prints it where it may not raise a limit, which kernels since 5.11 no longer ask of BPF."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a command printed, line by line, and how it ended; None where it had to be ended."""
+
+    output: tuple[str, ...]
+    exit_status: int | None
+
+
+def unmet(transcript: Transcript) -> list[str]:
+    """What the command needs and this machine lacks."""
+    return [need for need in transcript.needs if not _is_met(need)]
+
+
+def run(transcript: Transcript) -> Printed:
+    """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
+    with _folder() as folder, _beside(transcript, folder) as pid:
+        status, text = _run(transcript.run, folder, pid, LIMIT_S)
+    lines = [line.expandtabs().rstrip() for line in text.splitlines() if SAYS_NOTHING not in line]
+    return Printed(tuple("\n".join(lines).strip("\n").split("\n")), status)
+
+
+def version(command: str) -> str | None:
+    """The first line with a digit of what a command says of its version; None where it says none."""
+    for option in ("--version", "-V", "-v"):
+        with suppress(OSError, subprocess.TimeoutExpired):
+            done = subprocess.run([command, option], capture_output=True, text=True, timeout=10, check=False)
+            lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
+            found = next((line for line in lines if any(map(str.isdigit, line))), None)
+            if done.returncode == 0 and found:
+                return found
+    return None
+
+
+def faults(transcript: Transcript, printed: Printed) -> list[str]:
+    """Why an output cannot be shown, in words; empty where it can."""
+    found = [f"does not show {pattern}" for pattern in transcript.missing_from(printed.output)]
+    if printed.exit_status is None:
+        found.append(f"did not end within {LIMIT_S:.0f} s")
+    if printed.exit_status in CALLED_WRONGLY:
+        found.append(f"ended with exit status {printed.exit_status}, as a command does that was called wrongly")
+    if len(printed.output) > MOST_LINES:
+        found.append(f"prints {len(printed.output)} lines; expected at most {MOST_LINES}")
+    if (widest := max(map(len, printed.output))) > MOST_COLUMNS:
+        found.append(f"prints a line of {widest} columns; expected at most {MOST_COLUMNS}")
+    if any(map(FORBIDDEN_TEXT.search, printed.output)):
+        found.append("prints control characters")
+    for place in (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX):
+        found += [f"prints `{place}`, a path of this machine"] * any(place in line for line in printed.output)
+    return found
+
+
+def _is_met(need: str) -> bool:
+    if need == ROOT_NEED:  # that may trace: root of a container is root of little
+        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
+    if need == TRACEFS_NEED:
+        return tracefs_missing(ROOT) is None
+    return need == OWN or shutil.which(need) is not None
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """An empty folder, and on the path the program that is running."""
+    with tempfile.TemporaryDirectory(prefix=WORK_PREFIX) as name:
+        folder = Path(name)
+        own = folder / "bin" / OWN
+        own.parent.mkdir()
+        own.write_text(OWN_PROGRAM.format(python=sys.executable), encoding="utf-8")
+        own.chmod(0o755)
+        (folder / "work").mkdir()
+        yield folder
+
+
+@contextmanager
+def _beside(transcript: Transcript, folder: Path) -> Iterator[int | None]:
+    """The process id of what runs meanwhile; None where nothing does."""
+    if transcript.beside is None:
+        yield None
+        return
+    child = _start(transcript.beside, folder, None, subprocess.DEVNULL)
+    try:
+        yield child.pid
+    finally:
+        child.end()
+
+
+def _run(command: str, folder: Path, pid: int | None, limit_s: float) -> tuple[int | None, str]:
+    with (folder / "output").open("w+b") as file:
+        child = _start(command, folder, pid, file.fileno())
+        try:
+            ended = child.wait(limit_s)
+        finally:
+            child.end()
+        file.seek(0)
+        return (ended.exit_status if ended else None), file.read().decode("utf-8", errors="replace")
+
+
+def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
+    environment = {
+        "COLUMNS": COLUMNS,
+        "LC_ALL": "C.UTF-8",
+        "NO_COLOR": "1",
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}:/usr/sbin:/sbin",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH")))),
+        "TERM": "dumb",
+        **({} if pid is None else {"PID": str(pid)}),
+    }
+    return Child(
+        ["bash", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        folder=folder / "work",
+        environment=environment,
+    )

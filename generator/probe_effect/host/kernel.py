@@ -1,0 +1,192 @@
+"""What this Linux kernel offers to tracers, asked of the kernel itself."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from probe_effect.host import kernel_config, read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.store.suite_file import Need
+
+TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
+"""Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""
+MOUNT = "mount -t tracefs nodev /sys/kernel/tracing"
+CLOSED = (
+    "tracefs is closed to users other than root, so that the kernel cannot be asked; run this command with sudo, or as "
+    "root: mount -o remount,mode=755 /sys/kernel/tracing"
+)
+NOT_MOUNTED = f"tracefs is not mounted; as root: {MOUNT}"
+MAY_NOT_MOUNT = (
+    "tracefs is not mounted, and root may not mount it here, as in a container; give the container --privileged, "
+    f"or run this outside of it: {MOUNT}"
+)
+
+OPTIONS: dict[Need, tuple[str, str]] = {
+    "kprobe": ("kprobes", "KPROBES"),
+    "uprobe": ("uprobes", "UPROBE_EVENTS"),
+    "tracepoint": ("system call tracepoints", "FTRACE_SYSCALLS"),
+    "raw-tracepoint": ("raw tracepoints", "BPF_EVENTS"),
+    "fentry": ("function entry by BPF trampoline (fentry)", "DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
+    "kprobe-multi": ("links of a BPF program to many functions (kprobe.multi)", "FPROBE"),
+    "function-tracer": ("function tracer", "FUNCTION_TRACER"),
+    "function-graph": ("function graph tracer", "FUNCTION_GRAPH_TRACER"),
+}
+"""Facility to its name in sentences and its build option."""
+
+FTRACE_TRACERS: dict[Need, str] = {"function-tracer": "function", "function-graph": "function_graph"}
+"""Facility to its word in `available_tracers` and `current_tracer` (Documentation/trace/ftrace.rst)."""
+
+ON_FTRACE: tuple[Need, ...] = ("fentry", "kprobe-multi", *FTRACE_TRACERS)
+"""What patches the entry of functions through ftrace, and fails where the kernel keeps that to itself.
+
+Source: kernel/bpf/trampoline.c (register_fentry), kernel/trace/fprobe.c (register_fprobe_ips).
+"""
+
+IN_TRACEFS: tuple[Need, ...] = ("tracepoint", "raw-tracepoint", "fentry", *FTRACE_TRACERS)
+"""What only tracefs shows."""
+
+BTF = "sys/kernel/btf/vmlinux"
+MULTI_LINK = b"\0bpf_kprobe_multi_link\0"
+"""The type of such links by its whole name in BTF, whose names end in 0 bytes.
+
+Source: kernel/trace/bpf_trace.c has the type only within CONFIG_FPROBE; bpf_kprobe_multi_link_attach is always there.
+"""
+
+KPROBE_LIST = "sys/kernel/debug/kprobes/list"
+MECHANISMS = {"[FTRACE]": "ftrace", "[OPTIMIZED]": "jump"}
+"""Mark at the end of a kprobe's line to its mechanism; a live probe without one is a breakpoint.
+
+Source: Documentation/trace/kprobes.rst, "The kprobes debugfs interface"; kernel/kprobes.c, report_probe.
+"""
+TRAP = "trap"
+ASLEEP = ("[DISABLED]", "[GONE]")
+
+
+def missing(need: Need, root: Path) -> str | None:
+    """None when the kernel has the facility, else a sentence that says why not.
+
+    Source: a `kprobe` or `uprobe` device stands under event_source since Linux 4.17 (kernel/events/core.c);
+    before, and for tracepoints, tracefs has the file or folder.
+    """
+    try:
+        if _is_offered(need, root):
+            return _functions_missing(need, root) if need in ON_FTRACE else None
+        return _has_none(need, root)
+    except PermissionError:  # pathlib takes only what is not there for absent
+        return CLOSED
+
+
+def tracefs_folder(root: Path) -> Path | None:
+    """Where tracefs is mounted and open to us; None where it is not."""
+    try:
+        return next((root / place for place in TRACEFS if (root / place / "events").is_dir()), None)
+    except PermissionError:
+        return None
+
+
+def tracefs_missing(root: Path) -> str | None:
+    """None when tracefs is mounted and open to us, else why not and what to do."""
+    return None if tracefs_folder(root) else no_tracefs(root)
+
+
+def no_tracefs(root: Path) -> str:
+    """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`host/mounts.py`)."""
+    if os.path.ismount(root / TRACEFS[0]):
+        return CLOSED
+    if has_no_tracefs(root):
+        return "this kernel has no tracefs: CONFIG_TRACING is not set"
+    return MAY_NOT_MOUNT if os.geteuid() == 0 else NOT_MOUNTED
+
+
+def has_no_tracefs(root: Path) -> bool:
+    """Whether the kernel says that it knows no such file system (proc_filesystems(5))."""
+    known = read_text(root, "proc/filesystems")
+    return known is not None and "tracefs" not in known.split()
+
+
+def ftrace_tracers(folder: Path) -> list[str]:
+    """The tracers that tracefs, or one of its instances, offers; none where it has no such file."""
+    return (read_text(folder, "available_tracers") or "").split()
+
+
+def mechanism(root: Path) -> str | None:
+    """How the kprobes and kretprobes that are live now fire: `ftrace`, `jump`, `trap`, or several joined by ` + `.
+
+    One probe costs several times another. None where there is none, and where debugfs is not mounted or closed to us.
+    The kernel turns a trap into a jump a while after it was set (OPTIMIZE_DELAY, 5 ticks), so ask when the workload has
+    run. Multi-kprobes, fentry and the tracers of functions are no kprobes and stand in no line.
+    """
+    lines = (read_text(root, KPROBE_LIST) or "").splitlines()
+    live = [line for line in lines if not any(mark in line for mark in ASLEEP)]
+    found = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
+    return " + ".join(sorted(found)) or None
+
+
+def _functions_missing(need: Need, root: Path) -> str | None:
+    """None when functions can be traced, else why not."""
+    for place in TRACEFS:
+        functions = root / place / "available_filter_functions"
+        try:
+            with functions.open("rb") as file:
+                return None if file.read(1) else f"this kernel lists no function that can be traced in /{functions}"
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            words = f"{error.strerror}: {functions}"
+            return f"this kernel refuses to have functions traced, on which {need} stands: {words}"
+    return _has_none(need, root)
+
+
+def _is_offered(need: Need, root: Path) -> bool:
+    if need == "kprobe-multi":
+        return _has_multi_links(root)
+    if need == "fentry" and not _may_have_trampolines(root):
+        return False
+    if need in FTRACE_TRACERS:
+        return any(FTRACE_TRACERS[need] in ftrace_tracers(root / place) for place in TRACEFS)
+    return any((root / place).exists() for place in _signs(need))
+
+
+def _may_have_trampolines(root: Path) -> bool:
+    """By the build options, where they are known: on arm64 functions could be traced long before (Linux 6.4)."""
+    config = kernel_config(root)
+    return config is None or config.get(OPTIONS["fentry"][1]) == "y"
+
+
+def _has_multi_links(root: Path) -> bool:
+    """By the kernel's types (milliseconds; its list of symbols takes seconds), else by its build options."""
+    try:
+        return MULTI_LINK in (root / BTF).read_bytes()
+    except OSError:
+        return (kernel_config(root) or {}).get(OPTIONS["kprobe-multi"][1]) == "y"
+
+
+def _signs(need: Need) -> list[str]:
+    """Files and folders of which one exists when the kernel has the facility."""
+    if need == "tracepoint":
+        return [f"{place}/events/syscalls" for place in TRACEFS]
+    if need == "fentry":
+        return [f"{place}/available_filter_functions" for place in TRACEFS]
+    if need == "raw-tracepoint":
+        return [f"{place}/events/raw_syscalls/sys_enter" for place in TRACEFS]
+    return [f"sys/bus/event_source/devices/{need}", *(f"{place}/{need}_events" for place in TRACEFS)]
+
+
+def _has_none(need: Need, root: Path) -> str:
+    """That the kernel has no such facility, with what its build options say of it, or that it cannot be asked."""
+    name, option = OPTIONS[need]
+    config = kernel_config(root)
+    if need in IN_TRACEFS and (config is None or config.get(option) == "y") and (reason := tracefs_missing(root)):
+        return reason
+    if config is None:
+        release = read_text(root, "proc/sys/kernel/osrelease") or "this release"
+        why = f"nothing under /sys offers them, and no file has the build options of {release}"
+    elif (value := config.get(option, "n")) == "n":
+        why = f"CONFIG_{option} is not set"
+    else:
+        why = f"CONFIG_{option}={value}, but nothing under /sys offers them"
+    return f"this kernel has no {name}: {why}"

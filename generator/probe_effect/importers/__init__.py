@@ -1,1 +1,0 @@
-"""Others' results as published sources: one module per format, and what each format does not carry."""

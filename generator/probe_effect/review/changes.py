@@ -1,0 +1,134 @@
+"""What a change of the data would publish: new submissions, and every number that is added, changed or gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from probe_effect.compare.nearest import nearest
+from probe_effect.numbers.catalogue import read_published
+from probe_effect.reduce.reading import read_submissions
+from probe_effect.review.flags import review_flags
+from probe_effect.store.changes_file import read_changes, withdrawn_ids
+from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.source_file import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from probe_effect.compare.nearest import Nearest
+    from probe_effect.model import Estimate, Problem
+    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.reduce.submission import Submission
+    from probe_effect.review.flags import Flag
+    from probe_effect.store.changes_file import Change
+    from probe_effect.store.difference import TreeDifference
+    from probe_effect.store.places import DataFolder
+
+    Value = Estimate | Figure
+    Numbers = dict[str, tuple["Kind", Value]]
+
+Kind = Literal["cost", "count", "figure"]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberChange:
+    """A number by its id, before and after; None where it is not there, or no longer in force."""
+
+    id: str
+    kind: Kind
+    old: Value | None
+    new: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewSubmission:
+    """A submission that is not published yet, the machine most like its own, and what to look at."""
+
+    submission: Submission
+    nearest: Nearest | None
+    flags: tuple[Flag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """All of it, each list in a stable order. `files` has what changed by its path."""
+
+    files: TreeDifference
+    submissions: tuple[NewSubmission, ...]
+    sources: tuple[PublishedSource, ...]
+    changes: tuple[Change, ...]
+    numbers: tuple[NumberChange, ...]
+
+
+def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Collection[str]) -> Review:
+    """What `head` has otherwise than `base`.
+
+    Args:
+        unsound: the submissions and sources, by id, in which `checks` found an error: they are left out.
+    """
+    results = [one for one in files.things("results", 2) if one not in unsound]
+    published = [one for one in files.things("published", 1) if one not in unsound]
+    submissions, sources = _submissions(head, results), _sources(head, published)
+    log, _ = read_changes(head)
+    changes = log.changes if log else base.changes
+    gone = withdrawn_ids(changes)
+    before = _numbers(base.active, base.sources, {*results, *published, *gone})
+    after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
+    return Review(
+        files,
+        _new_submissions(submissions, base),
+        tuple(one for one in sources if one.id not in {other.id for other in base.sources}),
+        tuple(one for one in changes if one not in base.changes),
+        tuple(number_changes(before, after)),
+    )
+
+
+def number_changes(before: Numbers, after: Numbers) -> list[NumberChange]:
+    """Every number that is not the same, by id."""
+    found = []
+    for name in sorted(before.keys() | after.keys()):
+        (kind, old), (other_kind, new) = before.get(name, (None, None)), after.get(name, (None, None))
+        if old is None or new is None or _said(old) != _said(new):
+            found.append(NumberChange(name, kind or other_kind or "figure", old, new))
+    return found
+
+
+def _new_submissions(submissions: Iterable[Submission], base: Catalogue) -> tuple[NewSubmission, ...]:
+    """Those that `base` has not; all of what it has published is what they are held against."""
+    known = {one.id for one in base.everything}
+    return tuple(
+        NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)))
+        for one in submissions
+        if one.id not in known
+    )
+
+
+def _submissions(head: DataFolder, ids: Iterable[str]) -> list[Submission]:
+    folders = (head.results / one for one in ids)
+    return read_submissions([SubmissionFolder(folder) for folder in folders if folder.is_dir()], head, [])
+
+
+def _sources(head: DataFolder, ids: Iterable[str]) -> list[PublishedSource]:
+    ignored: list[Problem] = []
+    folders = (head.root / "published" / one for one in ids)
+    read = (read_published(folder, head, ignored) for folder in folders if folder.is_dir())
+    return [one for one in read if one is not None]
+
+
+def _numbers(submissions: Iterable[Submission], sources: Iterable[PublishedSource], wanted: Collection[str]) -> Numbers:
+    """The numbers of those submissions and sources that are wanted, by the id that the site's addresses have."""
+    found: Numbers = {}
+    for one in submissions:
+        if one.id in wanted:
+            kind: Kind = "cost" if one.metric == "time" else "count"
+            found |= {number.id: (kind, number.cost) for number in one.numbers if number.cost is not None}
+    for source in sources:
+        if source.id in wanted:
+            found |= {f"{source.id}#{figure.figure}": ("figure", figure) for figure in source.figures}
+    return found
+
+
+def _said(value: Value) -> object:
+    """What makes a number the same: of a figure what it says, wherever in its file it stands."""
+    return value.said if isinstance(value, Figure) else value

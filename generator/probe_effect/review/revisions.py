@@ -1,0 +1,181 @@
+"""The two states of the data that a review is about: each a folder, or a revision in git.
+
+A revision is read blob by blob, as data only: no working tree is made, no attribute, filter or hook of the branch has a
+say, and links are refused.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from probe_effect.errors import ProbeEffectError, UsageError
+from probe_effect.model import Problem
+from probe_effect.store.places import DataFolder
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probe_effect.store.kept import Kept
+
+DATA = "data"
+REGULAR = {"100644", "100755"}
+EXECUTABLE = "100755"
+MAX_BLOB_BYTES = 100 * 1024 * 1024
+"""GitHub takes no larger file."""
+CHUNK_BYTES = 1 << 20
+MAX_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The data as one side has it, how that side is called, and what could not be taken over."""
+
+    name: str
+    data: DataFolder
+    refused: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A file of a revision."""
+
+    mode: str
+    id: str
+    size_bytes: int
+    path: str
+
+
+def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[State, State]:
+    """Both states, in folders that may be below `work`.
+
+    A revision as base means the point from which head went away from it: what others published since is no change.
+    Raises: UsageError for what is neither a folder nor a revision.
+    """
+    later = _state(head, work / "head", kept) if isinstance(head, str) else State(head.root.name, head)
+    if Path(base).is_dir():
+        return _state(base, work / "base", kept), later
+    branch = head if isinstance(head, str) and not Path(head).is_dir() else "HEAD"
+    old, new = _commit(base), _commit(branch)
+    earlier = _revision(base, _fork(old, new), work / "base", kept)
+    if branch == head and (merged := _merged(new, old)):
+        return replace(earlier, name=f"the branch that it goes to, {old[:12]}"), replace(later, name=f"commit {merged}")
+    return earlier, later
+
+
+def _state(text: str, work: Path, kept: Kept) -> State:
+    if not Path(text).is_dir():
+        return _revision(text, _commit(text), work, kept)
+    folder = Path(text)
+    return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder, kept))
+
+
+def _commit(text: str) -> str:
+    """The commit that `text` names. Raises: UsageError when there is none."""
+    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+    if found.returncode:
+        said = found.stderr.strip() or "there is no such revision"
+        msg = (
+            f"{printable(text, MAX_SHOWN)}: is not a folder, and git says: {printable(said, MAX_SHOWN)}. "
+            "Expected a data folder, a checkout, or a revision such as `main`."
+        )
+        raise UsageError(msg)
+    return found.stdout.strip()
+
+
+def _merged(commit: str, base: str) -> str | None:
+    """The branch's own commit where `commit` is its merge into `base`, which GitHub makes and nobody knows."""
+    parents = _git("rev-parse", f"{commit}^@").stdout.split()
+    return parents[1] if len(parents) == 2 and parents[0] == base else None
+
+
+def _fork(base: str, head: str) -> str:
+    """The last commit that both have; `base` itself where git knows of none, as in a clone of little depth."""
+    found = _git("merge-base", base, head)
+    return base if found.returncode else found.stdout.strip()
+
+
+def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:
+    """The data of a commit, written out below `work`."""
+    data = DataFolder(work / DATA, kept)
+    data.root.mkdir(parents=True)
+    blobs = list(_blobs(commit))
+    refused = tuple(problem for blob in blobs if (problem := _refusal(blob)))
+    _write([blob for blob in blobs if _refusal(blob) is None], work)
+    return State(f"{name} ({commit[:12]})", data, refused)
+
+
+def _blobs(commit: str) -> Iterator[Blob]:
+    """Everything below `data/` of the repository around the working folder."""
+    listing = _git("ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", f"{DATA}/").stdout
+    for entry in filter(None, listing.split("\0")):
+        facts, _, path = entry.partition("\t")
+        mode, _, blob, size = facts.split()
+        yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+
+
+def _refusal(blob: Blob) -> Problem | None:
+    """Why a file is not taken over."""
+    if blob.mode not in REGULAR:
+        return _refused(blob, "is a link, or a repository of its own", "put the file itself here")
+    if blob.size_bytes > MAX_BLOB_BYTES:
+        return _refused(blob, f"is larger than {MAX_BLOB_BYTES} bytes", "leave it out")
+    if any(part in ("", ".", "..") for part in blob.path.split("/")) or not PurePosixPath(blob.path).parts:
+        return _refused(blob, "has a path that leads elsewhere", "name it anew")
+    return None
+
+
+def _refused(blob: Blob, message: str, hint: str) -> Problem:
+    return Problem("error", printable(blob.path, MAX_SHOWN), None, None, "known-files", message, hint)
+
+
+def _write(blobs: list[Blob], work: Path) -> None:
+    """Each blob at its path below `work`, through one git for all."""
+    with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as git:  # noqa: S607
+        assert git.stdin is not None
+        assert git.stdout is not None
+        for blob in blobs:
+            git.stdin.write(f"{blob.id}\n".encode())
+            git.stdin.flush()
+            _copy(git.stdout, blob, work / blob.path)
+        git.stdin.close()
+
+
+def _copy(source: IO[bytes], blob: Blob, target: Path) -> None:
+    """The next blob of `git cat-file --batch`: a line that names it, its bytes, and a line end."""
+    left = blob.size_bytes
+    if source.readline() != f"{blob.id} blob {left}\n".encode():
+        raise _lost(blob)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file:
+        while left:
+            chunk = source.read(min(left, CHUNK_BYTES))
+            if not chunk:
+                raise _lost(blob)
+            file.write(chunk)
+            left -= len(chunk)
+    source.read(1)
+    target.chmod(0o755 if blob.mode == EXECUTABLE else 0o644)
+
+
+def _lost(blob: Blob) -> ProbeEffectError:
+    msg = f"{printable(blob.path, MAX_SHOWN)}: git does not hand out its content. Fetch the whole revision first."
+    return ProbeEffectError(msg)
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Git's answer. Raises: UsageError where there is no git."""
+    try:
+        return subprocess.run(
+            ["git", *arguments],  # noqa: S607 (the user's own)
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            check=False,
+        )
+    except FileNotFoundError as error:
+        msg = "git: is not installed, and a revision was named. Install git, or name folders."
+        raise UsageError(msg) from error

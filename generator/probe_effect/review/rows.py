@@ -1,0 +1,168 @@
+"""A review to the values that are printed of it (`review_report`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from probe_effect import units
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.pages import comparison, instructions, wording
+from probe_effect.review.annotations import grouped
+from probe_effect.review.report import (
+    MAX_FEW,
+    MAX_LINE,
+    CaseRow,
+    ChangeRow,
+    ComparedRow,
+    D,
+    FileRow,
+    Listed,
+    NearestRow,
+    NumberRow,
+    ProblemRow,
+    RemarkRow,
+    ReviewReport,
+    SourceRow,
+    SubmissionRow,
+    is_writable,
+)
+from probe_effect.store.tables import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from probe_effect.compare.comparison import Comparison
+    from probe_effect.compare.nearest import Nearest
+    from probe_effect.model import Problem
+    from probe_effect.reduce.submission import Number
+    from probe_effect.review.changes import Kind, NewSubmission, NumberChange, Review, Value
+
+T = TypeVar("T")
+
+FIGURE_UNITS = {"percent": "%", "us": "µs", "hz": "/s"}
+"""How units are written that a column of `figures.csv` spells otherwise."""
+
+
+def report(found: Review, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
+    """Everything that is printed, in the order in which it is.
+
+    Args:
+        base, head: how the two states are called.
+    """
+    groups = grouped(problems)
+    return ReviewReport(
+        schema_version=1,
+        base=_line(base),
+        head=_line(head),
+        errors=sum(group.times for group in groups if group.severity == "error"),
+        warnings=sum(group.times for group in groups if group.severity == "warning"),
+        odd_cases=sum(flag.is_odd for one in found.submissions for flag in one.flags),
+        problems=_listed(_row(ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
+        submissions=_listed(_submission(one) for one in found.submissions),
+        sources=_listed(
+            _row(SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in found.sources
+        ),
+        changes=_listed(_row(ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in found.changes),
+        numbers=_listed(_number(one) for one in found.numbers),
+        files=_listed(
+            _row(FileRow, change=change, path=path)
+            for change in ("changed", "gone", "added")
+            for path in getattr(found.files, change)
+        ),
+    )
+
+
+def _listed(rows: Iterable[T]) -> Listed[T]:
+    return Listed(rows=tuple(rows))
+
+
+def _row(kind: type[D], like: object = None, **values: object) -> D:
+    """A row of `values`, the others being what `like` calls the same; each as short and plain as a row has it."""
+    missing = kind.model_fields.keys() - values.keys()
+    copied = {name: getattr(like, name) for name in missing if hasattr(like, name)}
+    return kind.model_validate({name: _printable(value) for name, value in (copied | values).items()})
+
+
+def _printable(value: object) -> object:
+    """Text as lines; of numbers those that can be written: what no measurement could have is left out."""
+    if isinstance(value, str):
+        return _line(value)
+    if isinstance(value, tuple):
+        return tuple(_line(text) for text in value[:MAX_FEW])
+    return None if isinstance(value, float) and not is_writable(value) else value
+
+
+def _line(text: str) -> str:
+    """One line of plain text, cut where it is too long; never empty. The blanks of our own numbers stay."""
+    plain = (char if char in (units.GAP, units.GROUP) else printable(char) for char in text[:MAX_LINE])
+    found = "".join(plain)
+    return (found if len(found) <= MAX_LINE else f"{found[: MAX_LINE - 1]}…") or units.MISSING
+
+
+def _submission(new: NewSubmission) -> SubmissionRow:
+    one, document = new.submission, new.submission.document
+    return _row(
+        SubmissionRow,
+        one,
+        name=names.machine_title(document),
+        tier=wording.tier(document),
+        submitter=document.submitter.name,
+        blocks=document.run.blocks,
+        baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
+        cases=_listed(_case(number) for number in one.numbers),
+        remarks=_listed(_row(RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
+        nearest=_nearest(new.nearest) if new.nearest else None,
+    )
+
+
+def _case(one: Number) -> CaseRow:
+    notes = [one.note] if one.is_time else [*one.faults, one.note]
+    ends = ("cost_ns", "cost_low_ns", "cost_high_ns")
+    if not one.is_time:
+        ends = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
+    cost = dict(zip(ends, one.cost or (None, None, None), strict=True))
+    return _row(CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost)
+
+
+def _nearest(one: Nearest) -> NearestRow:
+    return _row(
+        NearestRow,
+        one.likeness,
+        name=names.machine_title(one.newest.document),
+        sentences=_sentences([found for found in one.comparisons if found.first.is_time]),
+        compared=_listed(_compared(found) for found in one.comparisons),
+    )
+
+
+def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+    """How often each outcome came out, and how often by chance alone."""
+    if not comparisons:
+        return ()
+    here = names.machine_label(comparisons[0].second.submission)
+    return comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)
+
+
+def _compared(found: Comparison) -> ComparedRow:
+    if found.first.is_time:
+        before, after = (units.interval(one.cost, units.DURATION) for one in (found.first, found.second))
+        difference, ratio = comparison.cells(found)[:2]
+    else:
+        before, after = instructions.counts(found)
+        difference = units.quantity(found.difference.value, units.INSTRUCTIONS)
+        ratio = instructions.change(found)
+    given = {"before": before, "after": after, "difference": difference, "ratio": ratio, "outcome": found.outcome}
+    return _row(ComparedRow, found.second.key, **given)
+
+
+def _number(one: NumberChange) -> NumberRow:
+    return _row(NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
+
+
+def _written(value: Value | None, kind: Kind) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, Estimate):
+        is_time = kind == "cost"
+        return units.interval(value, units.DURATION) if is_time else units.spread(value, units.INSTRUCTIONS)
+    return f"{value.value}{units.GAP}{FIGURE_UNITS.get(value.unit, value.unit)}"

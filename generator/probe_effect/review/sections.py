@@ -1,0 +1,285 @@
+"""A review in sections of sentences and tables, and those as Markdown for GitHub: a job's summary, or a comment.
+
+GitHub reads more than Markdown: `@name` tells somebody, `#1` names another pull request, `www.` makes a link. Each is
+broken here, because the text may be a stranger's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.model import Estimate
+from probe_effect.pages.markdown import environment, escape
+from probe_effect.pages.wording import UNCLEAR
+from probe_effect.review import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from jinja2 import Environment
+
+    from probe_effect.review.report import (
+        CaseKey,
+        CaseRow,
+        Listed,
+        NearestRow,
+        RemarkRow,
+        ReviewReport,
+        SubmissionRow,
+    )
+
+T = TypeVar("T")
+
+MAX_SUMMARY_BYTES = 1024 * 1024 - 1024
+"""GitHub takes 1 MiB as a step's summary."""
+
+MAX_COMMENT_BYTES = 60_000
+"""GitHub takes 65 536 characters as a comment."""
+
+NOTICE = re.compile(r"&#(?:64|35);")
+"""`@` and `#`, as `escape` writes them."""
+
+WEB = re.compile(r"\bwww\.", re.IGNORECASE)
+
+MOST_OPEN_ROWS = 10
+"""Longer tables of a new submission are folded."""
+
+QUANTITIES = {"cost": "costs", "count": "counts of instructions", "figure": "published figures"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading, sentences below it, and a table; `more` rows are left out. A folded one is opened by its reader."""
+
+    title: str
+    level: int = 2
+    lines: Sequence[str] = ()
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    more: int = 0
+    is_folded: bool = False
+
+
+PROBLEMS = Section(
+    title="Problems",
+    lines=["What `probe-effect check` finds, as far as the published data have it not already."],
+    head=("Severity", "Where", "What", "Rule", "To mend it"),
+)
+
+OVERVIEW = Section(
+    title="New submissions", head=("Submission", "Grade", "Noise floor", "Rows", "To look at", "Nearest machine")
+)
+
+
+def markdown(report: ReviewReport, run: str | None = None) -> str:
+    """The whole review, its verdict first.
+
+    Args:
+        run: address of the workflow's run that made it; it is printed as it is, so it must be one.
+    """
+    found = list(sections(report))
+    text = (
+        _github()
+        .get_template("review.md.j2")
+        .render(
+            sections=found,
+            run=run,
+            has_site=not report.errors,
+            is_cut=any(section.more for section in found),
+            whole="The run's summary" if run else "probe-effect review origin/main",
+        )
+    )
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def sections(report: ReviewReport) -> Iterator[Section]:
+    """What a reader sees, the most pressing first."""
+    yield Section(title=verdict.title(report), lines=list(verdict.lines(report)))
+    yield from _table(
+        PROBLEMS, report.problems, lambda one: (one.severity, verdict.place(one), one.message, one.rule, one.hint)
+    )
+    if report.submissions.count > 1:
+        yield from _table(OVERVIEW, report.submissions, _overview)
+    for new in report.submissions.rows:
+        yield from _submission(new)
+    if report.submissions.more:
+        yield Section(title="Further submissions", lines=[f"{report.submissions.more} more are left out here."])
+    yield from _table(
+        Section(title="New entries in the change log", head=("Day", "Kind", "What", "Old", "New", "Why")),
+        report.changes,
+        lambda one: (one.date, one.kind, _what(one.what, one.more), one.old or "", one.new or "", one.why),
+    )
+    yield from _numbers(report)
+    yield from _table(
+        Section(title="New published sources", head=("Source", "Title", "Figures")),
+        report.sources,
+        lambda one: (one.id, one.title, units.count(one.figures)),
+    )
+    files = Section(title="Files", head=("Change", "File"), is_folded=True)
+    yield from _table(files, report.files, lambda one: (one.change, one.path))
+
+
+def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str]]) -> Iterator[Section]:
+    """`section` with a row for each thing that was found; none where there is nothing."""
+    if found.count:
+        yield replace(section, rows=[cells(one) for one in found.rows], more=found.more)
+
+
+def _submission(one: SubmissionRow) -> Iterator[Section]:
+    yield Section(title=one.id, lines=_facts(one))
+    yield from _remarks(one.remarks)
+    column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
+    new = Section(
+        title="New rows",
+        level=3,
+        lines=_skipped(one.cases.rows),
+        head=("Case", "Tracer", column, "Lost", "Blocks", "Grade"),
+        rows=[_case(row) for row in one.cases.rows if row.status == "ok"],
+        more=one.cases.more,
+    )
+    yield _folded(new)
+    yield _folded(_nearest(one.nearest))
+
+
+def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
+    """What may be wrong, and apart from it what is merely noisy."""
+    odd = [row for row in remarks.rows if row.is_odd]
+    noisy = [row for row in remarks.rows if not row.is_odd]
+    for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):
+        if rows or more:
+            cells = [(_subject(row), row.tracer, row.words) for row in rows]
+            yield _folded(Section(title=title, level=3, head=("Case", "Tracer", "What"), rows=cells, more=more))
+
+
+def _folded(section: Section) -> Section:
+    """The same, folded where its table is long: what it comes to stands above it."""
+    return replace(section, is_folded=len(section.rows) + section.more > MOST_OPEN_ROWS)
+
+
+def _overview(one: SubmissionRow) -> tuple[str, ...]:
+    """A submission in one line."""
+    near = one.nearest.machine if one.nearest else units.MISSING
+    counts = (one.cases.count, sum(row.is_odd for row in one.remarks.rows))
+    return (one.id, one.grade or units.MISSING, units.duration(one.noise_floor_ns, 2), *map(units.count, counts), near)
+
+
+def _facts(one: SubmissionRow) -> list[str]:
+    who = f", measured by {one.submitter}" if one.submitter else ""
+    found = [f"{one.machine}, {one.name}, {one.tier}; suite {one.suite}, {verdict.number(one.blocks, 'block')}{who}."]
+    if one.grade:
+        reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
+        floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
+        found.append(f"Grade {one.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
+    return found
+
+
+def _case(row: CaseRow) -> tuple[str, ...]:
+    return (
+        _subject(row),
+        row.tracer,
+        _cost(row),
+        units.percent(row.loss_ratio),
+        units.count(row.blocks),
+        row.grade or units.MISSING,
+    )
+
+
+def _skipped(rows: Iterable[CaseRow]) -> list[str]:
+    """The cases without a number, by what kept them from having one."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.status != "ok":
+            without = f"{_subject(row)} with {row.tracer}"
+            reasons.setdefault(f"{row.status}: {row.note or units.MISSING}", []).append(without)
+    return [f"{', '.join(cases)}: {reason}." for reason, cases in reasons.items()]
+
+
+def _cost(row: CaseRow) -> str:
+    if row.cost_ns is not None:
+        if row.distinguishable is False:
+            return UNCLEAR.format(floor=units.duration(row.noise_floor_ns, 2))
+        return units.interval(Estimate(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
+    if row.cost_instructions is not None:
+        least, greatest = (
+            row.cost_instructions if end is None else end
+            for end in (row.cost_least_instructions, row.cost_greatest_instructions)
+        )
+        return units.spread(Estimate(row.cost_instructions, least, greatest), units.INSTRUCTIONS)
+    return row.status
+
+
+def _subject(row: CaseKey) -> str:
+    return row.case if row.level is None else f"{row.case} ({row.level})"
+
+
+def _nearest(one: NearestRow | None) -> Section:
+    title, level = "Nearest machine", 3
+    if one is None:
+        return Section(title=title, level=level, lines=["No published machine has numbers of this kind."])
+    same = f"{one.machine}, {one.name}: {', '.join(one.reasons)}."
+    if not one.comparable:
+        return Section(title=title, level=level, lines=[f"None to compare with. The nearest is {same}"])
+    if not one.compared.count:
+        return Section(title=title, level=level, lines=[same, "No case with the same tracer on both."])
+    return Section(
+        title=title,
+        level=level,
+        lines=[same, *one.sentences],
+        head=("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome"),
+        rows=[
+            (_subject(row), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
+            for row in one.compared.rows
+        ],
+        more=one.compared.more,
+    )
+
+
+def _what(names: Sequence[str], more: int) -> str:
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _numbers(report: ReviewReport) -> Iterator[Section]:
+    """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded.
+
+    Those of a new submission stand in its own rows.
+    """
+    numbers, told = report.numbers, tuple(f"{one.id}/" for one in report.submissions.rows)
+    for kind, noun in QUANTITIES.items():
+        rows = [one for one in numbers.rows if one.kind == kind and not one.id.startswith(told)]
+        replaced = [one for one in rows if one.old is not None]
+        added = [one for one in rows if one.old is None]
+        if replaced:
+            yield Section(
+                title=f"Changed or gone: {noun}",
+                head=("Number", "Old", "New"),
+                rows=[(one.id, one.old or "", one.new or "gone") for one in replaced],
+            )
+        if added:
+            yield Section(
+                title=f"Added: {noun}",
+                head=("Number", "Value"),
+                rows=[(one.id, one.new or "") for one in added],
+                is_folded=True,
+            )
+    if numbers.more:
+        lines = [f"{units.count(numbers.more)} more are left out here, those of the new submissions among them."]
+        yield Section(title="Further numbers", lines=lines)
+
+
+@cache
+def _github() -> Environment:
+    return environment().overlay(finalize=_github_text)
+
+
+def _github_text(value: object) -> Markup:
+    """`value` as text that GitHub shows, and does nothing else with."""
+    if isinstance(value, Markup):
+        return value
+    quiet = NOTICE.sub(lambda match: f"{match[0]}&#8203;", str(escape(value)))
+    return Markup(WEB.sub(lambda match: f"{match[0][:-1]}&#46;", quiet))  # noqa: S704 (this is the escaping)
