@@ -14,7 +14,7 @@ from benchmarks.scale_run import copy_project, git, run, steps
 from benchmarks.scale_watch import Watch
 
 from probe_effect.checks.alike import in_common
-from probe_effect.exports.build import Places, fitted
+from probe_effect.exports.build import BuildPlaces, fitted
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.store.kept import Kept
 from probe_effect.store.machine_file import read_machine_file
@@ -49,9 +49,9 @@ class Ground:
         )
 
     @property
-    def places(self) -> Places:
+    def places(self) -> BuildPlaces:
         """Where a build reads and writes."""
-        return Places(self.project, self.data, self.project / "build" / "site")
+        return BuildPlaces(self.project, self.data, self.project / "build" / "site")
 
     def prepare(self) -> None:
         """The copy, and the data that are beside those that are made."""
@@ -102,7 +102,7 @@ class Ground:
         git(self.data.root.parent, "commit", "--quiet", "--message", "Data")
 
 
-def hugo_alone(places: Places) -> Used:
+def hugo_alone(places: BuildPlaces) -> Used:
     """What Hugo uses, called as the build calls it. Raises: ProbeEffectError."""
     options = fitted(SiteOptions(), places)
     destination = places.out.with_name("hugo-alone")

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.advising.machine import this_machine
 from probe_effect.advising.watched import probe_costs
-from probe_effect.live.loaded import Watch
+from probe_effect.live.loaded import RunStatistics
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def screen(text: str) -> list[str]:
 def looked(costs: ProbeCosts, name: str, top: list[str]) -> Seen:
     """What the three tools see of the program `name` at the same time; nothing yet of what it really takes."""
     bpftop = Bpftop(top) if top else None
-    with Watch() as watch:
+    with RunStatistics() as watch:
         if bpftop:
             bpftop.read(1.0)
         first, before = watch.look(), bpftool(name)

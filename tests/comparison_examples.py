@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from number_builder import number, submission
 from probe_effect.compare.comparison import OUTCOMES, Comparison, compare
 from probe_effect.exports.compare_shards import compared_values
-from probe_effect.exports.table import Field, Row, Table, csv_text
+from probe_effect.exports.table import DataTable, Field, TableRow, csv_text
 from probe_effect.model import Estimate
 from probe_effect.pages import comparison
 from probe_effect.stats import mover
@@ -89,8 +89,8 @@ def tables() -> list[dict[str, Any]]:
     """Rows as CSV that no spreadsheet runs."""
     texts = ("=cmd()", "+1", "-1", "@x", "a,b", 'say "no"', "two\nlines", "", "plain", "\tindented", None)
     others = itertools.cycle((-1.5, 2, None, True))
-    rows = tuple(Row({"text": text, "other": other}) for text, other in zip(texts, others, strict=False))
-    table = Table("-", (Field("text", "string", "-"), Field("other", "number", "-")), rows)
+    rows = tuple(TableRow({"text": text, "other": other}) for text, other in zip(texts, others, strict=False))
+    table = DataTable("-", (Field("text", "string", "-"), Field("other", "number", "-")), rows)
     return [{"records": list(rows), "csv": csv_text(table)}]
 
 

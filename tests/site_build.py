@@ -18,7 +18,7 @@ import pytest
 
 from probe_effect.checks import registry, run
 from probe_effect.exports.assemble import FOLDERS, assemble
-from probe_effect.exports.build import Places, build_site
+from probe_effect.exports.build import BuildPlaces, build_site
 from probe_effect.exports.hugo import SiteOptions
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
@@ -102,12 +102,12 @@ def with_quoted_source(data: Path) -> Path:
 
 def build(data: Path, out: Path, kept: Kept = OWN_KEPT, base_url: str = "/") -> Path:
     """The site of `data`, built into `out`."""
-    for _ in build_site(Places(PROJECT, DataFolder(data, kept), out), SiteOptions(base_url)):
+    for _ in build_site(BuildPlaces(PROJECT, DataFolder(data, kept), out), SiteOptions(base_url)):
         pass
     return out
 
 
-def assembled(places: Places) -> None:
+def assembled(places: BuildPlaces) -> None:
     """Put what Hugo gets into the work folder, which must not be there; nothing is checked."""
     for folder in FOLDERS:
         (places.work / folder).mkdir(parents=True)

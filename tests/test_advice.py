@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.advice import Advice, Group, Thread, advise
+from probe_effect.answer.advice import Advice, ProbeGroup, Thread, advise
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
 
@@ -29,12 +29,12 @@ BUSY = Thread(tid=READS, pid=READS, name="reader", busy_ratio=0.5)
 IDLE = Thread(tid=OTHERS, pid=READS, name="idler", busy_ratio=0.0)
 
 
-def group(kind: str = "tracepoint-entry", *actions: str, **values: Any) -> Group:  # noqa: ANN401
+def group(kind: str = "tracepoint-entry", *actions: str, **values: Any) -> ProbeGroup:  # noqa: ANN401
     known = {"attach": kind, "mechanism": None, "matched": 1, "first_bytes": None, "rates_hz": {READS: 1e4}}
-    return Group(kind=kind, actions=actions or ("count",), **{"rate_hz": 1e4, **known, **values})
+    return ProbeGroup(kind=kind, actions=actions or ("count",), **{"rate_hz": 1e4, **known, **values})
 
 
-def advised(*groups: Group, calls_hz: dict[int, float] | None = None, budget: float = 0.01) -> Advice:
+def advised(*groups: ProbeGroup, calls_hz: dict[int, float] | None = None, budget: float = 0.01) -> Advice:
     costs = [measured(name, Estimate(ns, ns - 10.0, ns + 10.0)) for name, ns in COSTS_NS.items()]
     stopped = measured("stopped", Estimate(2e4, 1.9e4, 2.1e4), tracer="strace")
     found = evidence((LOOP,), *costs, stopped)

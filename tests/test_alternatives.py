@@ -12,7 +12,7 @@ from probe_effect.answer import beside
 from probe_effect.answer.alternatives import alternatives, ways
 from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.reduce.events import ADD_UP
@@ -46,7 +46,7 @@ def own_facts(known: Sequence[Part]) -> Facts:
 
 
 def predicted(found: Evidence, threads: int = 1) -> Forecast:
-    question = Question(probes=(Asked("01-asked", 1e5),), threads=threads)
+    question = Question(probes=(ProbeQuestion("01-asked", 1e5),), threads=threads)
     asked = parts(found, question, MACHINE, "bpftrace")
     return forecast(asked, own_facts(asked), "bpftrace", question)
 
@@ -130,7 +130,7 @@ def test_an_alternative_that_loses_events_says_so() -> None:
 
 def test_several_probes_at_once_have_no_alternatives() -> None:
     found = known(cost("02-other", 100))
-    question = Question(probes=(Asked("01-asked", 1e5), Asked("02-other", 1e5)))
+    question = Question(probes=(ProbeQuestion("01-asked", 1e5), ProbeQuestion("02-other", 1e5)))
     both = parts(found, question, MACHINE, "bpftrace")
     assert ways(found, forecast(both, own_facts(both), "bpftrace", question)) == []
 
@@ -153,7 +153,7 @@ def test_with_several_threads_only_what_still_costs_less_there_is_offered(factor
 
 def test_several_machines_are_one_range_from_the_lowest_end_to_the_highest() -> None:
     found = known(cost("01-asked", 2000, machine="second-machine"))
-    question = Question(probes=(Asked("01-asked", 1e5),))
+    question = Question(probes=(ProbeQuestion("01-asked", 1e5),))
     known_parts = [parts(found, question, machine, "bpftrace") for machine in (MACHINE, "second-machine")]
     both = [forecast(one, own_facts(one), "bpftrace", question) for one in known_parts]
     said = beside.alike(both).replace("\u00a0", " ")

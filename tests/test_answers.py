@@ -10,7 +10,7 @@ import pytest
 from builders import machine_document
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.question import Asked, Combination, Question
+from probe_effect.answer.question import Combination, ProbeQuestion, Question
 from probe_effect.errors import ProbeEffectError, UsageError
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
@@ -39,7 +39,7 @@ NESTED = {"machine__virtualization": "KVM", "machine__nested": True}
 
 
 def asked(*cases: str, rate_hz: float = 50_000, **other: object) -> Question:
-    return replace(Question(probes=tuple(Asked(name, rate_hz) for name in cases)), **other)  # type: ignore[arg-type]
+    return replace(Question(probes=tuple(ProbeQuestion(name, rate_hz) for name in cases)), **other)  # type: ignore[arg-type]
 
 
 def known(*costs: Number) -> Evidence:

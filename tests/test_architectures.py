@@ -14,7 +14,7 @@ from probe_effect.answer.counts import counted
 from probe_effect.answer.from_counts import calibrations
 from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import ANOTHER_ARCHITECTURE, compare
-from probe_effect.compare.kernels import Row, between_kernels, matrices
+from probe_effect.compare.kernels import CountedCase, between_kernels, matrices
 from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
@@ -74,7 +74,7 @@ def test_where_a_kernel_was_counted_with_one_cpu_and_two_the_two_count(tmp_path:
     count(tmp_path, OLD, {"04-tracepoint-entry": 1069}, cpus=1)
     count(tmp_path, NEW, {"04-tracepoint-entry": 1100}, cpus=1)
     (found,) = matrices(read(tmp_path))
-    cells = found.along_kernels(Row("04-tracepoint-entry", None), "libbpf 1.1")
+    cells = found.along_kernels(CountedCase("04-tracepoint-entry", None), "libbpf 1.1")
     assert [one.known_cost.value for one in cells] == [550, 1100]
     assert between_kernels(found) == []
 

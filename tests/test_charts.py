@@ -18,7 +18,7 @@ from probe_effect.charts import times
 from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
 from probe_effect.charts.draw import draw_png, draw_svg, live_script
 from probe_effect.charts.site_card import site_card
-from probe_effect.charts.slowdown import RATES, SLOWDOWNS, Line, Point, slowdown_chart
+from probe_effect.charts.slowdown import RATES, SLOWDOWNS, CostLine, MeasuredSlowdown, slowdown_chart
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
 from probe_effect.charts.tracer_look import look
 from probe_effect.exports.assemble import assemble
@@ -46,11 +46,11 @@ def dot(label: str, value: float, series: str = "bpftrace") -> Dot:
     return Dot(label, series, Estimate(value, value * 0.9, value * 1.1))
 
 
-def line(label: str, cost_ns: float) -> Line:
-    return Line(label, Estimate(cost_ns, cost_ns * 0.9, cost_ns * 1.1))
+def line(label: str, cost_ns: float) -> CostLine:
+    return CostLine(label, Estimate(cost_ns, cost_ns * 0.9, cost_ns * 1.1))
 
 
-def slowdowns(*lines: Line) -> Chart:
+def slowdowns(*lines: CostLine) -> Chart:
     return slowdown_chart("slowdown-x", "Slowdown", "A sentence.", lines)
 
 
@@ -68,7 +68,9 @@ BOTH = [
     pytest.param(costs(Dot("a", "s", Estimate(5.0)), Dot("b", "s", Estimate(6.0))), id="costs without intervals"),
     pytest.param(slowdowns(line("kprobe", 50), line("uprobe", 1300)), id="slowdown"),
     pytest.param(
-        slowdown_chart("m", "M", "A sentence.", [line("a", 50)], [Point("a", 1e4, Estimate(0.01, 0.009, 0.02))]),
+        slowdown_chart(
+            "m", "M", "A sentence.", [line("a", 50)], [MeasuredSlowdown("a", 1e4, Estimate(0.01, 0.009, 0.02))]
+        ),
         id="measured slowdown",
     ),
     pytest.param(
@@ -76,7 +78,7 @@ BOTH = [
             "a",
             "A",
             "A sentence.",
-            [times.Point("x", "bpftrace", 1, Estimate(5e8, 4e8, 6e8), ("x", "1"))],
+            [times.TimePoint("x", "bpftrace", 1, Estimate(5e8, 4e8, 6e8), ("x", "1"))],
             times.Axes(quantity="start", number="probes", time="time to start", columns=("Tracer", "Probes")),
         ),
         id="times",
@@ -208,7 +210,10 @@ def test_a_slowdown_chart_has_the_line_of_each_cost_over_all_rates() -> None:
 
 
 def test_measured_slowdowns_stand_as_dots_with_their_intervals_beside_their_line() -> None:
-    points = [Point("kprobe", 1e5, Estimate(0.006, 0.005, 0.007)), Point("not drawn", 1e5, Estimate(1.0))]
+    points = [
+        MeasuredSlowdown("kprobe", 1e5, Estimate(0.006, 0.005, 0.007)),
+        MeasuredSlowdown("not drawn", 1e5, Estimate(1.0)),
+    ]
     chart = slowdown_chart("slowdown-x", "Slowdown", "A sentence.", [line("kprobe", 50)], points)
     (row,) = [row for row in chart.rows if row["from"] == "measured"]
     assert (row["series"], row["rate_hz"], row["slowdown_ratio"], row["slowdown_high_ratio"]) == (
@@ -221,7 +226,9 @@ def test_measured_slowdowns_stand_as_dots_with_their_intervals_beside_their_line
 
 
 def test_an_interval_that_reaches_below_zero_is_drawn_down_to_the_foot_of_the_axis() -> None:
-    chart = slowdown_chart("s", "S", "A sentence.", [line("a", 50)], [Point("a", 1e3, Estimate(0.01, -0.02, 0.04))])
+    chart = slowdown_chart(
+        "s", "S", "A sentence.", [line("a", 50)], [MeasuredSlowdown("a", 1e3, Estimate(0.01, -0.02, 0.04))]
+    )
     (interval,) = [one for one in root(chart).iter(f"{SVG}line") if one.get("stroke-width") == "2"]
     bottom = max(float(place) for place in re.findall(r"translate\([^,]*,([\d.]+)\)", drawn(chart)))
     assert float((interval.get("transform") or "").rpartition(",")[2].rstrip(")")) <= bottom
@@ -350,7 +357,7 @@ def test_a_card_of_many_rows_shows_the_first_with_their_own_colours() -> None:
 
 def test_a_tracer_has_its_own_colour_wherever_it_stands() -> None:
     first = costs(Dot("a", "bpftrace v0.17", Estimate(5.0), "bpftrace"), Dot("a", "ftrace", Estimate(6.0), "ftrace"))
-    second = slowdown_chart("s", "S", "A sentence.", [Line("ftrace, here", Estimate(50.0, 45, 55), "ftrace")])
+    second = slowdown_chart("s", "S", "A sentence.", [CostLine("ftrace, here", Estimate(50.0, 45, 55), "ftrace")])
     assert parsed(first, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"][1] == look("ftrace").colour
     assert parsed(second, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("ftrace").colour]
 

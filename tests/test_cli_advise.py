@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from builders import REAL_DATA
 from live_programs import needs_bpf
 from probe_effect.advising.probes import CALLS
-from probe_effect.advising.script_answer import ScriptAnswer, ScriptQuestion, System, answer_script
+from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
 from probe_effect.advising.script_json import advice_json
 from probe_effect.advising.script_words import headline
 from probe_effect.cli.advise_output import show
 from probe_effect.cli.group import commands
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.live.count import Counted, Rate, Target, ThreadUse
+from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
 from probe_effect.numbers.likeness import Facts
 
@@ -55,12 +55,14 @@ class Here:
             raise NotHere(msg)
         return [Place(kind=kind, name=attach.partition(":")[2], first_bytes=b"\x55\x48" if "libc" in attach else None)]
 
-    def count(self, countables: Sequence[Countable], _target: Target, **_: object) -> Counted:
+    def count(self, countables: Sequence[Countable], _target: Target, **_: object) -> CountResult:
         if self.refusal is not None:
             raise HostNotReady(self.refusal)
         self.asked.append(countables)
-        rate = Rate(probe="", events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0}, note=self.note)
-        return Counted(
+        rate = ProbeRate(
+            probe="", events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0}, note=self.note
+        )
+        return CountResult(
             rates=tuple(replace(rate, probe=one.probe) for one in countables),
             threads=(ThreadUse(tid=TID, pid=TID, comm="reader", cpu_s=0.5, waited_s=0.0),),
             threads_s=1.0,
@@ -83,7 +85,7 @@ class Here:
             rates_hz=rates_hz or {},
             machine=MACHINE,
         )
-        system = System(facts=FACTS, places=self.places, count=self.count, complaint=lambda _: self.complaint)
+        system = RunningSystem(facts=FACTS, places=self.places, count=self.count, complaint=lambda _: self.complaint)
         return answer_script(question, self.data, system)
 
     def json(self, script: str, rates_hz: Mapping[str, float] | None = None) -> dict[str, Any]:

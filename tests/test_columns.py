@@ -15,7 +15,7 @@ from probe_effect.pages.markdown import environment
 from probe_effect.pages.results import EXPLAINED as COLUMNS
 
 if TYPE_CHECKING:
-    from probe_effect.pages.columns import Column
+    from probe_effect.pages.columns import TableColumn
 
 PAGES = PROJECT / "generator" / "probe_effect" / "pages"
 BARE_HEADER = re.compile(r"^\|(?: [A-Z][^|{\[]* \|)+$\n\|:?-", re.MULTILINE)
@@ -27,7 +27,7 @@ def rendered(source: str) -> str:
 
 
 @pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
-def test_an_entry_says_what_a_cell_means_in_a_sentence(column: Column) -> None:
+def test_an_entry_says_what_a_cell_means_in_a_sentence(column: TableColumn) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", column.id)
     assert column.label
     assert column.meaning.endswith(".")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from probe_effect.compilers import MACHINE, Compiler, Program, System, compiled
+from probe_effect.compilers import MACHINE, CompiledProgram, Compiler, Sysroot, compiled
 from probe_effect.errors import HostNotReady
 from probe_effect.workloads.build import build
 
@@ -28,10 +28,10 @@ def compiler_that_prints_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
 
-def made(tmp_path: Path, root: Path | None) -> Program:
+def made(tmp_path: Path, root: Path | None) -> CompiledProgram:
     source = tmp_path / "loop.c"
     source.touch()
-    system = System(root, MACHINE) if root else None
+    system = Sysroot(root, MACHINE) if root else None
     compiler = Compiler(command=("cc", "-O2"), link=("-lbpf",), absent="no compiler", system=system)
     return compiled(source, compiler, "workloads/loop", tmp_path / "cache")
 
@@ -64,7 +64,7 @@ def test_a_system_that_is_named_from_here_is_found_from_elsewhere(
 def test_a_workload_is_made_for_the_system_on_which_it_will_run(tmp_path: Path) -> None:
     source = tmp_path / "loop.c"
     source.touch()
-    program = build(source, tmp_path / "cache", ("pthread",), System(tmp_path / "trixie", MACHINE))
+    program = build(source, tmp_path / "cache", ("pthread",), Sysroot(tmp_path / "trixie", MACHINE))
     assert program.compiler == "words 1.0 --sysroot=trixie -O2 -std=c11 -Wall -Wextra -lpthread"
     assert f"--sysroot={tmp_path / 'trixie'}" in program.path.read_text(encoding="utf-8")
 
@@ -73,11 +73,11 @@ def test_another_processor_has_a_cross_compiler_and_its_folder_of_libraries(tmp_
     source, program = tmp_path / "loop.c", tmp_path / "bin" / "ultra-linux-gnu-gcc"
     source.touch()
     shutil.copy2(program.with_name("cc"), program)
-    found = build(source, tmp_path / "cache", (), System(tmp_path / "trixie", "ultra"))
+    found = build(source, tmp_path / "cache", (), Sysroot(tmp_path / "trixie", "ultra"))
     assert f"-B{tmp_path / 'trixie'}/usr/lib/ultra-linux-gnu" in found.path.read_text(encoding="utf-8")
 
 
 def test_a_cross_compiler_that_is_missing_is_named_with_its_package(tmp_path: Path) -> None:
     (tmp_path / "loop.c").touch()
     with pytest.raises(HostNotReady, match=r"`ultra-linux-gnu-gcc` is not on .* apt install gcc-ultra-linux-gnu"):
-        build(tmp_path / "loop.c", tmp_path / "cache", (), System(tmp_path / "trixie", "ultra"))
+        build(tmp_path / "loop.c", tmp_path / "cache", (), Sysroot(tmp_path / "trixie", "ultra"))

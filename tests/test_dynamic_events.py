@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from probe_effect.host import kernel
 from probe_effect.host.symbols import library_of
 from probe_effect.tracers import dynamic_events, proc
-from probe_effect.tracers.dynamic_events import DynamicEvents, Probe, parse_probe, split_probes
+from probe_effect.tracers.dynamic_events import DynamicEvents, DynamicProbe, parse_probe, split_probes
 from probe_effect.tracers.protocol import TracerFailed
 
 if TYPE_CHECKING:
@@ -38,31 +38,31 @@ ARGUMENTS = st.from_regex(r"([a-z]+=[+(%)a-z0-9]+( [a-z]+=%[a-z]{2})?)?", fullma
     ("line", "probe"),
     [
         pytest.param(
-            "probe p:read libc:read", Probe(kind="p", name="read", file="libc", function="read"), id="a library"
+            "probe p:read libc:read", DynamicProbe(kind="p", name="read", file="libc", function="read"), id="a library"
         ),
         pytest.param(
             "probe r:nop5 ./user-loop:nop5",
-            Probe(kind="r", name="nop5", file="./user-loop", function="nop5"),
+            DynamicProbe(kind="r", name="nop5", file="./user-loop", function="nop5"),
             id="a file",
         ),
         pytest.param(
             "  probe  p:entry  vfs_read ",
-            Probe(kind="p", name="entry", file=None, function="vfs_read"),
+            DynamicProbe(kind="p", name="entry", file=None, function="vfs_read"),
             id="a kernel function",
         ),
         pytest.param(
             "probe p:t ./a:t string=+0(%di):string",
-            Probe(kind="p", name="t", file="./a", function="t", arguments="string=+0(%di):string"),
+            DynamicProbe(kind="p", name="t", file="./a", function="t", arguments="string=+0(%di):string"),
             id="arguments to fetch",
         ),
         pytest.param(
             "probe p:* ./a:ten_*",
-            Probe(kind="p", name="*", file="./a", function="ten_*"),
+            DynamicProbe(kind="p", name="*", file="./a", function="ten_*"),
             id="every function of a file that matches",
         ),
     ],
 )
-def test_a_probe_is_read_from_one_line(line: str, probe: Probe) -> None:
+def test_a_probe_is_read_from_one_line(line: str, probe: DynamicProbe) -> None:
     assert parse_probe(line) == probe
 
 

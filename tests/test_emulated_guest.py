@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fakes.project import FakeProject, as_root, on_the_path
-from probe_effect.compilers import System
+from probe_effect.compilers import Sysroot
 from probe_effect.emulated import guest as module
 from probe_effect.emulated import parts
-from probe_effect.emulated.guest import Guest, serve
+from probe_effect.emulated.guest import GuestRequests, serve
 from probe_effect.emulated.messages import load_message, run_request
 from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.model import Key
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import Load
+from probe_effect.workloads.loop import WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ print(probe_effect.emulated.guest.__file__)
 
 def test_what_lies_in_the_guest_needs_no_compiled_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "compile_python", lambda *_: None)
-    parts._program_inside(tmp_path, System(tmp_path, "x86_64"))
+    parts._program_inside(tmp_path, Sysroot(tmp_path, "x86_64"))
     command = [sys.executable, "-c", IMPORT, ABSENT]
     run = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.strip()) == (0, str(tmp_path / "probe_effect/emulated/guest.py")), run.stderr
@@ -83,7 +83,7 @@ def host(project: FakeProject) -> Iterator[Host]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         line = theirs.makefile("rwb", buffering=0)
-        guest = Guest(project.root / "kernel", lambda: project.tracers)
+        guest = GuestRequests(project.root / "kernel", lambda: project.tracers)
         thread = threading.Thread(target=serve, args=(line, guest))
         thread.start()
         yield Host(ours)
@@ -116,7 +116,7 @@ def test_noise_on_the_line_is_passed_over(host: Host) -> None:
 
 def test_a_run_is_made_as_on_any_machine(host: Host, project: FakeProject, tmp_path: Path) -> None:
     program = build(project.suite / "workload" / "loop.c", tmp_path / "cache").path
-    load = Load(program=program, operations=1000, cpu=-1)
+    load = WorkloadTask(program=program, operations=1000, cpu=-1)
     planned = PlannedRun(2, 5, Key("baseline", "none"), "baseline")
     request = run_request(planned, load, None, Limits())
     request["load"] = load_message(load) | {"program": str(program)}
@@ -133,7 +133,7 @@ def test_kprobes_and_runs_of_programs_are_looked_at_only_when_that_is_asked(
     host.ask({"do": "tracers", "words": ["bpftrace"], "needs": []})
     program = build(project.suite / "workload" / "loop.c", tmp_path / "cache").path
     planned = PlannedRun(0, 0, Key("01-control", "bpftrace"), "traced")
-    request = run_request(planned, Load(program=program, operations=1, cpu=-1), None, Limits(), looking=looking)
+    request = run_request(planned, WorkloadTask(program=program, operations=1, cpu=-1), None, Limits(), looking=looking)
     request["load"]["program"] = str(program)
     script = str(project.suite / "01-control.bt")
     request["watch"] = {"tracer": "bpftrace", "script": script, "counting": "nothing", "events_per_operation": 1}

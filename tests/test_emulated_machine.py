@@ -19,10 +19,10 @@ from fakes.project import FAKES, FakeProject, as_root, on_the_path, rows
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.measure import measure as measure_command
-from probe_effect.compilers import Program
+from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import Assembly
-from probe_effect.emulated.kernel import Kernel
+from probe_effect.emulated.kernel import KernelImage
 from probe_effect.emulated.qemu import Emulator, Image
 from probe_effect.emulated.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.emulated.tracers import Wanted
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from probe_effect.measure.bench import Progress
-    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
+    from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
-    from probe_effect.workloads.loop import Load
+    from probe_effect.workloads.loop import WorkloadTask
 
 RELEASE = "6.1.0-50-arm64"
 SHORT = Patience(boot_s=20.0, answer_s=2.0)
@@ -83,7 +83,7 @@ class FakeMachine:
         return Assembly(
             Emulator(ARCHITECTURES["arm64"], ("qemu-fake",)),
             Image(self.config, ()),
-            {source: Program(program.path, "cc fake")},
+            {source: CompiledProgram(program.path, "cc fake")},
             {"kernel": "linux-image 6.1 (bookworm)", "bpftrace": "bpftrace 0.17 (bookworm)"},
             self.config,
         )
@@ -229,7 +229,7 @@ def test_where_hardware_executes_the_guest_times_are_what_is_written(fake: FakeM
 @pytest.fixture
 def command(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command line, with packages that are there already."""
-    kernel = Kernel(fake.config, fake.config, "vmlinuz-mine 1f")
+    kernel = KernelImage(fake.config, fake.config, "vmlinuz-mine 1f")
     monkeypatch.setattr(measure_target, "find_kernel", lambda *_: kernel)
     monkeypatch.setattr(measure_target, "assemble", lambda *_: fake.assembly())
     monkeypatch.setattr(measure_display, "leftovers", list)
@@ -293,7 +293,7 @@ def test_the_command_continues_what_was_cut_short_with_the_tracers_that_it_had(
     runs = 0
 
     def stopped_after_seven(
-        machine: EmulatedMachine, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits
+        machine: EmulatedMachine, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits
     ) -> Sample:
         nonlocal runs
         runs += 1

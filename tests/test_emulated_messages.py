@@ -18,10 +18,10 @@ from probe_effect.emulated.messages import (
     run_request,
     sample_of,
 )
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, empty_row
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.model import Bucket, Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads.loop import Load
+from probe_effect.workloads.loop import WorkloadTask
 
 TEXTS = st.text(min_size=1, max_size=30)
 RUNS = st.builds(
@@ -32,7 +32,7 @@ RUNS = st.builds(
     arm=st.sampled_from(["baseline", "traced", "check"]),
 )
 LOADS = st.builds(
-    Load,
+    WorkloadTask,
     program=st.just(Path("/home/me/.cache/workloads/1f/loop")),
     operations=st.integers(1, 10**9),
     cpu=st.integers(-1, 7),
@@ -44,8 +44,8 @@ LIMITS = Limits(start_s=1.0, run_s=2.0, stop_s=3.0)
 
 
 @given(RUNS, LOADS)
-def test_a_run_arrives_as_it_was_planned(planned: PlannedRun, load: Load) -> None:
-    watch = Watch(Bpftrace(), Path("/data/suites/tiny/02-kprobe.bt"), "maps", 2)
+def test_a_run_arrives_as_it_was_planned(planned: PlannedRun, load: WorkloadTask) -> None:
+    watch = TracerTask(Bpftrace(), Path("/data/suites/tiny/02-kprobe.bt"), "maps", 2)
     request = decode(encode(run_request(planned, load, watch, LIMITS)))
     assert request is not None
     assert planned_of(request["planned"]) == planned
@@ -60,7 +60,7 @@ def test_a_run_arrives_as_it_was_planned(planned: PlannedRun, load: Load) -> Non
 
 
 @given(LOADS)
-def test_a_workload_keeps_its_orders_and_gets_its_place_in_the_guest(load: Load) -> None:
+def test_a_workload_keeps_its_orders_and_gets_its_place_in_the_guest(load: WorkloadTask) -> None:
     arrived = load_of(load_message(load))
     assert arrived.program == Path("/probe-effect/workloads/loop")
     assert arrived.words()[1:] == load.words()[1:]
@@ -68,14 +68,14 @@ def test_a_workload_keeps_its_orders_and_gets_its_place_in_the_guest(load: Load)
 
 def test_a_baseline_has_nobody_who_watches() -> None:
     planned = PlannedRun(0, 0, Key("baseline", "none"), "baseline")
-    load = Load(program=Path("/x/loop"), operations=1, cpu=0)
+    load = WorkloadTask(program=Path("/x/loop"), operations=1, cpu=0)
     assert run_request(planned, load, None, LIMITS)["watch"] is None
 
 
 def test_no_path_of_the_host_reaches_the_guest() -> None:
     planned = PlannedRun(0, 0, Key("02-kprobe", "bpftrace"), "traced")
-    load = Load(program=Path("/home/me/secret/loop"), operations=1, cpu=0)
-    watch = Watch(Bpftrace(), Path("/home/me/secret/suites/tiny/02-kprobe.bt"), "maps")
+    load = WorkloadTask(program=Path("/home/me/secret/loop"), operations=1, cpu=0)
+    watch = TracerTask(Bpftrace(), Path("/home/me/secret/suites/tiny/02-kprobe.bt"), "maps")
     assert b"secret" not in encode(run_request(planned, load, watch, LIMITS)).replace(b"/suites", b"")
 
 

@@ -12,7 +12,7 @@ from probe_effect.cli import measure_new
 from probe_effect.cli.measure import measure as command
 from probe_effect.emulated import news
 from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.news import Followed, Job, Offer, counted, duration_s, missing
+from probe_effect.emulated.news import CountingTracer, Job, Offer, counted, duration_s, missing
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.errors import HostNotReady, UsageError
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from probe_effect.cli.measure_settings import Options
-    from probe_effect.emulated.architecture import Architecture
+    from probe_effect.cli.measure_settings import MeasureOptions
+    from probe_effect.emulated.architecture import GuestArchitecture
     from probe_effect.store.machine_file import MachineFile
 
-OWN = Followed("bpftrace", "bpftrace 0.17.0-1")
-LATER = Followed("bpftrace=bpftrace/trixie", "bpftrace 0.23.2-1")
-FTRACE = Followed("ftrace", None)
+OWN = CountingTracer("bpftrace", "bpftrace 0.17.0-1")
+LATER = CountingTracer("bpftrace=bpftrace/trixie", "bpftrace 0.23.2-1")
+FTRACE = CountingTracer("ftrace", None)
 KERNEL = "linux-image-6.1.0-50-amd64 6.1.176-1"
 OFFER = Offer("bookworm", "amd64", KERNEL, (OWN, LATER, FTRACE))
 ABLE = {"per-event": {"bpftrace", "ftrace"}, "usdt": {"bpftrace"}}
@@ -79,7 +79,7 @@ def test_a_point_release_of_a_kernel_is_new(kernel: str) -> None:
 
 
 def test_a_new_version_of_bpftrace_is_counted_alone() -> None:
-    newer = Followed("bpftrace=bpftrace/trixie", "bpftrace 0.24.0-1")
+    newer = CountingTracer("bpftrace=bpftrace/trixie", "bpftrace 0.24.0-1")
     offer = Offer("bookworm", "amd64", KERNEL, (OWN, newer, FTRACE))
     assert missing([offer], both(), ABLE) == [Job(offer, "per-event", (newer,)), Job(offer, "usdt", (newer,))]
 
@@ -139,13 +139,13 @@ class Debian:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.offers = {"amd64": OFFER}
         self.faults: dict[str, Exception] = {}
-        self.asked: list[Options] = []
+        self.asked: list[MeasureOptions] = []
         monkeypatch.setattr(measure_new, "RELEASES", ("bookworm",))
         monkeypatch.setattr(measure_new, "SUITES", ("per-event", "usdt"))
         monkeypatch.setattr(measure_new, "offer", self.offer)
         monkeypatch.setattr(measure_new, "run", self.run)
 
-    def offer(self, release: str, architecture: Architecture, cache: Path) -> Offer:
+    def offer(self, release: str, architecture: GuestArchitecture, cache: Path) -> Offer:
         """What the release has."""
         del release, cache
         if architecture.debian not in self.offers:
@@ -153,7 +153,7 @@ class Debian:
             raise HostNotReady(msg)
         return self.offers[architecture.debian]
 
-    def run(self, data: object, results: object, options: Options) -> None:
+    def run(self, data: object, results: object, options: MeasureOptions) -> None:
         """Count, or not."""
         del data, results
         self.asked.append(options)
@@ -237,7 +237,7 @@ def test_every_architecture_and_release_is_asked_for_its_kernel_and_every_bpftra
     asked = []
 
     class Archive:
-        def __init__(self, name: str, cache: Path, architecture: Architecture) -> None:
+        def __init__(self, name: str, cache: Path, architecture: GuestArchitecture) -> None:
             del cache
             self.name = name
             asked.append((name, architecture.debian))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from needs import needs
-from probe_effect.compilers import System
+from probe_effect.compilers import Sysroot
 from probe_effect.emulated import debian
 from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.debian import Release, Unpacked, check_programs
+from probe_effect.emulated.debian import DebianRelease, Unpacked, check_programs
 from probe_effect.emulated.initramfs import archive, join, wrapper
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.parts import from_elsewhere
@@ -74,7 +74,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[st
 
 
 def test_a_package_comes_with_all_that_it_needs(apt: Callable[[], list[str]], tmp_path: Path) -> None:
-    found = Release("bookworm", tmp_path / "cache").fetch(["bpftrace"])
+    found = DebianRelease("bookworm", tmp_path / "cache").fetch(["bpftrace"])
     assert [file.name for file in found] == FILES
     assert all(file.is_file() for file in found)
     assert any("--no-install-recommends" in line for line in apt())
@@ -82,7 +82,7 @@ def test_a_package_comes_with_all_that_it_needs(apt: Callable[[], list[str]], tm
 
 def test_what_was_fetched_is_not_fetched_again(apt: Callable[[], list[str]], tmp_path: Path) -> None:
     for _ in range(2):
-        Release("bookworm", tmp_path / "cache").fetch(["bpftrace"])
+        DebianRelease("bookworm", tmp_path / "cache").fetch(["bpftrace"])
     assert sum("--download-only" in line for line in apt()) == 1
     assert sum(line.endswith(" update") for line in apt()) == 1
 
@@ -90,7 +90,7 @@ def test_what_was_fetched_is_not_fetched_again(apt: Callable[[], list[str]], tmp
 def test_what_apt_says_of_its_lists_is_asked_once_until_they_are_fetched_again(
     apt: Callable[[], list[str]], tmp_path: Path
 ) -> None:
-    release = Release("bookworm", tmp_path / "cache")
+    release = DebianRelease("bookworm", tmp_path / "cache")
     assert release.fetch(["bpftrace"]) == release.fetch(["bpftrace"])
     assert release.needs("linux-image-amd64", "linux.*") == release.needs("linux-image-amd64", "linux.*")
     assert sum("--simulate" in line for line in apt()) == 1
@@ -100,7 +100,7 @@ def test_what_apt_says_of_its_lists_is_asked_once_until_they_are_fetched_again(
 
 
 def test_lists_of_yesterday_are_fetched_again(apt: Callable[[], list[str]], tmp_path: Path) -> None:
-    release = Release("bookworm", tmp_path / "cache")
+    release = DebianRelease("bookworm", tmp_path / "cache")
     release.fetch(["bpftrace"])
     yesterday_s = time.time() - 90_000
     os.utime(tmp_path / "cache/apt/amd64/bookworm/updated", (yesterday_s, yesterday_s))
@@ -109,7 +109,7 @@ def test_lists_of_yesterday_are_fetched_again(apt: Callable[[], list[str]], tmp_
 
 
 def test_apt_never_touches_the_hosts_own_state(apt: Callable[[], list[str]], tmp_path: Path) -> None:
-    Release("bookworm", tmp_path / "cache").fetch(["bpftrace"])
+    DebianRelease("bookworm", tmp_path / "cache").fetch(["bpftrace"])
     asked = [line for line in apt() if "indextargets" not in line]
     assert asked
     assert all(f"Dir::State={tmp_path}/cache/apt/amd64/bookworm" in line for line in asked)
@@ -117,14 +117,14 @@ def test_apt_never_touches_the_hosts_own_state(apt: Callable[[], list[str]], tmp
 
 
 def test_packages_are_those_of_the_processor_that_is_asked_for(apt: Callable[[], list[str]], tmp_path: Path) -> None:
-    Release("bookworm", tmp_path / "cache", ARCHITECTURES["arm64"]).needs("linux-image-arm64", ".*")
+    DebianRelease("bookworm", tmp_path / "cache", ARCHITECTURES["arm64"]).needs("linux-image-arm64", ".*")
     asked = [line for line in apt() if "indextargets" not in line]
     assert all("APT::Architecture=arm64" in line and "cache/apt/arm64/bookworm" in line for line in asked)
 
 
 def test_packages_are_unpacked_once_and_named_with_their_versions(apt: Callable[[], list[str]], tmp_path: Path) -> None:
     del apt
-    first, second = (Release("bookworm", tmp_path / "cache").unpack(["bpftrace"]) for _ in range(2))
+    first, second = (DebianRelease("bookworm", tmp_path / "cache").unpack(["bpftrace"]) for _ in range(2))
     assert first == second
     assert first.versions["libbpf1"] == "1:1.1.2-0+deb12u1"
     assert first.origin("libc6") == "libc6 2.36-9+deb12u14 (bookworm)"
@@ -134,7 +134,7 @@ def test_packages_are_unpacked_once_and_named_with_their_versions(apt: Callable[
 def test_an_unknown_package_is_told_in_apts_words(apt: Callable[[], list[str]], tmp_path: Path) -> None:
     del apt
     with pytest.raises(HostNotReady, match=r"Debian bookworm cannot be had: .*Unable to locate package nonsense"):
-        Release("bookworm", tmp_path / "cache").fetch(["nonsense"])
+        DebianRelease("bookworm", tmp_path / "cache").fetch(["nonsense"])
 
 
 def test_a_missing_program_is_named_with_the_line_that_installs_it(
@@ -151,7 +151,7 @@ def test_debians_keys_are_asked_for_where_they_are_missing(
     del apt
     monkeypatch.setattr(debian, "KEYRING", tmp_path / "absent")
     with pytest.raises(HostNotReady, match="apt install debian-archive-keyring"):
-        Release("bookworm", tmp_path / "cache").fetch(["bpftrace"])
+        DebianRelease("bookworm", tmp_path / "cache").fetch(["bpftrace"])
 
 
 @pytest.mark.parametrize("words", ["Bookworm!", "../../etc", "", "6.1", "bookworm; reboot"])
@@ -253,7 +253,9 @@ def test_another_releases_tracer_lies_in_a_place_of_its_own_with_what_runs_it(tr
     for name in ("usr/lib64/ld-linux-x86-64.so.2", "usr/share/tool/library.d"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).touch()
-    made = from_elsewhere(Wanted("tool", "tool", "sid"), Unpacked(System(tree, "x86_64"), "1f", {}), tmp_path / "cache")
+    made = from_elsewhere(
+        Wanted("tool", "tool", "sid"), Unpacked(Sysroot(tree, "x86_64"), "1f", {}), tmp_path / "cache"
+    )
     names = set(listed(made))
     assert {"opt/tool-sid/usr/bin/tool", "opt/tool-sid/run-tool", "usr/share/tool"} <= names
     assert "usr/share/tool/library.d" not in names  # a link leads there
@@ -277,7 +279,7 @@ def test_a_program_of_another_release_runs_with_its_own_loader_and_libraries(tre
     loader = tree / "usr/lib64/ld-linux-x86-64.so.2"
     loader.parent.mkdir()
     loader.touch()
-    text = wrapper(System(tree, "x86_64"), Path("/opt/tool-sid"), "tool")
+    text = wrapper(Sysroot(tree, "x86_64"), Path("/opt/tool-sid"), "tool")
     assert text.startswith("#!/bin/sh\n")
     assert 'exec /opt/tool-sid/usr/lib64/ld-linux-x86-64.so.2 --library-path "' not in text
     assert text.endswith('/opt/tool-sid/usr/bin/tool "$@"\n')

@@ -23,7 +23,7 @@ from probe_effect.compilers import cache_folder
 from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
-from probe_effect.emulated.qemu import Guest, GuestLost, Image, find_emulator
+from probe_effect.emulated.qemu import GuestLost, Image, RunningGuest, find_emulator
 from probe_effect.emulated.testbed import PATIENCE, Patience
 from probe_effect.errors import HostNotReady
 from probe_effect.reduce.reduce import reduce
@@ -67,7 +67,7 @@ def test_an_emulator_that_is_killed_is_lost_at_once_and_nothing_of_it_is_left() 
     cache = cache_folder() / CACHE
     with locked(cache):
         kernel, emulator = find_kernel("bookworm", cache), find_emulator(DEFAULT, cache)
-    guest = Guest(Image(kernel.image, ()), emulator, "tcg")
+    guest = RunningGuest(Image(kernel.image, ()), emulator, "tcg")
     try:
         os.kill(guest.pid, signal.SIGKILL)
         with pytest.raises(GuestLost, match="the emulator ended with status -9"):

@@ -7,7 +7,7 @@ import pytest
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 
 LOOP = {"program": "loop.c", "operation": "-", "system_calls": 2}
@@ -29,7 +29,7 @@ FOUND = evidence((SUITE,), ENTRY, RETURN, ALL, UPROBE, SILENT)
 
 
 def costs(*cases: str, calls_hz: float | None = None) -> list[float]:
-    question = Question(probes=tuple(Asked(one, 1000.0) for one in cases), calls_hz=calls_hz)
+    question = Question(probes=tuple(ProbeQuestion(one, 1000.0) for one in cases), calls_hz=calls_hz)
     return [part.cost.value for part in parts(FOUND, question, MACHINE, TRACER)]
 
 

@@ -16,7 +16,7 @@ from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.counts import counted
 from probe_effect.answer.from_counts import calibrations, counted_as, models
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
@@ -174,7 +174,7 @@ def test_too_few_cases_make_no_model() -> None:
 
 def answered(found: Evidence, name: str, machine: str | None = None) -> Any:  # noqa: ANN401
     here = facts_of(machine_document(machine__id="here").machine, "6.12.1-amd64")
-    return answer(found, Question(probes=(Asked(name, 50_000.0),), machine=machine), here)
+    return answer(found, Question(probes=(ProbeQuestion(name, 50_000.0),), machine=machine), here)
 
 
 def test_the_answer_says_that_it_is_an_estimate_and_how_it_came_about() -> None:
@@ -204,7 +204,7 @@ def test_a_tracer_without_an_estimate_names_those_that_have_one() -> None:
     with pytest.raises(ProbeEffectError, match=rf"It can be estimated with: {TRACER} on {MACHINE}\."):
         answer(
             known(),
-            Question(probes=(Asked("kprobe", 1.0),), tracer="strace"),
+            Question(probes=(ProbeQuestion("kprobe", 1.0),), tracer="strace"),
             facts_of(machine_document().machine, "6.1"),
         )
 

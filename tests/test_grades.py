@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.reduce.grades import BEST, OF_CASE, OF_SUBMISSION, Facts, Rule, grade, worst
+from probe_effect.reduce.grades import BEST, OF_CASE, OF_SUBMISSION, GradeFacts, GradeRule, grade, worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-QUIET: Facts = {
+QUIET: GradeFacts = {
     "blocks": 30,
     "unreconciled_ratio": 0.0,
     "virtual": 0,
@@ -22,7 +22,7 @@ QUIET: Facts = {
     "steal_ratio": 0.0,
     "load_ratio": 0.1,
 }
-CLEAR: Facts = {
+CLEAR: GradeFacts = {
     "blocks": 30,
     "unreconciled": 0,
     "uncounted": 0,
@@ -41,13 +41,13 @@ EACH = [
 
 
 @pytest.mark.parametrize(("rules", "facts"), GROUPS)
-def test_nothing_against_it_is_graded_a_without_reasons(rules: Sequence[Rule], facts: Facts) -> None:
+def test_nothing_against_it_is_graded_a_without_reasons(rules: Sequence[GradeRule], facts: GradeFacts) -> None:
     assert grade(rules, facts) == (BEST, ())
 
 
 @pytest.mark.parametrize(("rules", "facts", "rule"), EACH)
 def test_each_rule_caps_the_grade_just_beyond_its_limit_and_says_why(
-    rules: Sequence[Rule], facts: Facts, rule: Rule
+    rules: Sequence[GradeRule], facts: GradeFacts, rule: GradeRule
 ) -> None:
     limit = rule.below if rule.above is None else rule.above
     assert limit is not None
@@ -58,7 +58,9 @@ def test_each_rule_caps_the_grade_just_beyond_its_limit_and_says_why(
 
 
 @pytest.mark.parametrize(("rules", "facts", "rule"), EACH)
-def test_what_is_not_known_is_not_held_against_it(rules: Sequence[Rule], facts: Facts, rule: Rule) -> None:
+def test_what_is_not_known_is_not_held_against_it(
+    rules: Sequence[GradeRule], facts: GradeFacts, rule: GradeRule
+) -> None:
     assert grade(rules, facts | {rule.fact: None})[0] == BEST
 
 
@@ -86,7 +88,7 @@ def test_the_worst_of_grades_counts(grades: list[str], found: str) -> None:
 
 
 @pytest.mark.parametrize("rules", [OF_SUBMISSION, OF_CASE])
-def test_rules_stand_worst_first_with_one_limit_each(rules: Sequence[Rule]) -> None:
+def test_rules_stand_worst_first_with_one_limit_each(rules: Sequence[GradeRule]) -> None:
     assert [rule.cap for rule in rules] == sorted((rule.cap for rule in rules), reverse=True)
     assert all((rule.below is None) != (rule.above is None) for rule in rules)
     assert all(len(rule.words.split()) >= 3 and "{" not in rule.words for rule in rules)

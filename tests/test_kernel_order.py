@@ -9,7 +9,7 @@ import pytest
 
 from builders import REAL_DATA, copy_suite, counted_rows, write_counted_submission, write_source
 from probe_effect.compare.agreement import CountedOrder, counted_orders
-from probe_effect.compare.kernels import Column, matrices
+from probe_effect.compare.kernels import KernelColumn, matrices
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import agreement
 from probe_effect.stats.correlation import MIN_PAIRS
@@ -53,7 +53,7 @@ def orders(data: Path, figures: Iterable[dict[str, str]], samples: list[Sample] 
 
 def test_counts_in_the_order_of_published_costs_agree_fully(tmp_path: Path) -> None:
     (found,) = orders(tmp_path, [figure(case, 10 + place) for place, case in enumerate(FIRING)])
-    assert found.column == Column("6.1.0-50-amd64", "bpftrace 0.17.0")
+    assert found.column == KernelColumn("6.1.0-50-amd64", "bpftrace 0.17.0")
     assert (found.source.id, found.platform) == ("a-talk", "a laptop")
     assert found.correlation is not None
     assert found.correlation.tau == 1

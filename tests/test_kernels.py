@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from builders import copy_suite, counted_rows, counted_values, write_counted_submission
 from probe_effect.compare.kernels import (
-    Column,
-    Row,
+    CountedCase,
+    KernelColumn,
     between_kernels,
     between_versions,
     column_of,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Sample
 
 OLD, NEW, NEWEST = "5.10.0-39-amd64", "6.1.0-50-amd64", "6.12.107+deb13-amd64"
-KPROBE = Row("02-kprobe", None)
+KPROBE = CountedCase("02-kprobe", None)
 BPFTRACE = "bpftrace 0.17.0"
 
 
@@ -171,7 +171,7 @@ def test_a_case_without_events_is_never_compared(tmp_path: Path) -> None:
     for kernel, count in ((OLD, 10), (NEW, 900)):
         counted(tmp_path, kernel, {"01-control bpftrace": count})
     found = found_in(tmp_path)
-    assert found.rows == (Row("01-control", None),)
+    assert found.rows == (CountedCase("01-control", None),)
     assert found.events() == ()
     assert between_kernels(found) == []
 
@@ -181,15 +181,15 @@ def test_the_matrix_of_a_case_holds_that_case_only(tmp_path: Path) -> None:
     copy_suite(tmp_path)
     catalogue = read_catalogue(DataFolder(tmp_path))
     (found,) = matrices_of_case(catalogue, catalogue.suites[0].suite, "19-fentry")
-    assert found.rows == (Row("19-fentry", None),)
+    assert found.rows == (CountedCase("19-fentry", None),)
 
 
 def test_every_cell_is_that_of_its_row_and_column(tmp_path: Path) -> None:
     counted(tmp_path, NEW, {"02-kprobe bpftrace": 640, "19-fentry libbpf": 100})
     found = found_in(tmp_path)
     assert [(one.case, column_of(one)) for one in found.all()] == [
-        ("02-kprobe", Column(NEW, BPFTRACE)),
-        ("19-fentry", Column(NEW, "libbpf 1.1")),
+        ("02-kprobe", KernelColumn(NEW, BPFTRACE)),
+        ("19-fentry", KernelColumn(NEW, "libbpf 1.1")),
     ]
 
 

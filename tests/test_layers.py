@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
@@ -102,6 +103,22 @@ def imported(path: Path) -> list[tuple[str, int]]:
     return found
 
 
+def types_defined(module: ast.Module) -> Iterator[str]:
+    """The classes and the aliases of types that a module defines, also those for its types only."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    blocks = [node.body for node in module.body if isinstance(node, ast.If)]
+    for node in [*module.body, *(one for block in blocks for one in block)]:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id[0].isupper()
+            and not node.targets[0].id.isupper()
+        ):
+            yield node.targets[0].id
+
+
 def own_layers(path: Path) -> Iterator[tuple[str, int]]:
     """The layers of the package that a module imports."""
     for target, line in imported(path):
@@ -122,6 +139,11 @@ def test_a_module_imports_only_its_own_layer_and_those_below(path: Path) -> None
     allowed = MAY_IMPORT[here] | {here}
     wrong = [(line, part) for part, line in own_layers(path) if part not in allowed and (here, part) not in ACCEPTED]
     assert wrong == []
+
+
+def test_no_class_or_type_has_the_name_of_another() -> None:
+    named = [one for path in MODULES for one in types_defined(tree(path))]
+    assert [one for one, times in Counter(named).items() if times > 1] == []
 
 
 def test_charts_know_of_the_store_only_that_drawings_are_kept() -> None:

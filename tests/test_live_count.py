@@ -22,19 +22,19 @@ from probe_effect.host.symbols import matching_functions
 from probe_effect.live import attachment, bpf, bpf_objects, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
-from probe_effect.live.attachment import Counts
+from probe_effect.live.attachment import ProbeCounts
 from probe_effect.live.count import Countable, Target, count
 from probe_effect.live.owners import PROGRAM_ID
 from probe_effect.live.shares import Shares
-from probe_effect.live.target import Followed, ThreadUse
+from probe_effect.live.target import TargetProcesses, ThreadUse
 from probe_effect.live.window import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.live.count import Counted, Kind, Rate
+    from probe_effect.live.count import CountableProbe, CountResult, ProbeRate
 
-COSTS_NS: dict[Kind, float] = {
+COSTS_NS: dict[CountableProbe, float] = {
     "tracepoint": 50.0,
     "uprobe": 1_000.0,
     "uretprobe": 1_500.0,
@@ -50,11 +50,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("counted"))
 
 
-def counted(probes: list[Countable], target: Target, *, seconds: float = 20.0, budget: float = PLENTY_RATIO) -> Counted:
+def counted(
+    probes: list[Countable], target: Target, *, seconds: float = 20.0, budget: float = PLENTY_RATIO
+) -> CountResult:
     return count(probes, target, seconds=seconds, budget_ratio=budget, probe_cost_ns=COSTS_NS)
 
 
-def rates(found: Counted) -> dict[str, Rate]:
+def rates(found: CountResult) -> dict[str, ProbeRate]:
     return {one.probe: one for one in found.rates}
 
 
@@ -62,7 +64,7 @@ def command(program: Path, *words: object) -> Target:
     return Target(command=(str(program), *map(str, words)))
 
 
-def functions(program: Path, pattern: str, kind: Kind = "uprobe") -> list[Countable]:
+def functions(program: Path, pattern: str, kind: CountableProbe = "uprobe") -> list[Countable]:
     found = matching_functions(program, pattern)
     return [Countable(probe=name, kind=kind, path=program, offsets=(one.offset,)) for name, one in found.items()]
 
@@ -210,25 +212,25 @@ def test_nothing_remains_in_the_kernel_after_the_counting_or_after_kill_9(endles
 
 def test_a_process_that_is_not_there_is_named_with_what_was_expected() -> None:
     with pytest.raises(UsageError, match="process 4194304: found none, expected the id of a process that runs here"):
-        Followed(Target(pid=1 << 22))
+        TargetProcesses(Target(pid=1 << 22))
 
 
 def test_an_id_that_a_container_gave_is_told_by_the_id_that_it_has_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "_inner_pids", lambda: iter([(5123, 1 << 22), (77, 3)]))
     with pytest.raises(UsageError, match="inside a container process 5123 is called so: give that one"):
-        Followed(Target(pid=1 << 22))
+        TargetProcesses(Target(pid=1 << 22))
 
 
 def test_a_folder_that_is_no_cgroup_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected a folder with the file cgroup\.procs"):
-        Followed(Target(cgroup=tmp_path))
+        TargetProcesses(Target(cgroup=tmp_path))
 
 
 def test_processes_of_a_cgroup_are_those_in_it_and_below_it(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "cgroup.procs").write_text("7\n8\n")
     (tmp_path / "below" / "cgroup.procs").write_text("9\n")
-    assert Followed(Target(cgroup=tmp_path)).pids() == [7, 8, 9]
+    assert TargetProcesses(Target(cgroup=tmp_path)).pids() == [7, 8, 9]
 
 
 def test_in_a_container_with_its_own_process_ids_it_says_where_to_run(
@@ -238,11 +240,11 @@ def test_in_a_container_with_its_own_process_ids_it_says_where_to_run(
     (tmp_path / "proc/self/ns/pid").symlink_to("pid:[4026532198]")
     monkeypatch.setattr(targets, "ROOT", tmp_path)
     with pytest.raises(HostNotReady, match="docker run --pid=host"):
-        Followed(Target(pid=1))
+        TargetProcesses(Target(pid=1))
 
 
 def test_a_command_that_a_shell_cannot_run_ends_at_once_and_nothing_is_left() -> None:
-    followed = Followed(Target(command=("/nowhere/at/all",)))
+    followed = TargetProcesses(Target(command=("/nowhere/at/all",)))
     followed.go_on()
     assert followed.wait(10)
     followed.end()
@@ -346,7 +348,7 @@ def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(
     cpu_s: float, waited_s: float, taken: float, hz: float
 ) -> None:
     shares = Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
-    seen = Snapshot([Counts(by_thread={7: 1_000_000})], 1.0, {"tracepoint": 200.0}, {7: cpu_s})
+    seen = Snapshot([ProbeCounts(by_thread={7: 1_000_000})], 1.0, {"tracepoint": 200.0}, {7: cpu_s})
     assert shares.taken_ratio(7, seen) == pytest.approx(taken)
     assert shares.hz(7, 1_000_000, seen) == pytest.approx(hz)
     assert shares.taken_ratio(8, seen) == 0
@@ -354,7 +356,7 @@ def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(
 
 def test_a_short_sample_is_told_at_the_share_of_a_cpu_that_the_thread_has_always() -> None:
     shares = Shares([READ], [thread(7, cpu_s=0.5, waited_s=0.5)], 1.0)
-    seen = Snapshot([Counts(by_thread={7: 10_000})], 0.010, {"tracepoint": 200.0}, {7: 0.010})
+    seen = Snapshot([ProbeCounts(by_thread={7: 10_000})], 0.010, {"tracepoint": 200.0}, {7: 0.010})
     assert shares.hz(7, 10_000, seen) == pytest.approx(10_000 / 0.008 * 0.5)
 
 

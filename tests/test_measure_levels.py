@@ -18,13 +18,13 @@ from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.journal import Tally
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Estimate
-from probe_effect.workloads.build import Program
+from probe_effect.workloads.build import CompiledProgram
 
 if TYPE_CHECKING:
     from probe_effect.measure.bench import Progress
-    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
+    from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.model import Sample
-    from probe_effect.workloads.loop import Load
+    from probe_effect.workloads.loop import WorkloadTask
 
 TWIN = 'print: {"type": "map", "data": {"@": 41}}'
 
@@ -150,7 +150,7 @@ def test_the_cost_so_far_is_against_the_baselines_of_the_level_and_for_the_threa
 def test_a_case_counts_once_among_those_that_can_be_measured_here(project: FakeProject) -> None:
     project.factor(0, 2000)
     project.case("a")
-    state = _suite(project.work(), project.tracers, Program(Path("loop"), "cc"))
+    state = _suite(project.work(), project.tracers, CompiledProgram(Path("loop"), "cc"))
     assert state.measurable == {"bpftrace": 1}
 
 
@@ -233,7 +233,9 @@ def test_a_suite_may_have_its_tracers_take_longer_to_start_and_to_stop(
     given = []
     run = ThisMachine.run
 
-    def noted(testbed: ThisMachine, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+    def noted(
+        testbed: ThisMachine, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits
+    ) -> Sample:
         given.append((limits.start_s, limits.run_s, limits.stop_s))
         return run(testbed, planned, load, watch, limits)
 

@@ -11,7 +11,7 @@ import pytest
 from needs import needs
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns, parse
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, clock_read_ns, parse
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "data" / "suites" / "per-event" / "workload" / "dd-loop.c"
@@ -26,14 +26,14 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{HERE / 'fakes' / 'bin'}:{os.environ['PATH']}")
 
 
-def load(cache: Path, operations: int, cpu: int = NOT_PINNED) -> Load:
+def load(cache: Path, operations: int, cpu: int = NOT_PINNED) -> WorkloadTask:
     """So many operations of the real loop, built in `cache`."""
-    return Load(program=build(SOURCE, cache).path, operations=operations, cpu=cpu)
+    return WorkloadTask(program=build(SOURCE, cache).path, operations=operations, cpu=cpu)
 
 
 @needs_cc
 def test_the_loop_performs_what_it_is_asked_and_times_itself(tmp_path: Path) -> None:
-    workload = Workload(load(tmp_path, operations=5000))
+    workload = WorkloadProcess(load(tmp_path, operations=5000))
     run = workload.go(LONG_S)
     workload.end()
     assert run.operations == 5000
@@ -50,7 +50,7 @@ def test_a_clock_read_has_a_cost(tmp_path: Path) -> None:
 
 @needs_cc
 def test_a_loop_that_cannot_be_pinned_is_quoted(tmp_path: Path) -> None:
-    workload = Workload(load(tmp_path, operations=10, cpu=1023))
+    workload = WorkloadProcess(load(tmp_path, operations=10, cpu=1023))
     with pytest.raises(WorkloadFailed, match="sched_setaffinity"):
         workload.go(LONG_S)
     workload.end()
@@ -58,7 +58,7 @@ def test_a_loop_that_cannot_be_pinned_is_quoted(tmp_path: Path) -> None:
 
 @needs_cc
 def test_a_loop_that_does_not_end_in_time_is_ended(tmp_path: Path) -> None:
-    workload = Workload(load(tmp_path, operations=2**40))
+    workload = WorkloadProcess(load(tmp_path, operations=2**40))
     with pytest.raises(WorkloadFailed, match="had not ended"):
         workload.go(AT_ONCE_S)
     workload.end()
@@ -89,14 +89,14 @@ def test_a_source_is_compiled_again_when_a_header_of_ours_changes(tmp_path: Path
 
 
 def test_cpu_time_is_the_workloads_own_word_where_another_process_did_the_work() -> None:
-    workload = Workload(Load(program=HERE / "fakes" / "workload", operations=10_000_000, cpu=NOT_PINNED))
+    workload = WorkloadProcess(WorkloadTask(program=HERE / "fakes" / "workload", operations=10_000_000, cpu=NOT_PINNED))
     run = workload.go(LONG_S)
     workload.end()
     assert (run.user_ns, run.sys_ns) == (10_000_000_000, 0)  # ten seconds, of which the fake itself used none
 
 
 def test_the_level_stands_before_the_variant_which_the_baseline_lacks() -> None:
-    level = Load(program=Path("loop"), operations=5, cpu=1, level="0")
+    level = WorkloadTask(program=Path("loop"), operations=5, cpu=1, level="0")
     assert level.words() == ("loop", "5", "1", "0")
     assert replace(level, variant="usdt").words() == ("loop", "5", "1", "0", "usdt")
     assert replace(level, level=None, variant="usdt").words() == ("loop", "5", "1", "usdt")

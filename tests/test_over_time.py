@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders import changed, machine_values, many_blocks, write_data, write_submission
-from probe_effect.compare.over_time import Change, histories
+from probe_effect.compare.over_time import RunChange, histories
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import machine_page, over_time
 from probe_effect.store.places import DataFolder
@@ -102,7 +102,7 @@ def test_each_run_is_set_against_the_newest_before_it(data: Path) -> None:
     found = histories(submissions)["per-event"]
     assert [one.date for one in found.runs] == ["2026-11-20", "2027-02-20", "2027-05-20", "2027-08-20"]
     assert [one.outcome for one in found.alike] == ["higher", "no difference"]
-    assert list(found.changed) == [(Change("the version of bpftrace", "v0.23", "v0.24"),)]
+    assert list(found.changed) == [(RunChange("the version of bpftrace", "v0.23", "v0.24"),)]
 
 
 def test_the_chart_has_a_line_at_no_change_and_the_newest_runs(data: Path) -> None:

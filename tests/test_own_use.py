@@ -11,7 +11,7 @@ from builders import REAL_DATA
 from fakes.project import FAKES, FakeProject, on_the_path
 from number_builder import reduced
 from probe_effect.answer.evidence import evidence
-from probe_effect.charts.times import Axes, Point, times_chart
+from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.checks.run import check
 from probe_effect.cli.group import commands
 from probe_effect.measure.journal import Tally
@@ -276,7 +276,7 @@ def test_figures_of_others_stand_on_the_page_of_the_case(tmp_path: Path) -> None
 
 def test_a_chart_has_a_line_for_each_tool_on_axes_that_hold_all_of_them() -> None:
     points = [
-        Point(
+        TimePoint(
             tool, tool, level, Estimate(ns, None if tool == "ps" else ns / 2, None if tool == "ps" else ns * 2), (tool,)
         )
         for tool, ns in (("top", 5e6), ("ps", 2e7))

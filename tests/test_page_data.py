@@ -24,7 +24,7 @@ from builders import (
 )
 from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS
 from probe_effect.exports.page_data import about, page_tables, rows, whole_tables, write_page_data
-from probe_effect.exports.table import Field, Row, Table, csv_text, json_text, safe_cell, schema
+from probe_effect.exports.table import DataTable, Field, TableRow, csv_text, json_text, safe_cell, schema
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
@@ -44,7 +44,7 @@ def small(data: Path) -> Catalogue:
     return read_catalogue(DataFolder(data))
 
 
-TABLE = Table(
+TABLE = DataTable(
     "A table",
     (
         Field("name", "string", "A name."),
@@ -53,8 +53,8 @@ TABLE = Table(
         Field("current", "boolean", "Whether."),
     ),
     (
-        Row({"name": "=1+1", "cost_ns": -2.5, "blocks": 3, "current": True}),
-        Row({"name": 'a "quoted", cell', "cost_ns": None, "blocks": None, "current": None}),
+        TableRow({"name": "=1+1", "cost_ns": -2.5, "blocks": 3, "current": True}),
+        TableRow({"name": 'a "quoted", cell', "cost_ns": None, "blocks": None, "current": None}),
     ),
 )
 

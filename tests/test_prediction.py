@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 import shared_examples
 from evidence_builder import measured
 from probe_effect.answer.entry_path import EntryPath
-from probe_effect.answer.prediction import MAX_RATE_HZ, Load, Probe, expected_loss, multiplied, predict, together
+from probe_effect.answer.prediction import (
+    MAX_RATE_HZ,
+    ProbeLoad,
+    ThreadLoad,
+    expected_loss,
+    multiplied,
+    predict,
+    together,
+)
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import slowdown_at
@@ -45,9 +53,9 @@ def worked_out(example: Mapping[str, Any]) -> dict[str, Any]:
     probes = []
     for one in example["probes"]:
         cost, factor = Estimate(*one["cost"]), one["factor"]
-        probes.append(Probe(multiplied(cost, Estimate(*factor)) if factor else cost, one["rate_hz"]))
+        probes.append(ProbeLoad(multiplied(cost, Estimate(*factor)) if factor else cost, one["rate_hz"]))
     whole = together(probes)
-    load = Load(rate_hz=whole.rate_hz, threads=example["threads"], busy_ratio=example["busy_ratio"])
+    load = ThreadLoad(rate_hz=whole.rate_hz, threads=example["threads"], busy_ratio=example["busy_ratio"])
     found = predict(whole.cost, load)
     return {
         "cost": ends(whole.cost),
@@ -93,7 +101,7 @@ def test_costs_with_another_number_of_system_calls_agree_with_the_examples() -> 
 @given(costs_ns, rates_hz)
 def test_a_busy_thread_slows_by_rate_times_cost(cost_ns: float, rate_hz: float) -> None:
     cost = Estimate(cost_ns, cost_ns / 2, cost_ns * 2)
-    found = predict(cost, Load(rate_hz=rate_hz))
+    found = predict(cost, ThreadLoad(rate_hz=rate_hz))
     assert same(ends(found.slowdown), ends(slowdown_at(cost, rate_hz)))
     assert found.delay == found.slowdown
 
@@ -102,57 +110,57 @@ def test_a_busy_thread_slows_by_rate_times_cost(cost_ns: float, rate_hz: float) 
 def test_probes_never_use_more_than_the_cpus_of_their_threads(
     cost_ns: float, rate_hz: float, busy_ratio: float, threads: int
 ) -> None:
-    found = predict(Estimate(cost_ns), Load(rate_hz=rate_hz, threads=threads, busy_ratio=busy_ratio))
+    found = predict(Estimate(cost_ns), ThreadLoad(rate_hz=rate_hz, threads=threads, busy_ratio=busy_ratio))
     assert 0 <= found.cpu_s_per_s.value <= threads
     assert found.event_hz.value <= threads * rate_hz
 
 
 def test_a_thread_that_waits_pays_from_its_idle_time_first() -> None:
-    found = predict(Estimate(1000.0), Load(rate_hz=500_000, busy_ratio=0.4))
+    found = predict(Estimate(1000.0), ThreadLoad(rate_hz=500_000, busy_ratio=0.4))
     assert found.delay.value == 0
     assert found.slowdown.value == pytest.approx(1.25)
     assert found.cpu_s_per_s.value == pytest.approx(0.5)
 
 
 def test_what_idle_time_cannot_pay_is_a_delay() -> None:
-    found = predict(Estimate(1000.0), Load(rate_hz=1_000_000, busy_ratio=0.4))
+    found = predict(Estimate(1000.0), ThreadLoad(rate_hz=1_000_000, busy_ratio=0.4))
     assert found.delay.value == pytest.approx(0.4)
 
 
 def test_a_small_delay_of_a_busy_thread_keeps_all_its_digits() -> None:
-    assert predict(Estimate(0.001), Load(rate_hz=0.001)).delay.value == pytest.approx(1e-15, rel=1e-12)
+    assert predict(Estimate(0.001), ThreadLoad(rate_hz=0.001)).delay.value == pytest.approx(1e-15, rel=1e-12)
 
 
 @given(costs_ns, st.floats(0.01, 1))
 def test_at_a_threshold_a_thread_slows_by_just_that(cost_ns: float, busy_ratio: float) -> None:
-    rates = predict(Estimate(cost_ns), Load(rate_hz=1, busy_ratio=busy_ratio)).thresholds
+    rates = predict(Estimate(cost_ns), ThreadLoad(rate_hz=1, busy_ratio=busy_ratio)).thresholds
     for percent, rate in rates.items():
         assert rate is not None
-        slowed = predict(Estimate(cost_ns), Load(rate_hz=min(rate.value, MAX_RATE_HZ), busy_ratio=busy_ratio))
+        slowed = predict(Estimate(cost_ns), ThreadLoad(rate_hz=min(rate.value, MAX_RATE_HZ), busy_ratio=busy_ratio))
         assert math.isclose(slowed.slowdown.value, percent / 100) or rate.value > MAX_RATE_HZ
 
 
 def test_a_cost_that_is_not_above_zero_has_no_threshold() -> None:
-    assert set(predict(Estimate(-1.0, -2.0, 3.0), Load(rate_hz=1)).thresholds.values()) == {None}
+    assert set(predict(Estimate(-1.0, -2.0, 3.0), ThreadLoad(rate_hz=1)).thresholds.values()) == {None}
 
 
 @given(st.lists(st.tuples(costs_ns, rates_hz), min_size=1, max_size=6))
 def test_the_cpu_time_of_several_probes_adds(probes: list[tuple[float, float]]) -> None:
-    whole = together([Probe(Estimate(cost_ns), rate_hz) for cost_ns, rate_hz in probes])
+    whole = together([ProbeLoad(Estimate(cost_ns), rate_hz) for cost_ns, rate_hz in probes])
     assert math.isclose(whole.cost.value * whole.rate_hz, sum(cost_ns * rate_hz for cost_ns, rate_hz in probes))
 
 
 def test_a_single_probe_stands_for_itself() -> None:
-    probe = Probe(Estimate(5.0, None, 6.0), 10.0)
+    probe = ProbeLoad(Estimate(5.0, None, 6.0), 10.0)
     assert together([probe]) is probe
 
 
 def test_one_probe_without_an_interval_leaves_the_whole_without_one() -> None:
-    assert ends(together([Probe(COST, 1.0), Probe(Estimate(500.0), 1.0)]).cost) == [500.0, None, None]
+    assert ends(together([ProbeLoad(COST, 1.0), ProbeLoad(Estimate(500.0), 1.0)]).cost) == [500.0, None, None]
 
 
 def test_probes_that_never_fire_cost_their_mean() -> None:
-    assert together([Probe(Estimate(1.0), 0.0), Probe(Estimate(3.0), 0.0)]) == Probe(Estimate(2.0), 0.0)
+    assert together([ProbeLoad(Estimate(1.0), 0.0), ProbeLoad(Estimate(3.0), 0.0)]) == ProbeLoad(Estimate(2.0), 0.0)
 
 
 def test_ends_of_a_product_take_the_widest_corners() -> None:
@@ -190,4 +198,4 @@ def test_beyond_the_highest_rate_of_a_tracer_that_lost_none_nobody_knows() -> No
 )
 def test_a_load_that_no_program_has_is_refused_with_what_is_expected(values: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="expected"):
-        Load(**values)
+        ThreadLoad(**values)

@@ -11,7 +11,7 @@ from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.answer.proof import Spread, pairs, spread, verdict
 from probe_effect.charts.draw import draw_svg
-from probe_effect.charts.predicted import Pair, predicted_chart
+from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof
@@ -182,7 +182,7 @@ def test_nothing_comes_to_nothing() -> None:
 
 def test_the_chart_has_a_row_for_each_pair_and_a_series_for_each_probe() -> None:
     one, two = Estimate(0.01, 0.009, 0.011), Estimate(0.02, 0.015, 0.025)
-    made = [Pair("tar", "Reads, bpftrace", one, two), Pair("cc", "malloc, bpftrace", two, one)]
+    made = [PredictedPair("tar", "Reads, bpftrace", one, two), PredictedPair("cc", "malloc, bpftrace", two, one)]
     chart = predicted_chart("held", "Title", "A sentence.", made, near_ratio=0.25)
     assert [row["program"] for row in chart.rows] == ["tar", "cc"]
     assert chart.rows[0]["predicted_ratio"] == 0.01

@@ -12,7 +12,7 @@ from builders import machine_document
 from evidence_builder import case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.published import printed_costs
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, grade, headline
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
@@ -48,7 +48,7 @@ def known(*figures: Figure) -> Any:  # noqa: ANN401
 
 def test_a_machine_of_others_is_asked_for_by_its_source_and_platform() -> None:
     found = known(figure("kprobe"))
-    said = answer(found, Question(probes=(Asked("02-kprobe", 50_000.0),), machine=MACHINE), HERE)
+    said = answer(found, Question(probes=(ProbeQuestion("02-kprobe", 50_000.0),), machine=MACHINE), HERE)
     assert said.headline is not None
     one = said.headline.forecast
     assert [part.basis for part in one.parts] == ["published"]
@@ -62,7 +62,7 @@ def test_a_machine_of_others_is_asked_for_by_its_source_and_platform() -> None:
 
 def test_a_cost_that_nobody_printed_is_told_as_derived() -> None:
     found = known(figure("kprobe", cost_from="derived"))
-    said = answer(found, Question(probes=(Asked("02-kprobe", 50_000.0),), machine=MACHINE), HERE)
+    said = answer(found, Question(probes=(ProbeQuestion("02-kprobe", 50_000.0),), machine=MACHINE), HERE)
     assert said.headline is not None
     one = said.headline.forecast
     assert "(derived‡)" in headline(one)
@@ -71,13 +71,13 @@ def test_a_cost_that_nobody_printed_is_told_as_derived() -> None:
 
 def test_what_others_printed_stands_beside_no_measurement() -> None:
     found = known(figure("uprobe", case="06-uprobe"))
-    said = answer(found, Question(probes=(Asked("06-uprobe", 1.0),)), HERE)
+    said = answer(found, Question(probes=(ProbeQuestion("06-uprobe", 1.0),)), HERE)
     assert [one.forecast.parts[0].basis for one in said.neighbours] == ["measured"]
 
 
 def test_without_a_measurement_the_machines_of_others_are_named() -> None:
     with pytest.raises(ProbeEffectError, match=f"Others printed its cost: --machine {MACHINE} --tracer bpftrace"):
-        answer(known(figure("kprobe")), Question(probes=(Asked("02-kprobe", 1.0),)), HERE)
+        answer(known(figure("kprobe")), Question(probes=(ProbeQuestion("02-kprobe", 1.0),)), HERE)
 
 
 def test_of_several_figures_for_one_case_none_is_taken() -> None:

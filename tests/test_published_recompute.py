@@ -19,7 +19,7 @@ from probe_effect.store.source_file import Figure, Finding, read_figures
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.model import Verdict
+    from probe_effect.model import AgreementVerdict
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 
 
@@ -52,7 +52,7 @@ def plain(text: str) -> str:
         pytest.param("0", Fraction(0), "agrees", id="zero"),
     ],
 )
-def test_a_recomputation_agrees_to_the_digits_printed(printed: str, value: Fraction, verdict: Verdict) -> None:
+def test_a_recomputation_agrees_to_the_digits_printed(printed: str, value: Fraction, verdict: AgreementVerdict) -> None:
     assert compare(Decimal(printed), value) == verdict
 
 

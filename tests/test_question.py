@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probe_effect.answer.question import Asked, asked_from, rate_from, share_from
+from probe_effect.answer.question import ProbeQuestion, asked_from, rate_from, share_from
 from probe_effect.errors import UsageError
 
 
@@ -43,8 +43,8 @@ def test_any_other_share_is_refused_with_examples(text: str) -> None:
 
 
 def test_a_case_may_have_a_rate_of_its_own() -> None:
-    assert asked_from("06-uprobe@20k", 5.0) == Asked("06-uprobe", 20_000)
-    assert asked_from("06-uprobe", 5.0) == Asked("06-uprobe", 5.0)
+    assert asked_from("06-uprobe@20k", 5.0) == ProbeQuestion("06-uprobe", 20_000)
+    assert asked_from("06-uprobe", 5.0) == ProbeQuestion("06-uprobe", 5.0)
 
 
 def test_a_case_without_any_rate_is_told_both_ways_to_give_one() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.scripts.changed import Change, cheaper
+from probe_effect.scripts.changed import CheaperScript, cheaper
 from probe_effect.scripts.script import read_script
 from script_examples import texts
 from test_scripts import SCRIPTS, read_or_refused
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def changes(text: str) -> list[Change]:
+def changes(text: str) -> list[CheaperScript]:
     return cheaper(read_script(text))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.answer.proof import Pair
+    from probe_effect.answer.proof import ProgramPair
     from probe_effect.reduce.submission import Number
 
 FACTOR = {"name": "program", "title": "-", "unit": "-", "levels": ["tar", "git"]}
@@ -43,7 +43,7 @@ def traced(name: str = "01-script", every_ns: float = 1e5, slowdown: Estimate = 
     return measured(name, Estimate(1200.0), level=level, baseline=Estimate(every_ns), slowdown=slowdown)
 
 
-def predicted(folder: Path, text: str, *numbers: Number) -> Sequence[Pair]:
+def predicted(folder: Path, text: str, *numbers: Number) -> Sequence[ProgramPair]:
     (folder / "01-script.tar.bt").write_text(text)
     (folder / "01-script.git.bt").write_text(text)
     costs = [measured(name, Estimate(ns, ns - 5.0, ns + 5.0)) for name, ns in COSTS_NS.items()]

@@ -12,8 +12,8 @@ from evidence_builder import MACHINE, case, evidence, measured, suite
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.composition import Agreement
-from probe_effect.answer.levels import Point
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.levels import RatePoint
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
 
@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 
 
 def answered(*costs: Number, cases: tuple[str, ...] = ("06-uprobe",), **other: object) -> Answer:
-    question = Question(probes=tuple(Asked(name, 50_000) for name in cases))
+    question = Question(probes=tuple(ProbeQuestion(name, 50_000) for name in cases))
     return answer(evidence(SUITES, *costs), replace(question, **other), HERE)  # type: ignore[arg-type]
 
 
@@ -172,8 +172,8 @@ def test_what_was_checked_says_how_well_it_agreed() -> None:
 
 def test_the_line_says_where_it_holds_and_what_was_measured_where_it_does_not() -> None:
     line = [
-        Point(100.0, Estimate(0.001, 0.0009, 0.0011), Estimate(0.001, 0.0009, 0.0011), holds=True),
-        Point(1e6, Estimate(8.0, 7.5, 8.5), Estimate(11.0, 10.6, 11.4), holds=False),
+        RatePoint(100.0, Estimate(0.001, 0.0009, 0.0011), Estimate(0.001, 0.0009, 0.0011), holds=True),
+        RatePoint(1e6, Estimate(8.0, 7.5, 8.5), Estimate(11.0, 10.6, 11.4), holds=False),
     ]
     said = plain(sentences.line_words(line))
     assert "from 100 events/s to 1.0 M events/s: it agrees with the slowdown measured at 1 of 2 rates." in said

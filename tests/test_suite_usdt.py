@@ -14,11 +14,11 @@ from elftools.elf.sections import NoteSection
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host.symbols import find_function
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, parse
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, parse
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "usdt"
 SOURCE = SUITE / "workload" / "usdt-loop.c"
@@ -85,9 +85,9 @@ def test_every_event_of_an_enabled_probe_is_counted(program: Path, case: str, va
     bpftrace = Bpftrace()
     if reason := bpftrace.available() or bpftrace.missing("uprobe"):
         pytest.skip(f"cannot trace here: {reason}")
-    load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED, variant=variant)
+    load = WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED, variant=variant)
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
-    watch = Watch(bpftrace, SUITE / f"{case}.bt", "maps")
+    watch = TracerTask(bpftrace, SUITE / f"{case}.bt", "maps")
     found = run_once(PlannedRun(0, 0, Key(case, "bpftrace"), "traced"), load, watch, limits)
     assert (found.status, found.note) == ("ok", None)
     assert (found.seen, found.lost) == (OPERATIONS, 0)

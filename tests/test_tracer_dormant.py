@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.dormant import Dormant
 from probe_effect.tracers.protocol import Report
-from probe_effect.workloads.loop import NOT_PINNED, Load
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
 
 HERE = Path(__file__).parent
 SUITES = HERE.parent / "data" / "suites"
@@ -18,9 +18,9 @@ FAKE_WORKLOAD = HERE / "fakes" / "workload"
 def test_a_run_with_dormant_probes_is_timed_and_nothing_is_counted(tmp_path: Path) -> None:
     script = tmp_path / "case.dormant"
     script.write_text("# case: a comment only\n", encoding="utf-8")
-    load = Load(program=FAKE_WORKLOAD, operations=500, cpu=NOT_PINNED)
+    load = WorkloadTask(program=FAKE_WORKLOAD, operations=500, cpu=NOT_PINNED)
     row = run_once(
-        PlannedRun(0, 0, Key("case", "dormant"), "traced"), load, Watch(Dormant(), script, "nothing"), Limits()
+        PlannedRun(0, 0, Key("case", "dormant"), "traced"), load, TracerTask(Dormant(), script, "nothing"), Limits()
     )
     assert (row.status, row.events, row.wall_ns) == ("ok", 500, 500_000)
     assert [row.seen, row.lost, row.tracer_cpu_ns, row.tracer_rss_bytes, row.output_bytes] == [None] * 5

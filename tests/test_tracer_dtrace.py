@@ -18,7 +18,7 @@ from probe_effect.tracers.dtrace import LIVE, Dtrace, DtraceSession, count_aggre
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import at_path
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -306,7 +306,7 @@ def watched(dtrace: Dtrace, script: Path, counting: Counting, cache: Path, opera
     with ExitStack() as leftovers:
         session = dtrace.session(script, counting, program)
         leftovers.callback(session.end)
-        workload = Workload(Load(program=program, operations=operations, cpu=NOT_PINNED))
+        workload = WorkloadProcess(WorkloadTask(program=program, operations=operations, cpu=NOT_PINNED))
         leftovers.callback(workload.end)
         session.attach(workload.pid)
         session.ready(REAL_S)

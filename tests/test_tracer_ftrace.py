@@ -20,7 +20,7 @@ from probe_effect.tracers.ftrace_script import Event, parse_script
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.trace_cmd import TraceCmd
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
 from site_build import absent
 
 if TYPE_CHECKING:
@@ -201,11 +201,11 @@ ONE_CPU = {min(os.sched_getaffinity(0))}
 
 
 @pytest.fixture
-def workload() -> Iterator[Workload]:
+def workload() -> Iterator[WorkloadProcess]:
     """A workload that may run on one CPU."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, ONE_CPU)
-    fake = Workload(Load(program=HERE / "fakes" / "workload", operations=1000, cpu=NOT_PINNED))
+    fake = WorkloadProcess(WorkloadTask(program=HERE / "fakes" / "workload", operations=1000, cpu=NOT_PINNED))
     os.sched_setaffinity(0, before)
     yield fake
     fake.end()
@@ -227,7 +227,7 @@ event probes/read
 
 
 def test_a_session_writes_what_the_script_says_and_counts_where_the_workload_ran(
-    kernel: Path, workload: Workload, tmp_path: Path
+    kernel: Path, workload: WorkloadProcess, tmp_path: Path
 ) -> None:
     session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", FULL), "nothing", tmp_path / "program")
     assert session.prefix == ()
@@ -256,7 +256,7 @@ def test_a_session_writes_what_the_script_says_and_counts_where_the_workload_ran
 
 @pytest.mark.parametrize(("tracer", "counts"), [("function", (75, 33)), ("function_graph", (37, 16))])
 def test_a_call_that_has_two_records_is_one_event(
-    tracer: str, counts: tuple[int, int], kernel: Path, workload: Workload, tmp_path: Path
+    tracer: str, counts: tuple[int, int], kernel: Path, workload: WorkloadProcess, tmp_path: Path
 ) -> None:
     script = written(tmp_path / "a.ftrace", TRACED.format(tracer=tracer))
     session = Ftrace(root=kernel).session(script, "nothing", tmp_path / "p")
@@ -269,7 +269,9 @@ def test_a_call_that_has_two_records_is_one_event(
     assert report.probes is None
 
 
-def test_a_tracer_that_is_not_the_current_one_is_a_failure(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+def test_a_tracer_that_is_not_the_current_one_is_a_failure(
+    kernel: Path, workload: WorkloadProcess, tmp_path: Path
+) -> None:
     script = written(tmp_path / "a.ftrace", TRACED.format(tracer="function"))
     session = Ftrace(root=kernel).session(script, "nothing", tmp_path / "p")
     session.attach(workload.pid)
@@ -291,7 +293,7 @@ def test_where_no_instance_can_be_made_the_question_has_the_kernels_answer(kerne
     assert "cannot be made: No such file or directory" in str(Ftrace(root=kernel).missing("function-tracer"))
 
 
-def test_an_instance_without_an_event_counts_nothing(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+def test_an_instance_without_an_event_counts_nothing(kernel: Path, workload: WorkloadProcess, tmp_path: Path) -> None:
     session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", "# nothing\n"), "nothing", tmp_path / "p")
     session.attach(workload.pid)
     session.ready(LONG_S)
@@ -299,7 +301,9 @@ def test_an_instance_without_an_event_counts_nothing(kernel: Path, workload: Wor
     assert (report.seen, report.lost, report.output_bytes) == (None, None, 4096)
 
 
-def test_an_event_that_does_not_read_as_enabled_is_a_failure(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+def test_an_event_that_does_not_read_as_enabled_is_a_failure(
+    kernel: Path, workload: WorkloadProcess, tmp_path: Path
+) -> None:
     text = "event syscalls/sys_enter_read\n"
     session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", text), "nothing", tmp_path / "p")
     session.attach(workload.pid)
@@ -313,7 +317,7 @@ def test_an_event_that_does_not_read_as_enabled_is_a_failure(kernel: Path, workl
 
 
 def test_a_pattern_enables_every_event_that_matches_and_says_how_many(
-    kernel: Path, workload: Workload, tmp_path: Path
+    kernel: Path, workload: WorkloadProcess, tmp_path: Path
 ) -> None:
     text = "probe p:read libc:read\nevent syscalls/sys_*\nfilter count == 1\nevent probes/*\n"
     session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", text), "nothing", tmp_path / "p")
@@ -326,7 +330,7 @@ def test_a_pattern_enables_every_event_that_matches_and_says_how_many(
     assert session.stop(LONG_S).probes == 2
 
 
-def test_a_pattern_that_nothing_matches_is_named(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+def test_a_pattern_that_nothing_matches_is_named(kernel: Path, workload: WorkloadProcess, tmp_path: Path) -> None:
     script = written(tmp_path / "a.ftrace", "event syscalls/no_*\n")
     session = Ftrace(root=kernel).session(script, "nothing", tmp_path)
     with pytest.raises(TracerFailed, match=r"has no event that matches syscalls/no_\*"):
@@ -334,7 +338,9 @@ def test_a_pattern_that_nothing_matches_is_named(kernel: Path, workload: Workloa
     session.end()
 
 
-def test_an_event_that_the_kernel_does_not_have_is_named(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+def test_an_event_that_the_kernel_does_not_have_is_named(
+    kernel: Path, workload: WorkloadProcess, tmp_path: Path
+) -> None:
     session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", "event syscalls/no\n"), "nothing", tmp_path)
     with pytest.raises(TracerFailed, match=r"`1` in \S+/events/syscalls/no/enable: No such file or directory"):
         session.attach(workload.pid)
@@ -342,7 +348,7 @@ def test_an_event_that_the_kernel_does_not_have_is_named(kernel: Path, workload:
     assert list((kernel / "sys/kernel/tracing/instances").iterdir()) == []
 
 
-def test_stats_that_are_not_understood_are_a_failure(kernel: Path, workload: Workload, tmp_path: Path) -> None:
+def test_stats_that_are_not_understood_are_a_failure(kernel: Path, workload: WorkloadProcess, tmp_path: Path) -> None:
     session = Ftrace(root=kernel).session(written(tmp_path / "a.ftrace", "# nothing\n"), "nothing", tmp_path)
     session.attach(workload.pid)
     for stats in (kernel / "sys/kernel/tracing/instances").glob("*/per_cpu/*/stats"):
@@ -420,7 +426,7 @@ def fake(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> TraceCmd:
 
 
 def test_trace_cmd_is_live_once_its_instance_records_and_is_counted_by_it(
-    fake: TraceCmd, workload: Workload, tmp_path: Path
+    fake: TraceCmd, workload: WorkloadProcess, tmp_path: Path
 ) -> None:
     script = written(tmp_path / "a.trace-cmd", "# a script\nprobe p:read libc:read\n-e probes:read\n")
     session = fake.session(script, "nothing", tmp_path / "program")
@@ -437,7 +443,9 @@ def test_trace_cmd_is_live_once_its_instance_records_and_is_counted_by_it(
     assert not session.work.path.exists()
 
 
-def test_a_trace_cmd_that_dies_is_quoted_and_leaves_nothing(fake: TraceCmd, workload: Workload, tmp_path: Path) -> None:
+def test_a_trace_cmd_that_dies_is_quoted_and_leaves_nothing(
+    fake: TraceCmd, workload: WorkloadProcess, tmp_path: Path
+) -> None:
     session = fake.session(written(tmp_path / "a.trace-cmd", "-e dies"), "nothing", tmp_path / "program")
     session.attach(workload.pid)
     with pytest.raises(TracerFailed, match="ended before its probes were live: trace-cmd: No events enabled with dies"):
@@ -446,7 +454,9 @@ def test_a_trace_cmd_that_dies_is_quoted_and_leaves_nothing(fake: TraceCmd, work
     assert ftrace.leftovers(tmp_path) == []
 
 
-def test_a_trace_cmd_that_never_opens_its_buffer_is_ended(fake: TraceCmd, workload: Workload, tmp_path: Path) -> None:
+def test_a_trace_cmd_that_never_opens_its_buffer_is_ended(
+    fake: TraceCmd, workload: WorkloadProcess, tmp_path: Path
+) -> None:
     session = fake.session(written(tmp_path / "a.trace-cmd", "-e hangs"), "nothing", tmp_path / "program")
     session.attach(workload.pid)
     with pytest.raises(TracerFailed, match="no probe was live") as failure:
@@ -478,7 +488,7 @@ def run(tracer: Tracer, script: Path, program: Path) -> Report:
     """What the tracer reports of a run; nothing is left of it in tracefs."""
     session = tracer.session(script, "nothing", program)
     try:
-        workload = Workload(Load(program=program, operations=OPERATIONS, cpu=min(ONE_CPU)))
+        workload = WorkloadProcess(WorkloadTask(program=program, operations=OPERATIONS, cpu=min(ONE_CPU)))
         try:
             session.attach(workload.pid)
             session.ready(LONG_S)

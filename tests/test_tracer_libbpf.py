@@ -18,7 +18,7 @@ from probe_effect.compilers import compiled
 from probe_effect.tracers.libbpf import INCLUDE, INSTALL, LIBRARY, Libbpf, LibbpfSession, bpf_compiler, prebuild
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,7 +235,7 @@ def test_the_real_loader_counts_every_event_of_the_real_loop(case: str, tmp_path
         pytest.skip(reason)
     program = build(SUITES / "user-probes" / "workload" / "user-loop.c", tmp_path).path
     session = tracer.session(SUITES / "user-probes" / f"{case}.bpf.c", "maps", program)
-    workload = Workload(Load(program=program, operations=5000, cpu=NOT_PINNED))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=5000, cpu=NOT_PINNED))
     try:
         session.attach(workload.pid)
         session.ready(LONG_S)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
-from probe_effect.charts.tracer_look import LOOKS, Look, look, looks
+from probe_effect.charts.tracer_look import LOOKS, TracerLook, look, looks
 from site_build import PROJECT
 
 TOKENS = (PROJECT / "site/assets/css/tokens.css").read_text(encoding="utf-8")
@@ -135,7 +135,7 @@ def test_series_that_are_no_tracers_have_colours_and_forms_in_their_order() -> N
 
 @pytest.mark.parametrize("form", range(len(SHAPES)))
 def test_a_form_is_a_shape_and_a_dash_of_its_own(form: int) -> None:
-    others = [Look(1, other) for other in range(len(SHAPES)) if other != form]
-    assert Look(1, form).shape not in {one.shape for one in others}
-    assert Look(1, form).dash not in [one.dash for one in others]
+    others = [TracerLook(1, other) for other in range(len(SHAPES)) if other != form]
+    assert TracerLook(1, form).shape not in {one.shape for one in others}
+    assert TracerLook(1, form).dash not in [one.dash for one in others]
     assert len(DASHES) == len(SHAPES)

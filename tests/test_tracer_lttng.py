@@ -13,12 +13,12 @@ import pytest
 
 from fakes.project import as_root
 from probe_effect.errors import ProbeEffectError
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.lttng_ust import LttngSession, LttngUst, count_recorded, read_commands
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -239,8 +239,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def row(lttng: LttngUst, script: Path, program: Path, variant: str, operations: int = OPERATIONS) -> Sample:
-    load = Load(program=program, operations=operations, cpu=NOT_PINNED, variant=variant)
-    watch = Watch(lttng, script, "nothing" if script.name.startswith("01") else "maps")
+    load = WorkloadTask(program=program, operations=operations, cpu=NOT_PINNED, variant=variant)
+    watch = TracerTask(lttng, script, "nothing" if script.name.startswith("01") else "maps")
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
     return run_once(PlannedRun(0, 0, Key("case", lttng.id), "traced"), load, watch, limits)
 

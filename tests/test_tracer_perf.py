@@ -19,7 +19,7 @@ from probe_effect.tracers.perf_session import sleeps_over_events
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import Load, Workload
+from probe_effect.workloads.loop import WorkloadProcess, WorkloadTask
 from site_build import absent
 
 if TYPE_CHECKING:
@@ -390,7 +390,7 @@ def test_events_of_a_real_perf_add_up(program: Path, tool: str, case: str, event
         pytest.skip(f"cannot trace here: {refusal}")
     session = tracer.session(SUITES / f"{case}.{tool}", "nothing", program)
     try:
-        workload = Workload(Load(program=program, operations=OPERATIONS, cpu=-1))
+        workload = WorkloadProcess(WorkloadTask(program=program, operations=OPERATIONS, cpu=-1))
         try:
             session.attach(workload.pid)
             session.ready(LONG_S)

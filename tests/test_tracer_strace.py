@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls, count_table
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
 from site_build import absent
 
 if TYPE_CHECKING:
@@ -168,8 +168,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def row(tracer: Strace, script: Path, program: Path) -> Sample:
     """The row of one run."""
-    watch = Watch(tracer, script, "nothing")
-    load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
+    watch = TracerTask(tracer, script, "nothing")
+    load = WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
     return run_once(PlannedRun(0, 0, Key("case", tracer.id), "traced"), load, watch, limits)
 
@@ -233,7 +233,9 @@ def test_words_that_no_shell_could_split_are_refused(tmp_path: Path) -> None:
 def test_a_filter_that_never_comes_is_a_timeout(program: Path, tmp_path: Path) -> None:
     usable(StraceSeccomp())
     session = StraceSeccomp().session(written(tmp_path / "read", "-e trace=read"), "lines", program)
-    workload = Workload(Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED))  # not started by strace
+    workload = WorkloadProcess(
+        WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
+    )  # not started by strace
     try:
         session.attach(workload.pid)
         with pytest.raises(TracerFailed, match="no probe was live") as failure:

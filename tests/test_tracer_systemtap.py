@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from fakes.project import as_root
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.systemtap import Systemtap, SystemtapSession
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,8 +215,8 @@ def test_every_event_of_a_real_run_is_counted(tmp_path: Path) -> None:
     if shutil.which("cc") is None or not any(any(Path("/").glob(header)) for header in SDT_HEADERS):
         pytest.skip("no C compiler, or no header sys/sdt.h: apt install gcc systemtap-sdt-dev")
     program = build(SUITES / "usdt/workload/usdt-loop.c", tmp_path).path
-    load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED, variant="usdt")
-    watch = Watch(systemtap, SUITES / "usdt/04-usdt-enabled.stp", "maps")
+    load = WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED, variant="usdt")
+    watch = TracerTask(systemtap, SUITES / "usdt/04-usdt-enabled.stp", "maps")
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
     found = run_once(PlannedRun(0, 0, Key("04-usdt-enabled", "systemtap"), "traced"), load, watch, limits)
     assert (found.status, found.note, found.seen) == ("ok", None, OPERATIONS)

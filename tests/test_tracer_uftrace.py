@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.uftrace import Uftrace
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample
@@ -32,9 +32,11 @@ AT_ONCE_S = 0.5
 
 
 def row(uftrace: Uftrace, script: Path, program: Path, counting: Counting = "maps", start_s: float = LONG_S) -> Sample:
-    load = Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
+    load = WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
     limits = Limits(start_s=start_s, run_s=LONG_S, stop_s=LONG_S)
-    return run_once(PlannedRun(0, 0, Key("case", "uftrace"), "traced"), load, Watch(uftrace, script, counting), limits)
+    return run_once(
+        PlannedRun(0, 0, Key("case", "uftrace"), "traced"), load, TracerTask(uftrace, script, counting), limits
+    )
 
 
 def faked(folder: Path, arguments: str, counting: Counting = "maps", start_s: float = LONG_S) -> Sample:

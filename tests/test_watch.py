@@ -25,7 +25,7 @@ from probe_effect.host.symbols import matching_functions
 from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, btf, loaded, owners, perf_event, tracefs
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable
-from probe_effect.live.loaded import Active, Loaded, Watch
+from probe_effect.live.loaded import Active, Loaded, RunStatistics
 from probe_effect.live.owners import Process
 from probe_effect.live.places import Place
 from probe_effect.live.statistics import OwnCost
@@ -126,10 +126,13 @@ def test_the_statistics_own_part_is_taken_off_each_run_and_what_is_new_began_at_
     def at(events: int, program_ns: int) -> Loaded:
         return Loaded(key=("bpf", 1), sort="bpf", id=1, kind="kprobe", name="x", events=events, program_ns=program_ns)
 
-    watch = Watch.__new__(Watch)
+    watch = RunStatistics.__new__(RunStatistics)
     watch.own = OWN
-    first, last = loaded.Look(0, (at(100, 5_000),)), loaded.Look(2_000_000_000, (at(1_100, 105_000),))
-    (old,), (new,) = watch.between(first, last), watch.between(loaded.Look(0, ()), last)
+    first, last = (
+        loaded.TracingSnapshot(0, (at(100, 5_000),)),
+        loaded.TracingSnapshot(2_000_000_000, (at(1_100, 105_000),)),
+    )
+    (old,), (new,) = watch.between(first, last), watch.between(loaded.TracingSnapshot(0, ()), last)
     assert old.events_hz == 500
     assert old.program_s_per_s == pytest.approx((100_000 - 1_000 * 30) / 2e9)
     assert new.events_hz == 550
@@ -278,7 +281,7 @@ def counting(program: Path) -> Iterator[Attachments]:
 
 @needs_bpf
 def test_programs_are_found_with_their_places_owners_and_runs(counting: Attachments, program: Path) -> None:
-    with Watch() as watch:
+    with RunStatistics() as watch:
         first = watch.look()
         subprocess.run([program, "0", "500", "0"], check=True)
         found = watch.between(first, watch.look())
@@ -299,7 +302,7 @@ def test_a_program_by_the_old_way_without_a_link_is_found_too() -> None:
     held = bpf.load(bpf.TRACEPOINT, bpf_program.empty(), "pe_old")
     event = perf_event.open_tracepoint("syscalls", "sys_enter_getppid")
     fcntl.ioctl(event, 0x40042408, held)
-    with Watch() as watch:
+    with RunStatistics() as watch:
         (one,) = [one for one in watch.look().found if one.name == "pe_old"]
     assert [place.kind for place in one.places] == ["tracepoint-entry"]
     os.close(event)
@@ -319,7 +322,7 @@ def test_a_raw_tracepoint_is_told_by_its_link() -> None:
 
 @needs_bpf
 def test_statistics_cost_some_tens_of_nanoseconds_and_go_off_again() -> None:
-    with Watch() as watch:
+    with RunStatistics() as watch:
         assert 0 < watch.own.counted_ns < 10_000
     held = bpf.load(bpf.SOCKET_FILTER, bpf_program.empty(), "pe_off")
     assert bpf_objects.program(held).runs == 0
@@ -343,7 +346,7 @@ def test_the_command_prints_one_look_as_a_table_and_as_json(counting: Attachment
 @needs("strace")
 def test_strace_is_found_with_whom_it_traces() -> None:
     words = ["/bin/sh", "-c", "exec strace -o /dev/null cat"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE) as process, Watch() as watch:
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process, RunStatistics() as watch:
         rows: list[Loaded] = []
         while not rows and process.poll() is None:
             rows = [one for one in watch.look().found if one.sort == "ptrace" and one.owners[0].pid == process.pid]

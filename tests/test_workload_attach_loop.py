@@ -10,14 +10,14 @@ import pytest
 
 from needs import needs
 from probe_effect.host.symbols import find_function, matching_functions
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.perf import Perf
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
 
 if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Tracer
@@ -42,8 +42,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SUITE / "workload" / "attach-loop.c", tmp_path_factory.mktemp("cache")).path
 
 
-def load(program: Path, level: str) -> Load:
-    return Load(program=program, operations=OPERATIONS, cpu=NOT_PINNED, level=level)
+def load(program: Path, level: str) -> WorkloadTask:
+    return WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED, level=level)
 
 
 @pytest.mark.parametrize(("level", "stem"), STEMS.items())
@@ -68,7 +68,7 @@ def test_a_file_that_has_no_such_function_or_is_no_program_has_none(program: Pat
 
 @pytest.mark.parametrize("level", STEMS)
 def test_the_workload_does_the_same_at_every_level(program: Path, level: str) -> None:
-    workload = Workload(load(program, level))
+    workload = WorkloadProcess(load(program, level))
     run = workload.go(LONG_S)
     workload.end()
     assert run.operations == OPERATIONS
@@ -125,7 +125,7 @@ def test_a_real_tracer_attaches_ten_probes_says_so_and_lets_go_of_them(
     script = script_path(SUITE, case, tracer.tool, level="10")
     assert script is not None
     planned = PlannedRun(0, 0, Key(case, tracer.id, "10"), "traced")
-    row = run_once(planned, load(program, "10"), Watch(tracer, script, "nothing"), Limits())
+    row = run_once(planned, load(program, "10"), TracerTask(tracer, script, "nothing"), Limits())
     assert (row.status, row.note) == ("ok", None)
     assert row.probes == 10
     assert row.attach_ns

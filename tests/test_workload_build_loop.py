@@ -14,7 +14,7 @@ from needs import needs
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "build"
 LONG_S = 60.0
@@ -30,8 +30,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SUITE / "workload" / "build-loop.c", tmp_path_factory.mktemp("cache")).path
 
 
-def load(program: Path, tree: Path, operations: int = 1) -> Load:
-    return Load(program=program, operations=operations, cpu=NOT_PINNED, tree=tree)
+def load(program: Path, tree: Path, operations: int = 1) -> WorkloadTask:
+    return WorkloadTask(program=program, operations=operations, cpu=NOT_PINNED, tree=tree)
 
 
 def test_the_suite_has_nine_sets_of_probes_each_with_a_script_and_what_it_matches() -> None:
@@ -45,7 +45,7 @@ def test_the_suite_has_nine_sets_of_probes_each_with_a_script_and_what_it_matche
 
 def test_a_tree_is_built_once_and_its_time_is_that_of_all_its_processes(program: Path, tmp_path: Path) -> None:
     tree = small_tree(tmp_path / "tree", recipe='nproc > jobs; echo "$$MAKEFLAGS" >> jobs')
-    workload = Workload(load(program, tree))
+    workload = WorkloadProcess(load(program, tree))
     try:
         run = workload.go(LONG_S)
     finally:
@@ -63,14 +63,14 @@ def test_what_a_user_has_set_for_make_reaches_no_build(
     for name in ("MAKEFLAGS", "CFLAGS"):
         monkeypatch.setenv(name, "-n")
     tree = small_tree(tmp_path / "tree", recipe='echo "$$CFLAGS$$TMPDIR" > flags')
-    workload = Workload(load(program, tree))
+    workload = WorkloadProcess(load(program, tree))
     workload.go(LONG_S)
     workload.end()
     assert (tree / "flags").read_text(encoding="utf-8") == f"{tree}/..\n"
 
 
 def test_a_build_that_fails_is_told_with_what_make_said_last(program: Path, tmp_path: Path) -> None:
-    workload = Workload(load(program, small_tree(tmp_path / "tree", recipe="echo no such header >&2; false")))
+    workload = WorkloadProcess(load(program, small_tree(tmp_path / "tree", recipe="echo no such header >&2; false")))
     with pytest.raises(WorkloadFailed, match=r"`make -j\d+` ended with status .*: (.|\n)*no such header"):
         workload.go(LONG_S)
     workload.end()
@@ -84,7 +84,7 @@ def test_two_builds_or_a_tree_that_is_not_there_are_refused(
     program: Path, tmp_path: Path, operations: int, folder: str, words: str
 ) -> None:
     small_tree(tmp_path / "tree")
-    workload = Workload(load(program, tmp_path / folder, operations))
+    workload = WorkloadProcess(load(program, tmp_path / folder, operations))
     with pytest.raises(WorkloadFailed, match=words):
         workload.go(LONG_S)
     workload.end()
@@ -96,7 +96,7 @@ def test_nothing_is_left_of_a_build_whose_workload_is_killed(
 ) -> None:
     begun = tmp_path / "begun"
     tree = small_tree(tmp_path / "tree", recipe=f"touch {begun}; exec tail -f /dev/null")
-    workload = Workload(load(program, tree))
+    workload = WorkloadProcess(load(program, tree))
     workload._child.tell("g")
     wait_until(begun.exists)
     os.kill(workload.pid, end)
@@ -106,7 +106,7 @@ def test_nothing_is_left_of_a_build_whose_workload_is_killed(
 
 def test_a_process_of_a_build_is_known_as_the_harness_own(program: Path, tmp_path: Path) -> None:
     tree = small_tree(tmp_path / "tree", recipe=f"echo $${STARTED_BY} > mark")
-    workload = Workload(load(program, tree))
+    workload = WorkloadProcess(load(program, tree))
     workload.go(LONG_S)
     workload.end()
     assert (tree / "mark").read_text(encoding="utf-8") == f"{os.getpid()}\n"

@@ -28,7 +28,7 @@ from probe_effect.tracers.proc import processes, state, status, wait_for_workloa
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import scope_refuses
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import Load, Workload, WorkloadFailed
+from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,14 +66,14 @@ def adopting() -> Iterator[None]:
     libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-def waiting(program: Path, level: str, operations: int) -> Workload:
+def waiting(program: Path, level: str, operations: int) -> WorkloadProcess:
     """The workload, which waits for its go."""
-    workload = Workload(Load(program=program, operations=operations, cpu=CPU, level=level))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=operations, cpu=CPU, level=level))
     wait_for_workload(workload.pid)
     return workload
 
 
-def bystander_of(workload: Workload) -> int:
+def bystander_of(workload: WorkloadProcess) -> int:
     """The bystander's process id: of its group, and no child of it."""
     found = [int(path.name) for path in Path("/proc").glob("[0-9]*") if is_bystander(int(path.name), workload.pid)]
     (one,) = found
@@ -129,7 +129,7 @@ def test_the_bystander_ends_with_the_watched_process_however_that_ends(
 
 
 def test_unknown_work_is_refused_with_what_there_is(program: Path) -> None:
-    workload = Workload(Load(program=program, operations=1, cpu=CPU, level="sleep"))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=1, cpu=CPU, level="sleep"))
     with pytest.raises(WorkloadFailed, match="expected what the bystander does: calls reads starts faults"):
         workload.go(LONG_S)
     workload.end()

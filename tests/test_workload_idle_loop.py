@@ -14,7 +14,7 @@ from fakes.project import wait_until
 from needs import needs
 from probe_effect.tracers.proc import children, state, wait_for_workload, waits_for_go
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import Load, Workload, WorkloadFailed
+from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadTask
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "monitors" / "workload" / "idle-loop.c"
 LONG_S = 60.0
@@ -31,12 +31,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SOURCE, tmp_path_factory.mktemp("cache")).path
 
 
-def load(program: Path, processes: int | str) -> Load:
-    return Load(program=program, operations=10, cpu=CPU, level=str(processes))
+def load(program: Path, processes: int | str) -> WorkloadTask:
+    return WorkloadTask(program=program, operations=10, cpu=CPU, level=str(processes))
 
 
 def test_the_processes_are_there_and_idle_before_its_go_and_gone_after_its_run(program: Path) -> None:
-    workload = Workload(load(program, 5))
+    workload = WorkloadProcess(load(program, 5))
     try:
         wait_for_workload(workload.pid)
         idle = children(workload.pid)
@@ -51,7 +51,7 @@ def test_the_processes_are_there_and_idle_before_its_go_and_gone_after_its_run(p
 
 
 def test_without_a_level_it_starts_none(program: Path) -> None:
-    workload = Workload(Load(program=program, operations=1, cpu=CPU))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=1, cpu=CPU))
     wait_for_workload(workload.pid)
     found = children(workload.pid)
     workload.end()
@@ -69,7 +69,7 @@ def test_a_workload_that_is_killed_leaves_no_process(program: Path) -> None:
 
 
 def test_more_than_it_may_ever_start_is_refused(program: Path) -> None:
-    workload = Workload(load(program, 100_000))
+    workload = WorkloadProcess(load(program, 100_000))
     with pytest.raises(WorkloadFailed, match="100000 processes: expected no more than 30000"):
         workload.go(LONG_S)
     workload.end()

@@ -11,12 +11,12 @@ import pytest
 
 from fakes.project import started_by
 from needs import lacking, needs
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import SYSTEM_PATH, Load, Workload, WorkloadFailed
+from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "programs"
 SOURCE = SUITE / "workload" / "program-loop.c"
@@ -39,8 +39,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SOURCE, tmp_path_factory.mktemp("cache")).path
 
 
-def load(program: Path, level: str, operations: int = 1) -> Load:
-    return Load(program=program, operations=operations, cpu=CPU, level=level)
+def load(program: Path, level: str, operations: int = 1) -> WorkloadTask:
+    return WorkloadTask(program=program, operations=operations, cpu=CPU, level=level)
 
 
 def test_the_suite_names_the_commands_of_each_program_and_the_workload_knows_each_program() -> None:
@@ -52,7 +52,7 @@ def test_the_suite_names_the_commands_of_each_program_and_the_workload_knows_eac
 def test_each_program_does_its_work_and_leaves_no_process(program: Path, level: str) -> None:
     if reason := lacking(COMMANDS[level], SYSTEM_PATH):
         pytest.skip(reason)
-    workload = Workload(load(program, level))
+    workload = WorkloadProcess(load(program, level))
     try:
         run = workload.go(LONG_S)
     finally:
@@ -63,14 +63,14 @@ def test_each_program_does_its_work_and_leaves_no_process(program: Path, level: 
 
 
 def test_the_time_of_what_a_program_starts_is_its_own(program: Path) -> None:
-    workload = Workload(load(program, "grep", operations=2))
+    workload = WorkloadProcess(load(program, "grep", operations=2))
     run = workload.go(LONG_S)
     workload.end()
     assert run.user_ns + run.sys_ns > run.wall_ns / 4  # on one CPU, and mostly at work: it waits for nobody
 
 
 def test_an_unknown_program_is_refused_with_those_that_there_are(program: Path) -> None:
-    workload = Workload(load(program, "emacs"))
+    workload = WorkloadProcess(load(program, "emacs"))
     with pytest.raises(WorkloadFailed, match=r"program-loop: emacs: expected the name of a program: cc tar grep"):
         workload.go(LONG_S)
     workload.end()
@@ -80,7 +80,7 @@ def test_a_program_that_fails_is_told_with_its_command(program: Path) -> None:
     folder = program.parent / "files-xz"
     folder.mkdir(exist_ok=True)
     (folder / "numbers.txt").unlink(missing_ok=True)
-    workload = Workload(load(program, "xz"))
+    workload = WorkloadProcess(load(program, "xz"))
     with pytest.raises(WorkloadFailed, match=r"`exec xz .*` ended with status"):
         workload.go(LONG_S)
     workload.end()
@@ -93,7 +93,7 @@ def test_the_events_of_a_real_program_are_counted(program: Path) -> None:
     if reason := bpftrace.available() or bpftrace.missing("tracepoint"):
         pytest.skip(f"cannot trace here: {reason}")
     subject = Key("01-program-reads", "bpftrace", "grep")
-    watch = Watch(bpftrace, SUITE / "01-program-reads.bt", "maps")
+    watch = TracerTask(bpftrace, SUITE / "01-program-reads.bt", "maps")
     row = run_once(PlannedRun(0, 0, subject, "traced"), load(program, "grep"), watch, Limits())
     assert (row.status, row.note) == ("ok", None)
     assert (row.seen or 0) > 5 * 1500  # five times each file of the tree

@@ -15,7 +15,7 @@ from needs import needs
 from probe_effect.model import Bucket
 from probe_effect.store.histogram import bucket_around
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, parse
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, parse
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "tail" / "workload" / "tail-loop.c"
 LONG_S = 30.0
@@ -96,7 +96,7 @@ def test_all_buckets_together_fit_into_a_pipe_that_nobody_reads_yet(harness: Pat
 
 
 def test_a_run_has_all_its_operations_in_buckets(program: Path) -> None:
-    workload = Workload(Load(program=program, operations=20_000, cpu=NOT_PINNED))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=20_000, cpu=NOT_PINNED))
     try:
         run = workload.go(LONG_S)
     finally:

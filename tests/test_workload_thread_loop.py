@@ -10,11 +10,11 @@ import pytest
 
 from needs import needs
 from probe_effect.host.symbols import find_function
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "threads"
 NOP5 = {"x86_64": "0f 1f 44 00 00 c3", "aarch64": "1f 20 03 d5 c0 03 5f d6"}
@@ -36,13 +36,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SUITE / "workload" / "thread-loop.c", tmp_path_factory.mktemp("cache"), ["pthread"]).path
 
 
-def load(program: Path, threads: int, cpu: int = NOT_PINNED) -> Load:
-    return Load(program=program, operations=OPERATIONS, cpu=cpu, level=str(threads), threads=threads)
+def load(program: Path, threads: int, cpu: int = NOT_PINNED) -> WorkloadTask:
+    return WorkloadTask(program=program, operations=OPERATIONS, cpu=cpu, level=str(threads), threads=threads)
 
 
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=needs_two_cpus)])
 def test_the_operations_are_those_of_one_thread(program: Path, threads: int) -> None:
-    workload = Workload(load(program, threads))
+    workload = WorkloadProcess(load(program, threads))
     run = workload.go(LONG_S)
     workload.end()
     assert run.operations == OPERATIONS
@@ -54,7 +54,7 @@ def test_the_operations_are_those_of_one_thread(program: Path, threads: int) -> 
     [pytest.param(len(CPUS) + 1, NOT_PINNED, len(CPUS), id="of the machine"), pytest.param(2, CPUS[0], 1, id="pinned")],
 )
 def test_more_threads_than_cpus_are_refused(program: Path, threads: int, cpu: int, available: int) -> None:
-    workload = Workload(load(program, threads, cpu))
+    workload = WorkloadProcess(load(program, threads, cpu))
     with pytest.raises(WorkloadFailed, match=f"thread-loop: {threads} threads: expected no more than {available}"):
         workload.go(LONG_S)
     workload.end()
@@ -74,7 +74,7 @@ def test_the_events_of_every_thread_are_counted(program: Path, threads: int) -> 
     if reason := bpftrace.available() or bpftrace.missing("uprobe"):
         pytest.skip(f"cannot trace here: {reason}")
     limits = Limits(start_s=LONG_S, run_s=LONG_S, stop_s=LONG_S)
-    watch = Watch(bpftrace, SUITE / "04-threads-uprobe-nop5.bt", "maps")
+    watch = TracerTask(bpftrace, SUITE / "04-threads-uprobe-nop5.bt", "maps")
     subject = Key("04-threads-uprobe-nop5", "bpftrace", str(threads))
     found = run_once(PlannedRun(0, 0, subject, "traced"), load(program, threads), watch, limits)
     assert (found.status, found.note, found.level) == ("ok", None, str(threads))

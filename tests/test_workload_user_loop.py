@@ -15,7 +15,7 @@ from needs import needs
 from probe_effect.host.symbols import find_function
 from probe_effect.store.suite_file import read_suite
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Workload, WorkloadFailed, clock_read_ns
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, clock_read_ns
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "user-probes"
 SOURCE = SUITE / "workload" / "user-loop.c"
@@ -96,7 +96,7 @@ def test_a_script_probes_the_function_that_its_case_names() -> None:
 
 
 def test_the_loop_performs_what_it_is_asked_and_times_itself(program: Path) -> None:
-    workload = Workload(Load(program=program, operations=5000, cpu=NOT_PINNED))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=5000, cpu=NOT_PINNED))
     run = workload.go(LONG_S)
     workload.end()
     assert run.operations == 5000
@@ -111,7 +111,7 @@ def test_a_clock_read_has_a_cost(program: Path) -> None:
 
 
 def test_a_number_that_is_none_is_refused(program: Path) -> None:
-    workload = Workload(Load(program=program, operations=0, cpu=NOT_PINNED))
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=0, cpu=NOT_PINNED))
     with pytest.raises(WorkloadFailed, match="user-loop: 0: expected a whole number of 1 or more"):
         workload.go(LONG_S)
     workload.end()

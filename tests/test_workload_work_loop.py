@@ -8,7 +8,7 @@ import pytest
 
 from needs import needs
 from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, Load, Run, Workload, WorkloadFailed
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "sweep" / "workload" / "work-loop.c"
 LONG_S = 30.0
@@ -21,8 +21,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(SOURCE, tmp_path_factory.mktemp("cache")).path
 
 
-def run(program: Path, operations: int, level: str | None) -> Run:
-    workload = Workload(Load(program=program, operations=operations, cpu=NOT_PINNED, level=level))
+def run(program: Path, operations: int, level: str | None) -> WorkloadRun:
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=operations, cpu=NOT_PINNED, level=level))
     try:
         return workload.go(LONG_S)
     finally:

@@ -25,7 +25,7 @@ MACHINE = os.uname().machine
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class CompiledProgram:
     """What a compiler made, and what compiled it."""
 
     path: Path
@@ -33,7 +33,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class Sysroot:
     """Another Debian system, for which something is compiled here: its headers and libraries are taken."""
 
     root: Path
@@ -54,7 +54,7 @@ class Compiler:
     link: tuple[str, ...] = ()
     absent: str
     """What to say when it is not on the PATH, and what to do then."""
-    system: System | None = None
+    system: Sysroot | None = None
     """What it compiles for; this system by default."""
 
 
@@ -63,7 +63,7 @@ def c_compiler_for(machine: str) -> tuple[str, str]:
     return ("cc", "gcc libc6-dev") if machine == MACHINE else (f"{machine}-linux-gnu-gcc", f"gcc-{machine}-linux-gnu")
 
 
-def c_compiler(flags: Sequence[str], link: Sequence[str] = (), system: System | None = None) -> Compiler:
+def c_compiler(flags: Sequence[str], link: Sequence[str] = (), system: Sysroot | None = None) -> Compiler:
     """The compiler of C with these flags."""
     program, package = c_compiler_for(system.machine if system else MACHINE)
     absent = f"no C compiler: `{program}` is not on the PATH. On Debian and Ubuntu: apt install {package}"
@@ -72,7 +72,7 @@ def c_compiler(flags: Sequence[str], link: Sequence[str] = (), system: System | 
 
 def compiled(
     source: Path, compiler: Compiler, target: str, folder: Path | None = None, includes: Sequence[Path] = ()
-) -> Program:
+) -> CompiledProgram:
     """What `compiler` makes of one source; made before, or now.
 
     Args:
@@ -95,7 +95,7 @@ def compiled(
     path = (folder or cache_folder()) / kind / digest / name
     if not path.is_file():
         _compile([program, *_words(system), *compiler.command[1:]], source, path, compiler.link)
-    return Program(path, made_by)
+    return CompiledProgram(path, made_by)
 
 
 def cache_folder() -> Path:
@@ -104,7 +104,7 @@ def cache_folder() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "probe-effect"
 
 
-def _words(system: System | None) -> list[str]:
+def _words(system: Sysroot | None) -> list[str]:
     """Words that turn a compiler to another system; none for the one on which it runs.
 
     Source: the manual of gcc, `--sysroot` and `-B`: a compiler finds its own system's libraries by a path from its own

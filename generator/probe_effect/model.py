@@ -14,7 +14,7 @@ Severity = Literal["error", "warning"]
 Arm = Literal["baseline", "traced", "check"]
 Status = Literal["ok", "failed", "timeout", "skipped"]
 Metric = Literal["time", "instructions"]
-Verdict = Literal["agrees", "close", "differs"]
+AgreementVerdict = Literal["agrees", "close", "differs"]
 
 NO_TRACER = "none"
 

@@ -15,7 +15,7 @@ import pytest
 from builders import write_counted_submission, write_data
 from probe_effect.errors import HostNotReady
 from probe_effect.exports import build as build_module
-from probe_effect.exports.build import Places, build_site
+from probe_effect.exports.build import BuildPlaces, build_site
 from probe_effect.exports.hugo import SiteOptions
 from probe_effect.exports.made_of import RECORD
 from probe_effect.store.kept import Kept
@@ -70,9 +70,9 @@ def test_a_site_is_built_again_only_where_something_has_changed(
     tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = shutil.copytree(data, tmp_path / "data")
-    places = Places(PROJECT, DataFolder(own), tmp_path / "out" / "site")
+    places = BuildPlaces(PROJECT, DataFolder(own), tmp_path / "out" / "site")
 
-    def built(places: Places, _: SiteOptions) -> Iterator[str]:
+    def built(places: BuildPlaces, _: SiteOptions) -> Iterator[str]:
         yield "Hugo"
         places.out.mkdir(exist_ok=True)
         (places.out / "index.html").touch()

@@ -17,7 +17,7 @@ from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Combination, Question
+from probe_effect.answer.question import Combination, ProbeQuestion, Question
 from probe_effect.numbers.likeness import facts_of_submission
 from site_build import PROJECT
 
@@ -204,7 +204,7 @@ def forecasts(found: Evidence, **load: float) -> list[Forecast]:
 def forecast_of(found: Evidence, key: tuple[str, str, str], **load: float) -> Forecast:
     machine, tracer, case = key
     question = Question(
-        probes=(Asked(case, load["rate"]),),
+        probes=(ProbeQuestion(case, load["rate"]),),
         threads=int(load["threads"]),
         busy_ratio=load["busy"],
         calls_hz=load.get("calls"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.subjects import Machine
+    from probe_effect.compare.subjects import MeasuredMachine
     from probe_effect.numbers.catalogue import Catalogue
 
 pytestmark = [pytest.mark.browser, pytest.mark.site]
@@ -122,7 +122,7 @@ def test_the_page_writes_tables_as_the_generator_does(page: Page) -> None:
     assert page.evaluate(WRITTEN, [one["records"] for one in wanted]) == [one["csv"] for one in wanted]
 
 
-def expected(first: Machine, second: Machine, tracers: tuple[str, str]) -> list[Comparison]:
+def expected(first: MeasuredMachine, second: MeasuredMachine, tracers: tuple[str, str]) -> list[Comparison]:
     """What the generator finds of two subjects, in the order of cases."""
     if first.name == second.name:
         return between_tracers(first, *tracers)

@@ -10,7 +10,7 @@ import pytest
 from builders import write_data
 from html_page import Page
 from probe_effect.errors import ProbeEffectError
-from probe_effect.exports.build import Places
+from probe_effect.exports.build import BuildPlaces
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.store.places import DataFolder
 from probe_effect.store.references_file import read_references
@@ -66,14 +66,16 @@ def test_a_derived_figure_has_a_mark_of_its_own_that_its_page_explains(site: Pat
     assert text.count('aria-label="published"') == text.count('class="number is-published"')
 
 
-def test_what_nobody_printed_never_has_the_dagger_of_an_author(small: Places) -> None:
+def test_what_nobody_printed_never_has_the_dagger_of_an_author(small: BuildPlaces) -> None:
     keys = ("plain", "cost", "printed_cost.recomputed", "traced/a-talk.plain")
     text = built(small, " ".join(f'{{{{< number "a-talk.{key}" >}}}}' for key in keys))
     assert text.count('aria-label="published"') == 1
     assert text.count('aria-label="derived"') == 3
 
 
-def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twice_has_one_number(small: Places) -> None:
+def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twice_has_one_number(
+    small: BuildPlaces,
+) -> None:
     entry = '[[reference]]\nid = "{0}"\nsays = "It is {0}."\nproject = "A"\nplace = "a.c"\nurl = "https://a.org/{0}"\n'
     entries = "".join(entry.format(one) for one in ("one", "two"))
     (small.data.root / "references.toml").write_text(f"schema_version = 1\n{entries}", encoding="utf-8")
@@ -101,7 +103,7 @@ def test_no_chapter_is_wider_than_a_phone(address: str, phone: BrowserPage) -> N
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Places:
+def small(tmp_path: Path) -> BuildPlaces:
     """A project with one page of its own, and data of one suite."""
     project = tmp_path / "project"
     (project / "content").mkdir(parents=True)
@@ -109,10 +111,10 @@ def small(tmp_path: Path) -> Places:
         (project / name).symlink_to(PROJECT / name)
     data = write_data(tmp_path)
     shutil.copytree(data, project / "data")
-    return Places(project, DataFolder(project / "data", OWN_KEPT), tmp_path / "site")
+    return BuildPlaces(project, DataFolder(project / "data", OWN_KEPT), tmp_path / "site")
 
 
-def built(places: Places, text: str) -> str:
+def built(places: BuildPlaces, text: str) -> str:
     """The page with `text` as Hugo renders it, beside all that the data make."""
     written = f'+++\ntitle = "A page"\n+++\n\n{text}\n'
     (places.project / "content" / "_index.md").write_text(written, encoding="utf-8")
@@ -121,7 +123,7 @@ def built(places: Places, text: str) -> str:
     return (places.out / "index.html").read_text(encoding="utf-8")
 
 
-def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results_then(small: Places) -> None:
+def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results_then(small: BuildPlaces) -> None:
     waiting = (
         '{{{{< measured "{}" >}}}}\nOthers *printed* {{{{< number "a-talk.plain" >}}}} for it.\n{{{{< /measured >}}}}'
     )
@@ -133,7 +135,7 @@ def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results
     assert "Measured on" in text
 
 
-def test_tables_of_costs_and_figures_are_made_from_keys(small: Places) -> None:
+def test_tables_of_costs_and_figures_are_made_from_keys(small: BuildPlaces) -> None:
     costs = '{{< cost-table cases="02-kprobe" tracers="bpftrace dtrace" >}}'
     text = built(small, f'{costs}\n\n{{{{< figure-table source="a-talk" figures="plain cost" >}}}}')
     assert text.count("#threshold-5") == 1
@@ -156,7 +158,7 @@ WRONG = {
 }
 
 
-def test_what_is_not_in_the_data_stops_the_build_and_is_named_with_its_place(small: Places) -> None:
+def test_what_is_not_in_the_data_stops_the_build_and_is_named_with_its_place(small: BuildPlaces) -> None:
     with pytest.raises(ProbeEffectError) as caught:
         built(small, "\n\n".join(WRONG))
     said = str(caught.value).splitlines()
@@ -166,7 +168,7 @@ def test_what_is_not_in_the_data_stops_the_build_and_is_named_with_its_place(sma
         assert [one for one in said if message in one and line in one], "\n".join(said)
 
 
-def test_a_chapter_that_names_an_unknown_source_stops_the_build(small: Places) -> None:
+def test_a_chapter_that_names_an_unknown_source_stops_the_build(small: BuildPlaces) -> None:
     guide = small.project / "content" / "guide"
     guide.mkdir()
     front = '+++\ntitle = "{}"\nkind = "guide"\nweight = 10\n{}+++\n\nText.\n'

@@ -13,7 +13,7 @@ from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submis
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.answer.advice import Group
+    from probe_effect.answer.advice import ProbeGroup
     from probe_effect.answer.evidence import Evidence
     from probe_effect.numbers.likeness import Facts, Likeness
 
@@ -30,7 +30,7 @@ def measured_machines(costs: Evidence) -> dict[str, Facts]:
     return {one: facts_of_submission(costs.costs[costs.keys_of(one)[0]].submission) for one in machines}
 
 
-def machine_for(costs: Evidence, tracer: str, here: Facts, asked: Sequence[Group], named: str | None) -> Likeness:
+def machine_for(costs: Evidence, tracer: str, here: Facts, asked: Sequence[ProbeGroup], named: str | None) -> Likeness:
     """The machine whose costs are taken for some probes: of those that may be compared, the nearest that tells most.
 
     As for `predict`, a machine that measured every probe comes before a nearer one that did not.
@@ -55,7 +55,7 @@ def machine_for(costs: Evidence, tracer: str, here: Facts, asked: Sequence[Group
     return replace(chosen, reasons=chosen.reasons + passed)
 
 
-def _known(costs: Evidence, machine: str, tracer: str, asked: Sequence[Group]) -> tuple[int, int]:
+def _known(costs: Evidence, machine: str, tracer: str, asked: Sequence[ProbeGroup]) -> tuple[int, int]:
     """How many probes have a cost on a machine, and how many of those were measured there."""
     parts = [part for group in asked if (part := part_of(costs, machine, tracer, group)) is not None]
     return len(parts), sum(part.is_measured for part in parts)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.alternatives import Way
     from probe_effect.answer.answers import Answer, Forecast, Neighbour
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import Point
+    from probe_effect.answer.levels import RatePoint
     from probe_effect.answer.part import Part
     from probe_effect.answer.question import Question
     from probe_effect.model import Estimate
@@ -170,7 +170,7 @@ def _part_json(part: Part) -> dict[str, Any]:
     }
 
 
-def _point_json(point: Point) -> dict[str, Any]:
+def _point_json(point: RatePoint) -> dict[str, Any]:
     return {
         "rate_hz": point.rate_hz,
         **interval_json(point.measured, "measured", "ratio"),

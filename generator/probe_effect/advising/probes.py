@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.advice import Group
+from probe_effect.answer.advice import ProbeGroup
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.live.count import Counted, Kind, Rate
+    from probe_effect.live.count import CountableProbe, CountResult, ProbeRate
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
     from probe_effect.scripts.script import Script, ScriptProbe
 
     FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
 
-COUNTED_AS: dict[str, Kind] = {
+COUNTED_AS: dict[str, CountableProbe] = {
     "kprobe": "kprobe",
     "kretprobe": "kretprobe",
     "fentry": "kprobe",
@@ -122,7 +122,7 @@ def _countables(one: PlacedProbe) -> Iterator[Countable]:
 
 
 def called_elsewhere(
-    probes: Iterable[PlacedProbe], counted: Counted | None, pid: int | None
+    probes: Iterable[PlacedProbe], counted: CountResult | None, pid: int | None
 ) -> Iterator[tuple[str, str]]:
     """Attach points of functions that never fired in a process, each with one like it in another of its files."""
     if counted is None or pid is None:
@@ -139,8 +139,8 @@ def _others(place: Place, pid: int) -> list[Path]:
 
 
 def groups(
-    probes: Iterable[PlacedProbe], counted: Counted | None, given_hz: Mapping[str, float], here: Facts
-) -> list[Group]:
+    probes: Iterable[PlacedProbe], counted: CountResult | None, given_hz: Mapping[str, float], here: Facts
+) -> list[ProbeGroup]:
     """The probes of each attach point by how they fire, with their rates.
 
     Args:
@@ -159,7 +159,9 @@ def groups(
     return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
 
 
-def _groups(one: PlacedProbe, rates: Mapping[str, Rate], given_hz: float | None, here: Facts) -> Iterator[Group]:
+def _groups(
+    one: PlacedProbe, rates: Mapping[str, ProbeRate], given_hz: float | None, here: Facts
+) -> Iterator[ProbeGroup]:
     by_mechanism: dict[str | None, list[Place]] = {}
     for place in one.places:
         by_mechanism.setdefault(_mechanism(place, here), []).append(place)
@@ -168,7 +170,7 @@ def _groups(one: PlacedProbe, rates: Mapping[str, Rate], given_hz: float | None,
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
         threads = {ANY: given_hz} if given_hz is not None else _sum(rate.thread_hz for rate in seen) if seen else None
-        yield Group(
+        yield ProbeGroup(
             attach=one.probe.attach,
             kind=one.probe.kind,
             mechanism=how,

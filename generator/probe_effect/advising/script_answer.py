@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     from probe_effect.advising.probes import FindPlaces, PlacedProbe
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.live.count import Counted, Kind, Target
+    from probe_effect.live.count import CountableProbe, CountResult, Target
     from probe_effect.numbers.likeness import Facts, Likeness
-    from probe_effect.scripts.changed import Change
+    from probe_effect.scripts.changed import CheaperScript
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
 
-PLAIN: dict[Kind, str] = {"tracepoint": "tracepoint-entry"}
+PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
 COMPILE_S = 60.0
@@ -73,12 +73,12 @@ def complaint(script: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class System:
+class RunningSystem:
     """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script."""
 
     facts: Facts
     places: FindPlaces = places
-    count: Callable[..., Counted] = count
+    count: Callable[..., CountResult] = count
     complaint: Callable[[str], str | None] = complaint
     tell: Callable[[str], None] = lambda _: None
     """Is told, in a sentence, what takes long."""
@@ -105,17 +105,17 @@ class ScriptAnswer:
     script: Script
     advice: Advice
     chosen: Likeness
-    counted: Counted | None
+    counted: CountResult | None
     not_counted: str | None
     starting: Starting | None
     probes: int
-    cheaper: tuple[Change, ...]
+    cheaper: tuple[CheaperScript, ...]
     fires_itself: tuple[str, ...]
     elsewhere: tuple[tuple[str, str], ...]
     """Probes on functions that never fired, and the same function in another file of the process."""
 
 
-def answer_script(question: ScriptQuestion, data: DataFolder, system: System) -> ScriptAnswer:
+def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSystem) -> ScriptAnswer:
     """Whether a script may run on a system, with all that the answer is from.
 
     Args:
@@ -176,7 +176,7 @@ def _tracer(costs: Evidence, script: Script, named: str | None) -> str:
     return usual if usual in fitting else fitting[0]
 
 
-def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: System) -> None:
+def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: RunningSystem) -> None:
     """Raise UsageError, with bpftrace's words, for a script that it does not compile.
 
     bpftrace also refuses a script with a probe that is not here, of which the answer says so.
@@ -193,8 +193,8 @@ def _counted(
     machine: str,
     question: ScriptQuestion,
     probes: Sequence[PlacedProbe],
-    system: System,
-) -> tuple[Counted | None, str | None]:
+    system: RunningSystem,
+) -> tuple[CountResult | None, str | None]:
     """What was counted, or why nothing could be."""
     asked = countables(probes)
     if not asked:
@@ -217,7 +217,7 @@ def _counted(
         return None, str(error)
 
 
-def _plain_ns(costs: Evidence, machine: str, kind: Kind, ways: Collection[str | None]) -> float:
+def _plain_ns(costs: Evidence, machine: str, kind: CountableProbe, ways: Collection[str | None]) -> float:
     """The cost of a probe with a short BPF program, ns: of the ways in which it fires, the most expensive one."""
     asked = PLAIN.get(kind, kind)
     for tracer in plain_tools("bpf"):
@@ -228,7 +228,7 @@ def _plain_ns(costs: Evidence, machine: str, kind: Kind, ways: Collection[str | 
     return UNKNOWN_NS
 
 
-def _threads(counted: Counted | None, given_hz: Mapping[str, float]) -> list[Thread]:
+def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:
     """The threads that were watched; where rates are given, one that is busy all the time stands for any."""
     if given_hz:
         return [Thread(tid=ANY, pid=ANY, name="a busy thread", busy_ratio=1.0)]
@@ -241,7 +241,7 @@ def _threads(counted: Counted | None, given_hz: Mapping[str, float]) -> list[Thr
     ]
 
 
-def _calls(counted: Counted | None) -> dict[int, float]:
+def _calls(counted: CountResult | None) -> dict[int, float]:
     """Thread to its system calls per second."""
     rates = () if counted is None else counted.rates
     return next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.advising.script_answer import ScriptAnswer
-    from probe_effect.answer.advice import Advice, Advised, Group, Slowed
+    from probe_effect.answer.advice import Advice, Advised, ProbeGroup, Slowed
 
 MOST_THREADS = 5
 """Of those that pay, so many are named."""
@@ -119,7 +119,7 @@ WRITTEN_AGAIN = (
 )
 
 
-def _with_name(group: Group) -> str:
+def _with_name(group: ProbeGroup) -> str:
     why = group.why or ""
     return why if why.startswith(group.attach) else f"{group.attach}: {why}"
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.part import Part
-    from probe_effect.live.loaded import Active, Sort, Watch
+    from probe_effect.live.loaded import Active, RunStatistics, Sort
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.places import DataFolder
@@ -131,7 +131,9 @@ class ProbeCosts:
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
         return TracingCost(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
 
-    def looks(self, watch: Watch, seconds: float, wait: Callable[[float], None] = time.sleep) -> Iterator[Watched]:
+    def looks(
+        self, watch: RunStatistics, seconds: float, wait: Callable[[float], None] = time.sleep
+    ) -> Iterator[Watched]:
         """What traced in each stretch of so many seconds, without end. Raises: HostNotReady."""
         before = watch.look()
         while True:

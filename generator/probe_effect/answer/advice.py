@@ -42,7 +42,7 @@ AS_PRINTED = "Each call is taken to be printed, which costs more than to count i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ProbeGroup:
     """Probes of one attach point that fire in one way and do the same at each event.
 
     `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
@@ -77,7 +77,7 @@ class Thread:
 class Advised:
     """A group with what one of its events costs; None where nothing tells. The part's rate is that of all threads."""
 
-    group: Group
+    group: ProbeGroup
     part: Part | None
 
     @property
@@ -149,7 +149,7 @@ def advise(
     found: Evidence,
     facts: Facts,
     tracer: str,
-    groups: Sequence[Group],
+    groups: Sequence[ProbeGroup],
     threads: Sequence[Thread],
     *,
     calls_hz: Mapping[int, float],
@@ -193,7 +193,7 @@ def own_actions(tracer: str) -> tuple[str, ...]:
     return tool.own_actions if tool else ()
 
 
-def part_of(found: Evidence, machine: str, tracer: str, group: Group) -> Part | None:
+def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
     """A group's cost; behind a filter every event is taken to come to the actions, and at the low end none."""
     own = own_actions(tracer)
     actions = [action for action in group.actions if action not in own]
@@ -209,7 +209,7 @@ def part_of(found: Evidence, machine: str, tracer: str, group: Group) -> Part | 
     return replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED])))
 
 
-def _as_printed(found: Evidence, machine: str, tracer: str, group: Group) -> Part | None:
+def _as_printed(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
     """Of a tool that stops a process at each system call, which costs most of it, whatever it does with the call."""
     if group.kind != SYSTEM_CALL:
         return None
@@ -217,7 +217,7 @@ def _as_printed(found: Evidence, machine: str, tracer: str, group: Group) -> Par
     return part and replace(part, note=AS_PRINTED)
 
 
-def _cost(found: Evidence, machine: str, tracer: str, group: Group, actions: Sequence[str]) -> Part | None:
+def _cost(found: Evidence, machine: str, tracer: str, group: ProbeGroup, actions: Sequence[str]) -> Part | None:
     return cost_of(
         found,
         machine,

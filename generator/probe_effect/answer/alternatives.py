@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.answers import forecast
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers import names
 from probe_effect.stats.ranking import is_below
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.answer.answers import Forecast
-    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.evidence import CostKey, Evidence
     from probe_effect.compare.comparison import Comparison
     from probe_effect.reduce.submission import Number
 
@@ -37,7 +37,7 @@ class Alternative:
     but: str | None
 
     @property
-    def key(self) -> Key:
+    def key(self) -> CostKey:
         """Which of all costs it is."""
         return self.measured.submission.machine, self.measured.tracer, self.measured.case
 
@@ -50,7 +50,7 @@ class Way:
     forecast: Forecast
 
 
-def alternatives(found: Evidence, key: Key) -> list[Alternative]:
+def alternatives(found: Evidence, key: CostKey) -> list[Alternative]:
     """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
     asked = found.costs[key]
     if not asked.is_clear:
@@ -76,12 +76,12 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
 
 def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
     machine, tracer, case = other.key
-    asked = (Asked(case, one.load.rate_hz),)
+    asked = (ProbeQuestion(case, one.load.rate_hz),)
     question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
     return forecast(parts(found, question, machine, tracer), one.facts, tracer, question, one.spread)
 
 
-def _candidates(found: Evidence, key: Key) -> Iterator[tuple[Number, str | None]]:
+def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
     """What answers the same question on the same machine, with what is to be said of it.
 
     Of the same case one with each other tool or version of the tool; of each other case one: with the tracer asked

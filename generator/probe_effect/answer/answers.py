@@ -13,7 +13,7 @@ from probe_effect.answer.composition import agreement, checked
 from probe_effect.answer.from_counts import counted_as, models
 from probe_effect.answer.levels import line
 from probe_effect.answer.parts import parts
-from probe_effect.answer.prediction import Load, Probe, expected_loss, multiplied, predict, together
+from probe_effect.answer.prediction import ProbeLoad, ThreadLoad, expected_loss, multiplied, predict, together
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.refusal import refusal
 from probe_effect.answer.setup import setup
@@ -23,14 +23,14 @@ from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from probe_effect.answer.composition import Agreement, Kind
+    from probe_effect.answer.composition import Agreement, CompositionKind
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.from_counts import Account
-    from probe_effect.answer.levels import Point
+    from probe_effect.answer.levels import RatePoint
     from probe_effect.answer.part import Part
     from probe_effect.answer.prediction import Prediction
     from probe_effect.answer.proof import Spread
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.answer.question import Question
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts, Likeness
@@ -49,13 +49,13 @@ class Forecast:
     facts: Facts
     tracer: str
     parts: tuple[Part, ...]
-    load: Load
+    load: ThreadLoad
     cost: Estimate
     prediction: Prediction
     spread: Spread | None
 
     @property
-    def printed(self) -> Printed | None:
+    def printed(self) -> PublishedCost | None:
         """What others printed, where it is of that."""
         return self.parts[0].printed
 
@@ -154,8 +154,8 @@ class Tried:
     `accounts`: of each part that is estimated from its instructions, how.
     """
 
-    line: tuple[Point, ...]
-    combinations: tuple[tuple[Kind, Agreement | None], ...]
+    line: tuple[RatePoint, ...]
+    combinations: tuple[tuple[CompositionKind, Agreement | None], ...]
     accounts: tuple[tuple[Part, Account], ...] = ()
 
 
@@ -190,8 +190,8 @@ def forecast(
     known: Sequence[Part], facts: Facts, tracer: str, question: Question, apart: Spread | None = None
 ) -> Forecast:
     """What these probes do together on the machine of `facts`; `apart` is how far real programs lie from loops."""
-    whole = together([Probe(part.cost, part.rate_hz) for part in known])
-    load = Load(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio)
+    whole = together([ProbeLoad(part.cost, part.rate_hz) for part in known])
+    load = ThreadLoad(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio)
     return Forecast(
         facts=facts,
         tracer=tracer,
@@ -208,7 +208,7 @@ def tried(found: Evidence, one: Forecast) -> Tried:
     (first, *more) = one.parts
     is_single = not more and first.basis == "measured"
     known = checked(found, one.facts.machine)
-    done: list[Kind] = ["several probes"] if more else []
+    done: list[CompositionKind] = ["several probes"] if more else []
     done += ["probe and action"] if any(part.basis == "composed" for part in one.parts) else []
     return Tried(
         line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
     from probe_effect.store.suite_file import Case
 
-Kind = Literal["several probes", "probe and action"]
+CompositionKind = Literal["several probes", "probe and action"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Checked:
 
     case: str
     tracer: str
-    kind: Kind
+    kind: CompositionKind
     predicted: Estimate
     measured: Estimate
     ratio: Estimate | None
@@ -65,7 +65,7 @@ def checked(found: Evidence, machine: str) -> Sequence[Checked]:
     return [one for tracer in found.by_tracer(machine) for one in _checked(found, machine, tracer)]
 
 
-def agreement(found: Sequence[Checked], kind: Kind) -> Agreement | None:
+def agreement(found: Sequence[Checked], kind: CompositionKind) -> Agreement | None:
     """What the checks of one kind say together; None where there are none."""
     of_kind = [one for one in found if one.kind == kind]
     ratios = [one.ratio.value for one in of_kind if one.ratio is not None]
@@ -108,7 +108,7 @@ def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
                 )
 
 
-def _predicted(case: Case, costs: dict[str, Estimate]) -> Iterator[tuple[Kind, Estimate]]:
+def _predicted(case: Case, costs: dict[str, Estimate]) -> Iterator[tuple[CompositionKind, Estimate]]:
     """What the parts of a combination say of it, where all were measured."""
     if case.parts and costs.keys() >= set(case.parts):
         yield "several probes", mover.total([costs[part] for part in case.parts])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
-    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.evidence import CostKey, Evidence
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
 
@@ -40,7 +40,7 @@ class EntryPath:
         return mover.total([cost, self.cost.times(more)])
 
 
-def entry_path(found: Evidence, key: Key) -> EntryPath | None:
+def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
     """What system calls pay while the probe of a case is attached; None where its suite does not tell."""
     machine, tracer, case_id = key
     suite, case = found.of(case_id)

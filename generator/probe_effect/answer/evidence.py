@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-Key = tuple[str, str, str]
+CostKey = tuple[str, str, str]
 """Machine, tracer, case."""
 
 
@@ -51,9 +51,9 @@ class Evidence:
         self.suites, self.sources, self.keep = suites, sources, keep
         self.folders: Mapping[str, Path] = folders or {}
         self.titles: Mapping[str, str] = titles or {}
-        self.costs: OnDemand[Key, Number] = OnDemand(self._look)
-        self.by_level: OnDemand[Key, dict[str, Number]] = OnDemand(self._look)
-        self.refused: OnDemand[Key, str] = OnDemand(self._look)
+        self.costs: OnDemand[CostKey, Number] = OnDemand(self._look)
+        self.by_level: OnDemand[CostKey, dict[str, Number]] = OnDemand(self._look)
+        self.refused: OnDemand[CostKey, str] = OnDemand(self._look)
         self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
         self.worked_out: dict[object, Any] = {}
         """What `numbers.once` remembers."""
@@ -62,7 +62,7 @@ class Evidence:
         self._counted: set[str] = set()
         self._is_whole = numbers is None
 
-    def _look(self, key: Key | None) -> None:
+    def _look(self, key: CostKey | None) -> None:
         """Take up what the numbers have of the machine and the case of a key; for None everything, in order."""
         if self._is_whole:
             return
@@ -114,7 +114,7 @@ class Evidence:
             self.by_level.known.setdefault(key, {})[one.level] = one
 
     @cached_property
-    def printed(self) -> dict[Key, Printed]:
+    def printed(self) -> dict[CostKey, PublishedCost]:
         """What others printed, on machines of theirs."""
         return printed_costs(self.sources())
 
@@ -137,7 +137,7 @@ class Evidence:
         return {case.id: (suite, case) for suite, case in self.cases}
 
     @cached_property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[CostKey]:
         """The keys of all usable costs, case by case and then machine by machine, without looking at the costs."""
         if self._is_whole:
             return list(self.costs)
@@ -153,13 +153,13 @@ class Evidence:
             for tracer in sorted(tracers)
         ]
 
-    def keys_of(self, machine: str) -> list[Key]:
+    def keys_of(self, machine: str) -> list[CostKey]:
         """The keys of a machine's usable costs, case by case."""
         return self._keys_of.get(machine, [])
 
     @cached_property
-    def _keys_of(self) -> dict[str, list[Key]]:
-        found: dict[str, list[Key]] = {}
+    def _keys_of(self) -> dict[str, list[CostKey]]:
+        found: dict[str, list[CostKey]] = {}
         for key in self.keys:
             found.setdefault(key[0], []).append(key)
         return found

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case
 
 Mechanism = Literal["emulated", "stepped", "called"]
-Kernel = tuple[int, int]
+KernelVersion = tuple[int, int]
 """Version and patch level, such as (6, 18)."""
 
-_NEWEST: Kernel = (6, 18)
+_NEWEST: KernelVersion = (6, 18)
 """The kernel whose sources were read."""
 
 
-def mechanism_of_bytes(first_bytes: bytes, architecture: str, kernel: Kernel | None = None) -> Mechanism | None:
+def mechanism_of_bytes(first_bytes: bytes, architecture: str, kernel: KernelVersion | None = None) -> Mechanism | None:
     """How the kernel carries out the instruction under a uprobe.
 
     Args:
@@ -76,7 +76,7 @@ _REFUSED = b"\xcc\xcd\xcf\xf1\xf4\xfa\xfb"
 """int3, int, iret, int1, hlt, cli, sti: not in `good_insns_64`."""
 
 
-def _x86(code: bytes, kernel: Kernel) -> Mechanism | None:
+def _x86(code: bytes, kernel: KernelVersion) -> Mechanism | None:
     if kernel >= (6, 18) and len(code) >= 5 and code.startswith(_CALLABLE_NOPS):
         return "called"
     if code.startswith(_NOPS):
@@ -135,7 +135,7 @@ _STEPPED_HINTS = {7, 8, 10, 24, 25, 26, 27, 32, 34, 36, 38}
 """Numbers of the hints that may be probed: those that sign a pointer or take it off, and `bti`."""
 
 
-def _arm64(code: bytes, kernel: Kernel) -> Mechanism | None:
+def _arm64(code: bytes, kernel: KernelVersion) -> Mechanism | None:
     if len(code) < 4:
         return None
     instruction = int.from_bytes(code[:4], "little")

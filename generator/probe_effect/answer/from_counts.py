@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.evidence import CostKey, Evidence
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case
 
@@ -68,7 +68,7 @@ class EventCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TimedCount:
     """A case that has a count and a time, as a model is fitted to it."""
 
     kind: str
@@ -152,7 +152,7 @@ class Models:
                 found[one.has_exceptions].append(one.ratio)
         return found
 
-    def calibrated(self, machine: str, tracer: str) -> list[Key]:
+    def calibrated(self, machine: str, tracer: str) -> list[CostKey]:
         """Which costs say how long instructions take on a machine: those of a tracer, or else all."""
         model = self.by_machine.get(machine)
         every = [(machine, one.tracer, one.case) for one in model.calibrations] if model else []
@@ -187,7 +187,7 @@ def counted_as(case: Case, number: Number, mechanism: str | None = None) -> Even
     return EventCount(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
 
 
-def calibrations(found: Evidence, machine: str) -> Iterator[Point]:
+def calibrations(found: Evidence, machine: str) -> Iterator[TimedCount]:
     """Each clear cost that was counted too, where the probe was made the same way."""
     for tracer, costs in found.by_tracer(machine).items():
         for case_id, timed in costs.items():
@@ -196,7 +196,7 @@ def calibrations(found: Evidence, machine: str) -> Iterator[Point]:
                 continue
             one = counted(found, machine, tracer, case)
             if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
-                yield Point(case.probe, counted_as(case, one), timed)
+                yield TimedCount(case.probe, counted_as(case, one), timed)
 
 
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
@@ -209,7 +209,7 @@ def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
     return mechanism_of(case, one) == mechanism_of(case, timed) and not (differs_by_cpu and len(on_first_cpu) > 1)
 
 
-def _model(points: Sequence[Point]) -> tuple[list[float], list[Calibration]]:
+def _model(points: Sequence[TimedCount]) -> tuple[list[float], list[Calibration]]:
     """The times fitted to all points, and each point with its ratio where it was left out with its kind."""
     kinds = sorted({one.kind for one in points})
     without = {kind: _fitted([one for one in points if one.kind != kind]) for kind in kinds}
@@ -222,7 +222,7 @@ def _model(points: Sequence[Point]) -> tuple[list[float], list[Calibration]]:
     return list(map(float, _fitted(points))), judged
 
 
-def _ratio(left_out: Point, times: Array) -> float | None:
+def _ratio(left_out: TimedCount, times: Array) -> float | None:
     """None where the others tell nothing of an exception that this one has."""
     terms = np.array(left_out.counted.terms)
     if np.any((terms > 0) & (times <= LEAST_TERM_NS)):
@@ -230,7 +230,7 @@ def _ratio(left_out: Point, times: Array) -> float | None:
     return left_out.timed.known_cost.value / float(terms @ times)
 
 
-def _fitted(points: Sequence[Point]) -> Array:
+def _fitted(points: Sequence[TimedCount]) -> Array:
     """ns for an instruction, a breakpoint and a step; the least where no point has one."""
     terms = np.array([one.counted.terms for one in points], dtype=float)
     measured = np.array([one.timed.known_cost.value for one in points])

@@ -10,10 +10,10 @@ from probe_effect.numbers.names import quoted
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Forecast, Tried
-    from probe_effect.answer.composition import Agreement, Kind
+    from probe_effect.answer.composition import Agreement, CompositionKind
     from probe_effect.answer.from_counts import Account
     from probe_effect.answer.part import Part
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.model import Estimate
 
 WIDE_RATIO = 2.0
@@ -36,7 +36,7 @@ def is_wide(ratio: Estimate) -> bool:
     return low <= 0 or max(high, 1 / low) > WIDE_RATIO
 
 
-def published(called: str, found: Printed) -> str:
+def published(called: str, found: PublishedCost) -> str:
     """Whose figure the cost of what is called so is, and what it can be taken for."""
     words = WORDS["derived" if found.is_derived else "published"]
     return words.format(what=called, label=found.label, figure=found.figure.what)
@@ -69,7 +69,7 @@ def estimated(part: Part, found: Account) -> str:
     return " ".join([said, held, *wide])
 
 
-def _put_together(found: Forecast, kind: Kind) -> str:
+def _put_together(found: Forecast, kind: CompositionKind) -> str:
     """How costs were put together."""
     if kind == "several probes":
         return WORDS["add"]

@@ -14,7 +14,7 @@ from probe_effect.units import NS_PER_SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.evidence import CostKey, Evidence
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Factor
@@ -32,7 +32,7 @@ class Contention:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class RatePoint:
     """The slowdown measured at a rate of untraced running time, events/s, beside rate x cost; both as ratios.
 
     `holds`: whether their intervals meet.
@@ -68,7 +68,7 @@ def nearest(factors: list[Contention], threads: int) -> Contention | None:
     return next((one for one in factors if one.threads >= threads), factors[-1])
 
 
-def line(found: Evidence, machine: str, tracer: str, case: str) -> list[Point]:
+def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoint]:
     """Measured slowdown beside rate x cost, by rising rate, where both have intervals.
 
     Empty where no suite varied the rate of the event of `case`.
@@ -81,7 +81,7 @@ def line(found: Evidence, machine: str, tracer: str, case: str) -> list[Point]:
     return sorted((one for one in points if one is not None), key=lambda one: one.rate_hz)
 
 
-def point(measured: Number, cost: Estimate) -> Point | None:
+def point(measured: Number, cost: Estimate) -> RatePoint | None:
     """What was measured beside rate x `cost`; None where one of them has no interval."""
     baseline, slowdown = measured.baseline, measured.slowdown
     if baseline is None or not baseline.value or slowdown is None:
@@ -89,10 +89,10 @@ def point(measured: Number, cost: Estimate) -> Point | None:
     rate_hz = NS_PER_SECOND / baseline.value
     predicted = slowdown_at(cost, rate_hz)
     holds = meet(slowdown, predicted)
-    return None if holds is None else Point(rate_hz, slowdown, predicted, holds)
+    return None if holds is None else RatePoint(rate_hz, slowdown, predicted, holds)
 
 
-def _levels(found: Evidence, key: Key, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
+def _levels(found: Evidence, key: CostKey, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
     """Level to what was measured there for the event of a case, in the suites whose factor is wanted."""
     machine, tracer, case_id = key
     levels: dict[str, Number] = {}

@@ -10,7 +10,7 @@ from probe_effect.numbers.names import quoted
 if TYPE_CHECKING:
     from probe_effect.answer.entry_path import EntryPath
     from probe_effect.answer.levels import Contention
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
 
@@ -41,7 +41,7 @@ class Part:
     less: tuple[Number, ...] = ()
     counted: Number | None = None
     calibrated: tuple[Number, ...] = ()
-    printed: Printed | None = None
+    printed: PublishedCost | None = None
     cost: Estimate
     is_clear: bool
     contention: Contention | None = None

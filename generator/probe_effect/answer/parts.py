@@ -10,14 +10,14 @@ from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.levels import contention, nearest
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.question import Asked
+from probe_effect.answer.question import ProbeQuestion
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.answer.question import Combination, Question
 
 
@@ -56,7 +56,7 @@ def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
     ]
 
 
-def published(found: Evidence, printed: Printed, case: str, rate_hz: float = 0.0) -> Part:
+def published(found: Evidence, printed: PublishedCost, case: str, rate_hz: float = 0.0) -> Part:
     """A printed cost as the part of an answer."""
     return Part(
         name=case,
@@ -70,7 +70,7 @@ def published(found: Evidence, printed: Printed, case: str, rate_hz: float = 0.0
     )
 
 
-def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads: int) -> Part | None:
+def _measured(found: Evidence, asked: ProbeQuestion, machine: str, tracer: str, threads: int) -> Part | None:
     one = found.costs.get((machine, tracer, asked.case))
     if one is None and not found.keys_of(machine):
         printed = found.printed.get((machine, tracer, asked.case))
@@ -91,7 +91,7 @@ def _measured(found: Evidence, asked: Asked, machine: str, tracer: str, threads:
     )
 
 
-def _estimated(found: Evidence, asked: Asked, machine: str, tracer: str) -> Part | None:
+def _estimated(found: Evidence, asked: ProbeQuestion, machine: str, tracer: str) -> Part | None:
     """The cost of a case that the machine could not time, from its instructions; None where something else is lacking.
 
     Nobody counted the whole work of some suites, nor their cases of several probes.
@@ -115,7 +115,7 @@ def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, t
         msg = f"{wanted.probe} with {wanted.action}: measured by several cases; name one: --case {' or '.join(whole)}"
         raise UsageError(msg)
     if len(whole) == 1 and wanted.mechanism is None:
-        return _measured(found, Asked(whole[0], wanted.rate_hz), machine, tracer, threads)
+        return _measured(found, ProbeQuestion(whole[0], wanted.rate_hz), machine, tracer, threads)
     return cost_of(
         found,
         machine,

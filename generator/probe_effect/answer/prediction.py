@@ -26,7 +26,7 @@ MAX_THREADS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class ThreadLoad:
     """What the traced program does while nobody looks.
 
     `rate_hz`: events per second of elapsed time, in each thread. `busy_ratio`: the share of its time that a thread
@@ -50,7 +50,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ProbeLoad:
     """A probe in each thread: its `cost` in ns an event, and its events per second."""
 
     cost: Estimate
@@ -75,7 +75,7 @@ class Prediction:
     thresholds: dict[int, Estimate | None]
 
 
-def predict(cost: Estimate, load: Load) -> Prediction:
+def predict(cost: Estimate, load: ThreadLoad) -> Prediction:
     """What probes of `cost` ns an event do under `load`; with ends where the cost has them.
 
     Every figure rises or falls with the cost alone, so the ends of the cost give its ends.
@@ -97,7 +97,7 @@ def predict(cost: Estimate, load: Load) -> Prediction:
     )
 
 
-def together(probes: Sequence[Probe]) -> Probe:
+def together(probes: Sequence[ProbeLoad]) -> ProbeLoad:
     """One probe that stands for several in a thread: the rate of all their events, and what one costs on average.
 
     The CPU time that they use adds, and so do its ends (`stats.mover.total`). Without any event all weigh the same.
@@ -107,7 +107,7 @@ def together(probes: Sequence[Probe]) -> Probe:
     rate_hz = math.fsum(probe.rate_hz for probe in probes)
     shares = [probe.rate_hz / rate_hz if rate_hz else 1 / len(probes) for probe in probes]
     parts = [probe.cost.times(share) for probe, share in zip(probes, shares, strict=True)]
-    return Probe(mover.total(parts), rate_hz)
+    return ProbeLoad(mover.total(parts), rate_hz)
 
 
 def multiplied(first: Estimate, second: Estimate) -> Estimate:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import Point
+    from probe_effect.answer.levels import RatePoint
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
@@ -41,15 +41,15 @@ FEWEST_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ProgramPair:
     """One program under one probe: what was measured, and both slowdowns.
 
     `point` has what the model predicts, `plain` what rate x cost alone would have.
     """
 
     measured: Number
-    point: Point
-    plain: Point
+    point: RatePoint
+    plain: RatePoint
 
     @property
     def ratio(self) -> float | None:
@@ -68,7 +68,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Agreed:
     """What some pairs come to: how many, how many are visible, and of these the share that is near.
 
     `meet_ratio` is the share of all pairs whose intervals meet, `middle_ratio` the median of measured over predicted
@@ -97,7 +97,7 @@ class Spread:
 
 
 @once
-def pairs(found: Evidence) -> Sequence[Pair]:
+def pairs(found: Evidence) -> Sequence[ProgramPair]:
     """Every program, probe and tracer that was measured on a machine which has the cost that predicts it."""
     return [
         pair
@@ -122,13 +122,13 @@ def program_spread(found: Evidence) -> Spread | None:
     return spread(pairs(found))
 
 
-def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Pair | None:
+def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> ProgramPair | None:
     """None where one of the slowdowns has no interval, and where the tracer did not see the program."""
     predicted = point(measured, _predicted(found, suite, case, measured, cost))
     plain = point(measured, cost.known_cost)
     if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
-    return Pair(measured, predicted, plain)
+    return ProgramPair(measured, predicted, plain)
 
 
 def _predicted(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
@@ -148,11 +148,11 @@ def calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | 
     return measured.baseline.value / one.baseline.value  # both are the untraced time of a round, over its events
 
 
-def verdict(some: Sequence[Pair]) -> Verdict:
+def verdict(some: Sequence[ProgramPair]) -> Agreed:
     """What the pairs come to."""
     visible = [one for one in some if one.is_visible]
     ratios = [one.ratio for one in visible if one.ratio is not None]
-    return Verdict(
+    return Agreed(
         pairs=len(some),
         visible=len(visible),
         near_ratio=_share(one.is_near for one in visible),
@@ -161,7 +161,7 @@ def verdict(some: Sequence[Pair]) -> Verdict:
     )
 
 
-def spread(some: Sequence[Pair]) -> Spread | None:
+def spread(some: Sequence[ProgramPair]) -> Spread | None:
     """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs."""
     ratios = [one.ratio for one in some if one.is_visible and one.ratio is not None]
     if len(ratios) < FEWEST_PAIRS:

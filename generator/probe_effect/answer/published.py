@@ -21,7 +21,7 @@ TIER = "published"
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PublishedCost:
     """A cost of a case as a source printed it, or as it follows from what it printed."""
 
     source: PublishedSource
@@ -63,19 +63,19 @@ class Printed:
         )
 
 
-def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, str], Printed]:
+def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, str], PublishedCost]:
     """Machine, tracer and case to the cost that was printed; left out where a source has several for the three.
 
     Several are of variants that the case does not tell apart, such as the first instruction of a function.
     """
-    found: dict[tuple[str, str, str], list[Printed]] = {}
+    found: dict[tuple[str, str, str], list[PublishedCost]] = {}
     for one in _printed(sources):
         found.setdefault((one.machine, one.figure.tracer or "", one.figure.case or ""), []).append(one)
     return {key: some[0] for key, some in found.items() if len(some) == 1}
 
 
-def _printed(sources: Iterable[PublishedSource]) -> Iterator[Printed]:
+def _printed(sources: Iterable[PublishedSource]) -> Iterator[PublishedCost]:
     for source in sources:
         for figure in source.figures:
             if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0:
-                yield Printed(source, figure)
+                yield PublishedCost(source, figure)

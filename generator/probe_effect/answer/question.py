@@ -13,7 +13,7 @@ SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(%?)")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbeQuestion:
     """A case, and how many of its events happen per second in each thread."""
 
     case: str
@@ -40,7 +40,7 @@ class Question:
     `calls_hz`: system calls of each thread per second, traced or not; None where the asker does not know.
     """
 
-    probes: tuple[Asked, ...] = ()
+    probes: tuple[ProbeQuestion, ...] = ()
     combination: Combination | None = None
     tracer: str | None = None
     machine: str | None = None
@@ -68,12 +68,12 @@ def share_from(text: str) -> float:
     return value
 
 
-def asked_from(text: str, rate_hz: float | None) -> Asked:
+def asked_from(text: str, rate_hz: float | None) -> ProbeQuestion:
     """A case with its own rate after `@`, or else with `rate_hz`. Raises: UsageError where neither is given."""
     case, has_own, own = text.partition("@")
     if has_own:
-        return Asked(case, rate_from(own))
+        return ProbeQuestion(case, rate_from(own))
     if rate_hz is None:
         msg = f"case {case}: expected a rate, found none; give --rate 50k, or the case's own: --case {case}@50k"
         raise UsageError(msg)
-    return Asked(case, rate_hz)
+    return ProbeQuestion(case, rate_hz)

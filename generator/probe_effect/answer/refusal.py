@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 
 if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
@@ -43,7 +43,7 @@ def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> st
 
 def _estimates(found: Evidence, case: str) -> list[str]:
     """With which tracers its cost can be estimated, and where; nothing where nobody counted it."""
-    question = Question(probes=(Asked(case, 0.0),))
+    question = Question(probes=(ProbeQuestion(case, 0.0),))
     owners: dict[str, list[str]] = {}
     for machine in found.machines if found.counts.get(case) else ():
         for tracer in found.by_tracer(machine):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.answer.advice import Group, part_of
+from probe_effect.answer.advice import ProbeGroup, part_of
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.levels import point
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, Pair, calls_per_event, in_programs, program_spread
+from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, ProgramPair, calls_per_event, in_programs, program_spread
 from probe_effect.numbers.once import once
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
@@ -39,7 +39,7 @@ LANGUAGE = "bpftrace"
 
 
 @once
-def script_pairs(found: Evidence) -> Sequence[Pair]:
+def script_pairs(found: Evidence) -> Sequence[ProgramPair]:
     """Every script over a program, in suites whose cases name no other case that they are like.
 
     What is predicted has how far real programs lie from loops in its interval, as every answer has.
@@ -54,7 +54,7 @@ def script_pairs(found: Evidence) -> Sequence[Pair]:
     ]
 
 
-def order(some: Sequence[Pair]) -> Correlation | None:
+def order(some: Sequence[ProgramPair]) -> Correlation | None:
     """How well the order of the predicted slowdowns is that of the measured ones (Kendall's tau); None of too few.
 
     Those that are told from none: the others stand in an order of noise.
@@ -66,7 +66,7 @@ def order(some: Sequence[Pair]) -> Correlation | None:
     return kendall(predicted, measured)
 
 
-def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> Pair | None:
+def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> ProgramPair | None:
     """None where the script's costs are not known on that machine, and where the tracer did not see the program."""
     path = script_path(found.folders[suite.id], case.id, LANGUAGE, level=measured.level)
     if path is None:
@@ -80,7 +80,7 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Sp
     plain = point(measured, _of_one_event(parts))
     if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
-    return Pair(measured, predicted, plain)
+    return ProgramPair(measured, predicted, plain)
 
 
 def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> list[Part]:
@@ -92,7 +92,7 @@ def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> lis
     is_timed = any(one.timing for one in probes)
     share = 1.0 if is_timed else 1 / max(1, len(probes))
     groups = [
-        Group(
+        ProbeGroup(
             attach=one.attach,
             kind=one.kind,
             mechanism=mechanism_of(case, measured),

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.answers import Answer, Forecast, Tried
     from probe_effect.answer.entry_path import EntryPath
-    from probe_effect.answer.levels import Point
+    from probe_effect.answer.levels import RatePoint
     from probe_effect.answer.part import Part
     from probe_effect.answer.proof import Spread
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.machine_file import MachineFile
@@ -90,7 +90,7 @@ def where(found: Forecast) -> str:
     return place(found.facts, found.document)
 
 
-def printed_place(found: Printed) -> str:
+def printed_place(found: PublishedCost) -> str:
     """A machine of others: what it is, and whose."""
     return WORDS["published-where"].format(hardware=found.hardware, label=found.label)
 
@@ -232,7 +232,7 @@ def reach(found: Forecast, part: Part) -> str:
     return WORDS[key].format(what=part.called, highest=units.quantity(highest_hz, units.EVENTS))
 
 
-def line_words(line: Sequence[Point]) -> str:
+def line_words(line: Sequence[RatePoint]) -> str:
     """At which rates the measured slowdown is rate x cost, and what it is where it is not."""
     if not line:
         return WORDS["no-line"]

@@ -21,8 +21,8 @@ from probe_effect.stats import mover
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.answer.evidence import Evidence, Key
-    from probe_effect.answer.levels import Point
+    from probe_effect.answer.evidence import CostKey, Evidence
+    from probe_effect.answer.levels import RatePoint
     from probe_effect.answer.part import Part
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
@@ -48,7 +48,7 @@ class ToolCost:
     basis: Basis | None = None
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    points: tuple[tuple[Number, Point], ...] = ()
+    points: tuple[tuple[Number, RatePoint], ...] = ()
 
     @property
     def is_clocked(self) -> bool:
@@ -124,7 +124,7 @@ def _basis(parts: Sequence[Part], package: ToolPackage) -> Basis:
     return max([least, *(one.basis for one in parts)], key=order.index)
 
 
-def _points(found: Evidence, key: Key, parts: Sequence[Part]) -> Iterator[tuple[Number, Point]]:
+def _points(found: Evidence, key: CostKey, parts: Sequence[Part]) -> Iterator[tuple[Number, RatePoint]]:
     """The programs in which the tool was measured, each with what these parts predict for its system calls."""
     suite, _ = found.of(key[2])
     for number in found.by_level.get(key, {}).values():

@@ -40,11 +40,11 @@ DONE = {
 does that was released (`answer/first_instruction.py`), so the times of that one go with no count."""
 
 NOP = CASES["uprobe_nop"]
-Counts = dict[tuple[str, str], "Number"]
+CaseCounts = dict[tuple[str, str], "Number"]
 
 
 @dataclass(frozen=True, slots=True)
-class TimedCount:
+class PrintedTime:
     """A printed time and the count of the same probe; `ns_per_instruction` is the one over the other."""
 
     figure: Figure
@@ -68,7 +68,7 @@ class TimedKernel:
     source: PublishedSource
     platform: str
     kernel: str
-    pairs: tuple[TimedCount, ...]
+    pairs: tuple[PrintedTime, ...]
 
     def alike(self) -> tuple[int, int]:
         """Of how many pairs of cases time and count say alike which is more, and of how many in all."""
@@ -86,18 +86,20 @@ def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
     return [one for one in found if one is not None]
 
 
-def _timed(catalogue: Catalogue, source: PublishedSource, counts: Counts, word: str, kernel: str) -> TimedKernel | None:
-    pairs: list[TimedCount] = []
+def _timed(
+    catalogue: Catalogue, source: PublishedSource, counts: CaseCounts, word: str, kernel: str
+) -> TimedKernel | None:
+    pairs: list[PrintedTime] = []
     figures = {one.figure: one for one in source.figures}
     for name, case in CASES.items():
         figure, count = figures.get(f"time_{word}_{name}"), counts.get((case, kernel))
         done = DONE[word].get(name.rpartition("_")[2])
         if figure and figure.cost_ns and count and done and _mechanism(catalogue, count) == done:
-            pairs.append(TimedCount(figure, count))
+            pairs.append(PrintedTime(figure, count))
     return TimedKernel(source, pairs[0].figure.platform or "", kernel, tuple(pairs)) if pairs else None
 
 
-def _kernels(catalogue: Catalogue, counts: Counts) -> dict[str, str]:
+def _kernels(catalogue: Catalogue, counts: CaseCounts) -> dict[str, str]:
     """The kernel that stands for the source's without the patch, and that for the one with it, where there are such."""
     made = {kernel: _mechanism(catalogue, one) for (case, kernel), one in counts.items() if case == NOP}
     stepping, emulating = (
@@ -107,7 +109,7 @@ def _kernels(catalogue: Catalogue, counts: Counts) -> dict[str, str]:
     return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
 
 
-def _counts(catalogue: Catalogue) -> Counts:
+def _counts(catalogue: Catalogue) -> CaseCounts:
     """The current sound counts above 0 of arm64 with the source's tool, by case and kernel."""
     cells = (one for found in matrices(catalogue) if found.architecture == ARCHITECTURE for one in found.all())
     sound = (one for one in cells if tool_of(one.tracer) == TOOL and one.is_sound and one.known_cost.value > 0)
@@ -119,5 +121,5 @@ def _mechanism(catalogue: Catalogue, count: Number) -> str | None:
     return mechanism_of(case, count)
 
 
-def _sign(one: TimedCount, other: TimedCount) -> float:
+def _sign(one: PrintedTime, other: PrintedTime) -> float:
     return (one.time_ns - other.time_ns) * (one.count.known_cost.value - other.count.known_cost.value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import AXIS, LAYOUTS, PAPER, Chart, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import Look, looks
+from probe_effect.charts.tracer_look import TracerLook, looks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class DotQuantity:
     """What the dots are of: the axis title, the columns of value, low and high end, how a value is written for a
     reader, whether a row is joined, and the value that all others are seen against, where there is one.
 
@@ -73,12 +73,12 @@ class Quantity:
     reference: float | None = None
 
 
-NANOSECONDS = Quantity(
+NANOSECONDS = DotQuantity(
     "added ns per event",
     ("cost_ns", "cost_low_ns", "cost_high_ns"),
     partial(units.interval, scale=units.DURATION),
 )
-INSTRUCTIONS = Quantity(
+INSTRUCTIONS = DotQuantity(
     "added instructions per event",
     ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions"),
     partial(units.spread, scale=units.INSTRUCTIONS),
@@ -87,7 +87,7 @@ INSTRUCTIONS = Quantity(
 
 
 def dot_chart(
-    quantity: Quantity,
+    quantity: DotQuantity,
     name: str,
     title: str,
     sentence: str,
@@ -121,13 +121,13 @@ instruction_chart = partial(dot_chart, INSTRUCTIONS)
 """Instructions per event as dots with the range of their runs; a line joins what one row has in several series."""
 
 
-def _value(dot: Dot, quantity: Quantity) -> Spec:
+def _value(dot: Dot, quantity: DotQuantity) -> Spec:
     """A dot as Vega takes it."""
     ends = dict(zip(quantity.columns, dot.cost, strict=True))
     return {"label": dot.label, "series": dot.series, **ends, TEXT: quantity.written(dot.cost)}
 
 
-def _card(quantity: Quantity, values: Sequence[Spec], seen: dict[str, Look]) -> Spec:
+def _card(quantity: DotQuantity, values: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
     """The first rows, with the looks that they have among all."""
     first = set(list(dict.fromkeys(value["label"] for value in values))[:CARD_ROWS])
     shown = [value for value in values if value["label"] in first]
@@ -135,7 +135,7 @@ def _card(quantity: Quantity, values: Sequence[Spec], seen: dict[str, Look]) -> 
     return _spec("card", quantity, shown, {name: one for name, one in seen.items() if name in used})
 
 
-def _text_form(quantity: Quantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
+def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
     """A row for each dot; without the series where there is but one."""
     columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
     if len(order) == 1:
@@ -153,7 +153,7 @@ def _height(label: str) -> int:
     return LINE_HEIGHT * (label.count("\n") + 1) + 6
 
 
-def _scale(quantity: Quantity, values: Sequence[Spec]) -> Spec:
+def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
     ends = [value[column] for value in values for column in quantity.columns if value[column] is not None]
     if min(ends) > 0 and max(ends) / min(ends) > WIDE_RANGE:
         return {"type": "log", "nice": False, "domain": [min(ends) / 1.3, max(ends) * 1.3]}
@@ -171,7 +171,7 @@ def _axis(scale: Spec, layout: Layout, form: str = ",.0f") -> Spec:
     return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
 
 
-def _spec(layout: Layout, quantity: Quantity, values: Sequence[Spec], seen: dict[str, Look]) -> Spec:
+def _spec(layout: Layout, quantity: DotQuantity, values: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
     labels = {value["label"]: _folded(value["label"], LABEL_WIDTH[layout]) for value in values}
     names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in seen}
     drawn = [value | {"label": labels[value["label"]], "series": names[value["series"]]} for value in values]
@@ -194,14 +194,14 @@ def _spec(layout: Layout, quantity: Quantity, values: Sequence[Spec], seen: dict
     return frame(layout, height, {"data": {"values": drawn}, "layer": layers})
 
 
-def _joins(quantity: Quantity, x: Spec, y: Spec) -> Spec:
+def _joins(quantity: DotQuantity, x: Spec, y: Spec) -> Spec:
     """From the least dot of each row to its greatest."""
     field = {"field": quantity.columns[0]}
     ends = {"x": x | field | {"aggregate": "min"}, "x2": field | {"aggregate": "max"}}
     return {"mark": {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}, "encoding": {**ends, "y": y}}
 
 
-def _reference(quantity: Quantity, x: Spec) -> Spec:
+def _reference(quantity: DotQuantity, x: Spec) -> Spec:
     """A line over all rows, at the value that they are seen against."""
     mark = {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}
     return {"data": {"values": [{"at": quantity.reference}]}, "mark": mark, "encoding": {"x": x | {"field": "at"}}}
@@ -212,7 +212,7 @@ def _legend(layout: Layout, columns: int) -> Spec:
     return {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
 
 
-def _coloured(seen: dict[str, Look], legend: Spec) -> Spec:
+def _coloured(seen: dict[str, TracerLook], legend: Spec) -> Spec:
     """The channels by which series are told apart, with one legend for both."""
     by_series = {"field": "series", "type": "nominal", "legend": legend if len(seen) > 1 else None}
     domain = list(seen)
@@ -222,7 +222,7 @@ def _coloured(seen: dict[str, Look], legend: Spec) -> Spec:
     }
 
 
-def _dots(layout: Layout, quantity: Quantity, axes: Spec, look: Spec) -> tuple[Spec, Spec]:
+def _dots(layout: Layout, quantity: DotQuantity, axes: Spec, look: Spec) -> tuple[Spec, Spec]:
     """The layer of ranges, and that of dots."""
     value, low, high = quantity.columns
     x, y = axes["x"], axes["y"]

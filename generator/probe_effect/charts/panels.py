@@ -26,7 +26,7 @@ from probe_effect.charts.theme import (
     frame,
     headed,
 )
-from probe_effect.charts.tracer_look import Look, looks
+from probe_effect.charts.tracer_look import TracerLook, looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ LEGEND_ROW, LEGEND_COLUMNS = 20, {"wide": 4, "narrow": 2, "card": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CountPoint:
     """One count: its panel, its series and its place on the axis; a series of a `tracer` has that tracer's look."""
 
     panel: str
@@ -64,7 +64,7 @@ def panels_chart(
     name: str,
     title: str,
     sentence: str,
-    points: Sequence[Point],
+    points: Sequence[CountPoint],
     *,
     places: Sequence[str],
     series: Sequence[str],
@@ -89,18 +89,22 @@ def panels_chart(
     return Chart(name, title, sentence, tuple(map(_row, points)), specs, note, TextForm(columns, table), page)
 
 
-def _row(one: Point) -> dict[str, str | float | None]:
+def _row(one: CountPoint) -> dict[str, str | float | None]:
     value, least, greatest = one.cost
     ends = {"cost_instructions": value, "cost_least_instructions": least, "cost_greatest_instructions": greatest}
     return {"label": one.panel, "series": one.series, "at": one.at, **ends}
 
 
-def _written(one: Point) -> str:
+def _written(one: CountPoint) -> str:
     return units.spread(one.cost, units.INSTRUCTIONS)
 
 
 def _spec(
-    layout: Layout, points: Sequence[Point], shown: Sequence[str], places: Sequence[str], seen: dict[str, Look]
+    layout: Layout,
+    points: Sequence[CountPoint],
+    shown: Sequence[str],
+    places: Sequence[str],
+    seen: dict[str, TracerLook],
 ) -> Spec:
     columns = COLUMNS[layout]
     width = WIDTHS[layout] / columns - GAP
@@ -182,7 +186,7 @@ def _frame_lines(corners: Corners, width: float, x: Spec, y: Spec) -> Spec:
     return {"data": {"values": values}, "mark": mark, "encoding": encoding}
 
 
-def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, Look]) -> list[Spec]:
+def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, TracerLook]) -> list[Spec]:
     domain = list(seen)
     field = {"field": "series", "type": "nominal"}
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.theme import AXIS, LAYOUTS, MUTED, PAPER, Chart, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import Look, looks
+from probe_effect.charts.theme import AXIS, LAYOUTS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import TracerLook, looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.model import Estimate
-
-Row = dict[str, str | float | bool | None]
 
 LEAST, MOST = 1e-4, 10.0
 """Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, stands at the foot."""
@@ -29,7 +27,7 @@ LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PredictedPair:
     """One slowdown, predicted and measured, as ratios: whose it is, and the series that it belongs to.
 
     One that cannot be told from none is drawn faintly, and without its intervals, which would cover the others.
@@ -43,7 +41,7 @@ class Pair:
 
 
 def predicted_chart(
-    name: str, title: str, sentence: str, pairs: Sequence[Pair], *, near_ratio: float, page: str = ""
+    name: str, title: str, sentence: str, pairs: Sequence[PredictedPair], *, near_ratio: float, page: str = ""
 ) -> Chart:
     """The chart of `pairs`, with the line where both agree and the band of what is called near.
 
@@ -65,7 +63,7 @@ def _share(slowdown: Estimate) -> str:
     return units.interval(slowdown, units.SHARE)
 
 
-def _row(one: Pair) -> Row:
+def _row(one: PredictedPair) -> Datum:
     return {
         "program": one.label,
         "series": one.series,
@@ -97,7 +95,7 @@ def _axis(field: str, title: str, ticks: Sequence[float] = TICKS) -> Spec:
     }
 
 
-def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look], near_ratio: float) -> Spec:
+def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
     ticks = TICKS[1:-1] if layout == "narrow" else TICKS  # whose ends would touch their neighbours
     x = _axis(_drawn("predicted_ratio"), "slowdown predicted by rate x cost", ticks)
     y = _axis(_drawn("measured_ratio"), "slowdown measured")

@@ -14,21 +14,20 @@ from probe_effect.charts.theme import (
     SERIES,
     TEXT_SIZE,
     Chart,
+    Datum,
     Layout,
     Spec,
     TextForm,
     frame,
     headed,
 )
-from probe_effect.charts.tracer_look import Look, looks
+from probe_effect.charts.tracer_look import TracerLook, looks
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.model import Estimate
-
-Row = dict[str, str | float | None]
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
 """From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches."""
@@ -65,7 +64,7 @@ ENDS = {"y": Y | {"field": "slowdown_low_ratio"}, "y2": {"field": "slowdown_high
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CostLine:
     """One series: how it is called, and its cost in ns per event."""
 
     label: str
@@ -75,7 +74,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MeasuredSlowdown:
     """A slowdown that was measured at a rate, of the series called `label`."""
 
     label: str
@@ -84,7 +83,13 @@ class Point:
 
 
 def slowdown_chart(
-    name: str, title: str, sentence: str, lines: Sequence[Line], points: Sequence[Point] = (), *, page: str = ""
+    name: str,
+    title: str,
+    sentence: str,
+    lines: Sequence[CostLine],
+    points: Sequence[MeasuredSlowdown] = (),
+    *,
+    page: str = "",
 ) -> Chart:
     """The chart of `lines`, at most as many as there are series colours; a note says when there are more.
 
@@ -95,7 +100,11 @@ def slowdown_chart(
     """
     shown = lines[: len(SERIES)]
     labels = [line.label for line in shown]
-    values = [_value(Point(line.label, rate, slowdown_at(line.cost, rate)), LINE) for line in shown for rate in RATES]
+    values = [
+        _value(MeasuredSlowdown(line.label, rate, slowdown_at(line.cost, rate)), LINE)
+        for line in shown
+        for rate in RATES
+    ]
     values += [_value(point, MEASURED) for point in points if point.label in labels]
     rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
     left_out = len(lines) - len(shown)
@@ -107,7 +116,7 @@ def slowdown_chart(
     return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
 
 
-def _text_form(values: Sequence[Row], labels: Sequence[str]) -> TextForm:
+def _text_form(values: Sequence[Datum], labels: Sequence[str]) -> TextForm:
     """A row for each rate, of the line and of what was measured; a column for each series."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
@@ -116,7 +125,7 @@ def _text_form(values: Sequence[Row], labels: Sequence[str]) -> TextForm:
     return TextForm(("Events", "From", *labels), tuple(rows))
 
 
-def _value(point: Point, made: str) -> Row:
+def _value(point: MeasuredSlowdown, made: str) -> Datum:
     return {
         "series": point.label,
         "from": made,
@@ -129,7 +138,7 @@ def _value(point: Point, made: str) -> Row:
     }
 
 
-def _spec(layout: Layout, values: Sequence[Row], seen: dict[str, Look]) -> Spec:
+def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
     labels = list(seen)
     series = {"field": "series", "type": "nominal", "sort": labels}
     colour = series | {
@@ -186,7 +195,7 @@ def _hover() -> Spec:
     }
 
 
-def _thresholds(layout: Layout, values: Sequence[Row]) -> list[Spec]:
+def _thresholds(layout: Layout, values: Sequence[Datum]) -> list[Spec]:
     """Their words stand at the right where every line has long passed them, else at the left."""
     fastest = (
         float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE and one["rate_hz"] == RATES[-1]

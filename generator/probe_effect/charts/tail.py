@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.theme import LAYOUTS, SERIES, Chart, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import Look, looks
+from probe_effect.charts.theme import LAYOUTS, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import TracerLook, looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-Row = dict[str, str | float | None]
 
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
@@ -54,7 +52,7 @@ def tail_chart(
     return Chart(name, title, sentence, rows, specs, note, table, page)
 
 
-def _row(label: str, time_ns: int, share: float) -> Row:
+def _row(label: str, time_ns: int, share: float) -> Datum:
     return {
         "series": label,
         "time_ns": time_ns,
@@ -64,7 +62,7 @@ def _row(label: str, time_ns: int, share: float) -> Row:
     }
 
 
-def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look]) -> Spec:
+def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
     x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
     y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
     names = list(seen)
@@ -95,7 +93,7 @@ def _spec(layout: Layout, rows: Sequence[Row], seen: dict[str, Look]) -> Spec:
     return frame(layout, HEIGHTS[layout], {"data": {"values": list(rows)}, "layer": [line, hover]})
 
 
-def _axis(field: str, title: str, rows: Sequence[Row], label: str) -> Spec:
+def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
     """A logarithmic axis from a power of ten to a power of ten, with a tick at each."""
     values = [float(row[field] or 0) for row in rows]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Spec = dict[str, Any]
+Datum = dict[str, str | float | bool | None]
+"""The values of a mark, by field."""
 Layout = Literal["wide", "narrow", "card"]
 
 LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
@@ -55,7 +57,7 @@ class Chart:
     name: str
     title: str
     sentence: str
-    rows: tuple[dict[str, str | float | None], ...]
+    rows: tuple[Datum, ...]
     specs: dict[Layout, Spec]
     note: str | None = None
     table: TextForm = TextForm((), ())

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.theme import LAYOUTS, PAPER, SERIES, Chart, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import Look, looks
+from probe_effect.charts.theme import LAYOUTS, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.tracer_look import TracerLook, looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.model import Estimate
-
-Row = dict[str, str | float | None]
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
 LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
@@ -34,7 +32,7 @@ Y_AXIS = {"values": [10.0**n for n in range(-6, 4)], "labelExpr": TICK}
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TimePoint:
     """A time, ns and above 0, of a series at a number; `words` are its row in the table, and say what a reader sees."""
 
     series: str
@@ -54,7 +52,9 @@ class Axes:
     columns: tuple[str, ...]
 
 
-def times_chart(name: str, title: str, sentence: str, points: Sequence[Point], axes: Axes, *, page: str = "") -> Chart:
+def times_chart(
+    name: str, title: str, sentence: str, points: Sequence[TimePoint], axes: Axes, *, page: str = ""
+) -> Chart:
     """The chart of `points`, of at most as many series as there are colours; a note says when there are more.
 
     `page` is the address of the page that the chart belongs to.
@@ -74,7 +74,7 @@ def times_chart(name: str, title: str, sentence: str, points: Sequence[Point], a
     return Chart(name, title, sentence, rows, specs, note if left_out else None, text, page)
 
 
-def _row(one: Point, axes: Axes) -> Row:
+def _row(one: TimePoint, axes: Axes) -> Datum:
     value, low, high = (None if ns is None else ns / units.NS_PER_SECOND for ns in one.time)
     quantity = axes.quantity
     return {
@@ -86,7 +86,7 @@ def _row(one: Point, axes: Axes) -> Row:
     }
 
 
-def _spec(layout: Layout, values: Sequence[Row], seen: dict[str, Look], axes: Axes) -> Spec:
+def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], axes: Axes) -> Spec:
     labels = list(seen)
     numbers = sorted({float(row["number"] or 0) for row in values})
     times = [float(row[f"{axes.quantity}_s"] or 0) for row in values]

@@ -21,7 +21,7 @@ OTHER = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TracerLook:
     """Places in `SERIES` (from 1, as the style sheet counts), `SHAPES` and `DASHES` (from 0)."""
 
     series: int
@@ -43,40 +43,40 @@ class Look:
         return DASHES[self.form % len(DASHES)]
 
 
-LOOKS = {"perf": Look(4, 3)} | {tool.name: Look(*tool.look) for tool in TOOLS.values()}
+LOOKS = {"perf": TracerLook(4, 3)} | {tool.name: TracerLook(*tool.look) for tool in TOOLS.values()}
 """By tool, and of perf where others published a figure without the name of its subcommand."""
 
 
-def look(tracer: str) -> Look:
+def look(tracer: str) -> TracerLook:
     """The look of a tracer by its id alone; an unknown one has it from its name, never from its place.
 
     A version, `bpftrace-0-23-2`, has the colour of its tool and a form from its number.
     """
     tool = max((name for name in LOOKS if f"{tracer}-".startswith(f"{name}-")), key=len, default=None)
     if tool is None:
-        return Look(1 + crc32(tracer.encode()) % len(SERIES), crc32(tracer[::-1].encode()) % len(SHAPES))
+        return TracerLook(1 + crc32(tracer.encode()) % len(SERIES), crc32(tracer[::-1].encode()) % len(SHAPES))
     own, version = LOOKS[tool], tracer.removeprefix(tool)
     forms = [form for form in range(len(SHAPES)) if form != own.form]
-    return Look(own.series, forms[crc32(version.encode()) % len(forms)]) if version else own
+    return TracerLook(own.series, forms[crc32(version.encode()) % len(forms)]) if version else own
 
 
-def looks(tracers: Sequence[str | None]) -> list[Look]:
+def looks(tracers: Sequence[str | None]) -> list[TracerLook]:
     """The looks of the series of a chart, each of which shows a tracer or, None, something else.
 
     Without any tracer the colours come in their order. Two series of one look, such as one tracer on two machines,
     differ by their forms: the later by name takes the next free one.
     """
     if not any(tracers):
-        return [Look(1 + place % len(SERIES), place % len(SHAPES)) for place in range(len(tracers))]
-    found: dict[int, Look] = {}
+        return [TracerLook(1 + place % len(SERIES), place % len(SHAPES)) for place in range(len(tracers))]
+    found: dict[int, TracerLook] = {}
     for place in sorted(range(len(tracers)), key=lambda place: (tracers[place] or "", place)):
         tracer = tracers[place]
-        wish = look(tracer) if tracer else Look(OTHER, 0)
+        wish = look(tracer) if tracer else TracerLook(OTHER, 0)
         found[place] = _free(wish, found.values())
     return [found[place] for place in range(len(tracers))]
 
 
-def _free(wish: Look, taken: Iterable[Look]) -> Look:
+def _free(wish: TracerLook, taken: Iterable[TracerLook]) -> TracerLook:
     used = {one.form for one in taken if one.series == wish.series}
     after = chain(range(wish.form, len(SHAPES)), range(wish.form))
-    return Look(wish.series, next((form for form in after if form not in used), wish.form))
+    return TracerLook(wish.series, next((form for form in after if form not in used), wish.form))

@@ -74,7 +74,7 @@ class Sign(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMachine:
     """A submission whose facts could be read."""
 
     files: SubmissionFolder
@@ -99,12 +99,12 @@ def in_common(
     that is not known already: so the check of one grows with the others' number alone.
     """
     asked = {one.folder.resolve() for one in checked}
-    by_suite: dict[str, list[Known]] = defaultdict(list)
+    by_suite: dict[str, list[KnownMachine]] = defaultdict(list)
     for files in dict.fromkeys(replace(one, folder=one.folder.resolve()) for one in submissions):
         document, faults = read_machine_file(files.machine_file, files.id)
         digest = content_digest(files)
         if document is not None and not faults and digest:
-            by_suite[document.run.suite].append(Known(files, document, digest))
+            by_suite[document.run.suite].append(KnownMachine(files, document, digest))
     found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
     for name, some in by_suite.items():
         in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
@@ -115,7 +115,9 @@ def in_common(
     return found
 
 
-def _of_suite(in_time: Sequence[Known], asked: Collection[Path], suite: Suite | None, kept: Kept) -> Iterator[Sign]:
+def _of_suite(
+    in_time: Sequence[KnownMachine], asked: Collection[Path], suite: Suite | None, kept: Kept
+) -> Iterator[Sign]:
     """What those of one suite have in common.
 
     One entry names all that were laid beside each other, by what is in them, and all signs that any two of these have:

@@ -55,7 +55,7 @@ MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class DataContext:
     """What the parts of a data folder are held against."""
 
     suites: Mapping[str, Suite]
@@ -109,13 +109,13 @@ def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
     return [part for folder in folders for part in _marked(walk(folder))]
 
 
-def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> Known:
+def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """With the rows of every submission only where some are `checked` beside the others: there may be many."""
     every = [*data.submissions(), *checked] if checked else []
     suites_here = known_suites(data)
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
-    return Known(
+    return DataContext(
         suites_here,
         folders,
         duplicates.row_index(every),
@@ -138,7 +138,7 @@ def _linked_folders(paths: Iterable[Path], data: DataFolder) -> Iterable[Problem
             yield Problem("error", data.relative(path), None, None, "known-files", "is a link to a folder", hint)
 
 
-def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[Problem]:
+def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) -> list[Problem]:
     name = names_in(folder, data)
     if kind == "submission":
         return _check_submission(SubmissionFolder(folder.resolve()), name, known, data.kept)
@@ -151,7 +151,7 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: Known) -> list[
 
 
 def _check_submission(
-    submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept
+    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
 ) -> list[Problem]:
     """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
     found = _kept_content(submission, name, known, kept)
@@ -163,7 +163,7 @@ def _check_submission(
     return [*problems, *broken(copied.RULES, _suspected(submission, found, known), name)]
 
 
-def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: Known) -> copied.Suspected:
+def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: DataContext) -> copied.Suspected:
     """What a submission has in common with others, beside the signs that were found in its own files."""
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
@@ -171,7 +171,9 @@ def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: Kn
     return copied.Suspected(common, named, submission.id in known.accepted)
 
 
-def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept) -> list[Problem]:
+def _kept_content(
+    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
+) -> list[Problem]:
     """The same as `_check_content`, which need not look again at files in which it found no error.
 
     An error is looked for again each time: a run that is still to come will have been one day.
@@ -195,7 +197,7 @@ def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], know
 
 
 def _check_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: Known, kept: Kept, digest: str | None
+    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept, digest: str | None
 ) -> list[Problem]:
     """What is wrong in the files of a submission, held against its suite; what is made of its rows is kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))

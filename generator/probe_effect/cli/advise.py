@@ -70,7 +70,7 @@ def advise(
     data = data_folder(data_path, only_asks=True)
 
     from probe_effect.advising.machine import this_machine
-    from probe_effect.advising.script_answer import ScriptQuestion, System, answer_script
+    from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_json import advice_json
     from probe_effect.cli.advise_output import show
     from probe_effect.host.mounts import mount_for_our_time
@@ -86,7 +86,7 @@ def advise(
         tracer=options["tracer"],
         machine=options["machine"],
     )
-    answer = answer_script(question, data, System(facts=this_machine(), tell=output.say))
+    answer = answer_script(question, data, RunningSystem(facts=this_machine(), tell=output.say))
     if output_format == "json":
         output.product_json(advice_json(answer))
     else:

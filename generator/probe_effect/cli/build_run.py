@@ -10,7 +10,7 @@ from probe_effect.cli import output
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
 from probe_effect.exports import shard
 from probe_effect.exports.assemble import FOLDERS
-from probe_effect.exports.build import Places, assemble_work, build_site, fitted
+from probe_effect.exports.build import BuildPlaces, assemble_work, build_site, fitted
 from probe_effect.exports.files import mirror
 from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def build(project: Path, data: DataFolder, out: Path, base_url: str, repository: str) -> None:
     """Build the site and print its folder. Raises: BadData, ProbeEffectError."""
-    places = Places(project, data, out.resolve())
+    places = BuildPlaces(project, data, out.resolve())
     _tell(build_site(places, SiteOptions(base_url, repository)))
     pages = sum(1 for _ in places.out.rglob("index.html"))
     output.say(f"{pages} pages. To look at them: make serve")
@@ -44,7 +44,7 @@ def serve(project: Path, data: DataFolder, repository: str, port: int) -> None:
     """Show the site on `port` of this machine until somebody stops it."""
     from watchfiles import watch
 
-    places = Places(project, data, (project / "build" / "serve" / "site").resolve())
+    places = BuildPlaces(project, data, (project / "build" / "serve" / "site").resolve())
     options = SiteOptions(repository=repository)
     watched = places.out.with_name("watched")
     _refresh(places, watched, options)
@@ -59,14 +59,14 @@ def serve(project: Path, data: DataFolder, repository: str, port: int) -> None:
                 server.terminate()
 
 
-def _refresh(places: Places, watched: Path, options: SiteOptions) -> None:
+def _refresh(places: BuildPlaces, watched: Path, options: SiteOptions) -> None:
     """Assemble the pages and bring the folder that Hugo watches up to date with them."""
     _tell(assemble_work(places, options))
     for part in FOLDERS:
         mirror(places.work / part, watched / part)
 
 
-def _rebuild(places: Places, watched: Path, options: SiteOptions) -> None:
+def _rebuild(places: BuildPlaces, watched: Path, options: SiteOptions) -> None:
     """Refresh after a change in the data; a fault is told and the last good pages stay."""
     try:
         _refresh(places, watched, options)

@@ -33,7 +33,7 @@ from probe_effect.tracers.registry import known_tracers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.measure.diagnosis import Answer, Diagnosis, SuiteState, TracerState
+    from probe_effect.measure.diagnosis import Availability, Diagnosis, SuiteState, TracerState
     from probe_effect.store.places import DataFolder
 
 
@@ -114,7 +114,7 @@ def _any_kernel() -> str:
     return f"{said}. Not for {lacks}" if lacks else said
 
 
-def _answer(answer: Answer) -> str:
+def _answer(answer: Availability) -> str:
     """What was found, a compiler without its flags."""
     return f"no: {_gist(answer.reason or '')}" if answer.found is None else answer.found.partition(" -")[0]
 

@@ -15,7 +15,7 @@ from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 from probe_effect.emulated.qemu import Accelerator
 
 if TYPE_CHECKING:
-    from probe_effect.cli.measure_settings import Options
+    from probe_effect.cli.measure_settings import MeasureOptions
 
 AUTHORS = ("project", "third-party")
 """Those of `measure.submission`, which takes longer to import."""
@@ -81,7 +81,7 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     "--fleet-name", metavar="NAME", help="With --provenance project: the machine's name in .github/fleet.json."
 )
 @data_option
-def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Options]) -> None:
+def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[MeasureOptions]) -> None:
     """Measure suites on this machine, all of them by default, and print the folder of each submission.
 
     A suite that builds a project takes long, and is measured where it is named.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.cli.measure_settings import Options
+    from probe_effect.cli.measure_settings import MeasureOptions
     from probe_effect.emulated.news import Job, Offer
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import DataFolder
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 HOUR_MIN = 60
 
 
-def run_new(data: DataFolder, results: Path, options: Options, architectures: Sequence[str]) -> None:
+def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectures: Sequence[str]) -> None:
     """Say what is new, and count it, one suite on one kernel after the other.
 
     Raises: HostNotReady at the end, where archives could not be had or something could not be counted; Interrupted.
@@ -84,7 +84,7 @@ def _able(data: DataFolder, names: Sequence[str]) -> dict[str, set[str]]:
     return {suite.id: set(tools_of(folder)) for folder, suite in choose_suites(data, names)}
 
 
-def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: Options) -> None:
+def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
     """What will be counted with what, and how long that takes."""
     times = {
         job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, _blocks(options)) for job in jobs
@@ -104,7 +104,7 @@ def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: Options) ->
         )
 
 
-def _blocks(options: Options) -> int:
+def _blocks(options: MeasureOptions) -> int:
     return options["blocks"] or default_blocks(options)
 
 
@@ -117,10 +117,10 @@ def _about(seconds: float | None) -> str:
     )
 
 
-def _count(job: Job, data: DataFolder, results: Path, options: Options) -> None:
+def _count(job: Job, data: DataFolder, results: Path, options: MeasureOptions) -> None:
     """Count one suite on one kernel. Raises: ProbeEffectError."""
     tracers = [tracer.word for tracer in job.tracers]
-    wanted: Options = {
+    wanted: MeasureOptions = {
         **options,
         "suites": [job.suite],
         "tracers": tracers,

@@ -32,7 +32,7 @@ from probe_effect.numbers import names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.cli.measure_settings import Options
+    from probe_effect.cli.measure_settings import MeasureOptions
     from probe_effect.cli.measure_target import MeasurementTarget
     from probe_effect.measure.request import Work
     from probe_effect.store.machine_file import Submitter
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Suite
 
 
-def run(data: DataFolder, results: Path, options: Options) -> None:
+def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
     """Measure, or continue what was cut short. Raises: UsageError, HostNotReady."""
     mount_for_our_time()
     suites = choose_suites(data, options["suites"])
@@ -58,7 +58,7 @@ def run(data: DataFolder, results: Path, options: Options) -> None:
             _measure(on, data, results, options)
 
 
-def _check_cases(suites: Sequence[tuple[Path, Suite]], options: Options) -> None:
+def _check_cases(suites: Sequence[tuple[Path, Suite]], options: MeasureOptions) -> None:
     """Check that each named case belongs to a suite and to the architecture, which is known before a machine is.
 
     Raises: UsageError for the first that does not.
@@ -72,7 +72,7 @@ def _check_cases(suites: Sequence[tuple[Path, Suite]], options: Options) -> None
             raise UsageError(msg)
 
 
-def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Options) -> None:
+def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:
     show_cut_short(progress, cut_short(results))
     named = tree_named(options["source"], on.suites)
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
@@ -96,7 +96,7 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Op
         _show_product(submission, data_words(data))
 
 
-def _settings(work: Work, data: DataFolder, results: Path, options: Options, submitter: Submitter) -> Settings:
+def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptions, submitter: Submitter) -> Settings:
     seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
     return Settings(
         results=results,
@@ -111,7 +111,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: Options, sub
     )
 
 
-def _continued_by(work: Work, data: DataFolder, results: Path, options: Options) -> tuple[str, ...]:
+def _continued_by(work: Work, data: DataFolder, results: Path, options: MeasureOptions) -> tuple[str, ...]:
     """The words that continue a run from whatever folder, after the program's name."""
     vm, accelerator = options["vm"], options["accelerator"]
     words = ["measure", work.suite.id, "--resume"]

@@ -24,7 +24,7 @@ VM_QUICK_BLOCKS = 3
 """Instructions hardly vary: a median and a range are what is wanted of them."""
 
 
-class Options(TypedDict):
+class MeasureOptions(TypedDict):
     """What is measured and how. Of suites, tracers and cases none means all."""
 
     suites: Sequence[str]
@@ -45,7 +45,7 @@ class Options(TypedDict):
     fleet_name: str | None
 
 
-def default_blocks(options: Options) -> int:
+def default_blocks(options: MeasureOptions) -> int:
     """How many rounds, where nobody says."""
     if options["vm"]:
         return VM_QUICK_BLOCKS if options["quick"] else VM_BLOCKS
@@ -59,7 +59,7 @@ def lengths(*, quick: bool, vm: bool) -> Lengths:
     return QUICK if quick else THOROUGH
 
 
-def command_words(suite: str, options: Options, seed: int) -> tuple[str, ...]:
+def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, ...]:
     """The command that repeats this run. Folders and credits stay out: they can hold user names."""
     vm, accelerator, blocks = options["vm"], options["accelerator"], options["blocks"]
     words = ["probe-effect", "measure", suite]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.cli.measure_settings import Options
+    from probe_effect.cli.measure_settings import MeasureOptions
     from probe_effect.measure.testbed import Testbed
     from probe_effect.store.suite_file import Suite
     from probe_effect.tracers.protocol import Tracer
@@ -49,7 +49,7 @@ class MeasurementTarget:
 
 
 @contextmanager
-def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Options) -> Iterator[MeasurementTarget]:
+def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: MeasureOptions) -> Iterator[MeasurementTarget]:
     """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady.
 
     Args:

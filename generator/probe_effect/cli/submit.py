@@ -10,7 +10,7 @@ import click
 from probe_effect.cli.data_options import data_folder, data_option, given_folders
 
 if TYPE_CHECKING:
-    from probe_effect.cli.submit_run import Options
+    from probe_effect.cli.submit_run import SubmitOptions
 
 
 @click.command()
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--allow", "allowed", multiple=True, metavar="WORD", help="A word that is a name here too, and may be published."
 )
 @data_option
-def submit(folders: tuple[Path, ...], data_path: Path | None, **options: Unpack[Options]) -> None:
+def submit(folders: tuple[Path, ...], data_path: Path | None, **options: Unpack[SubmitOptions]) -> None:
     """Propose the submissions in DIR for publication; without DIR, all that are not published yet.
 
     Shows what becomes public, looks for names of this machine and its user in it, and checks it. In a clone it then

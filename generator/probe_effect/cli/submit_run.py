@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
 
 
-class Options(TypedDict):
+class SubmitOptions(TypedDict):
     """How it is to be done, as the command line has it."""
 
     name: str | None
@@ -44,7 +44,7 @@ class Options(TypedDict):
     allowed: Sequence[str]
 
 
-def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
+def run(folders: Sequence[Path], data: DataFolder, options: SubmitOptions) -> None:
     """Propose the submissions in `folders`, or all that are not published yet. Raises: BadData, UsageError."""
     credited(options["name"], None)
     checkout = branches.checkout_of(data.root)
@@ -71,7 +71,7 @@ def run(folders: Sequence[Path], data: DataFolder, options: Options) -> None:
     send(bundles, checkout, options["remote"], here=options["here"])
 
 
-def _with_credits(bundles: list[SubmissionBundle], options: Options, *, asks: bool) -> list[SubmissionBundle]:
+def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, asks: bool) -> list[SubmissionBundle]:
     """The bundles with the name that is given, on the command line or at the terminal."""
     if options["name"] is not None or options["nameless"]:
         return [one.credited(options["name"]) for one in bundles]

@@ -17,7 +17,7 @@ from probe_effect.submit.private import FORMS, marks_of_host
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.guide.commands import Printed
+    from probe_effect.guide.commands import CommandOutput
     from probe_effect.store.places import DataFolder
     from probe_effect.store.transcripts import Transcript
 
@@ -62,7 +62,7 @@ def _one(data: DataFolder, one: Transcript, place: str, write: bool) -> bool:  #
     return not wrong
 
 
-def recorded(one: Transcript, printed: Printed) -> Recorded:
+def recorded(one: Transcript, printed: CommandOutput) -> Recorded:
     """The record of an output that was made here and now."""
     return Recorded(
         id=one.id,
@@ -77,7 +77,7 @@ def recorded(one: Transcript, printed: Printed) -> Recorded:
     )
 
 
-def _private(printed: Printed) -> Iterator[str]:
+def _private(printed: CommandOutput) -> Iterator[str]:
     """What would tell whose machine it is."""
     patterns = [*((f"this machine's {mark.kind}", mark.pattern()) for mark in marks_of_host()), *FORMS]
     for kind, pattern in patterns:

@@ -16,7 +16,7 @@ from probe_effect.advising.watched import probe_costs, total
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, table_of
 from probe_effect.host.mounts import mount_for_our_time
-from probe_effect.live.loaded import Watch
+from probe_effect.live.loaded import RunStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ MOST_ROWS = 25
 def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool, output_format: str) -> None:
     """Look once, or again and again until Ctrl-C. Raises: HostNotReady, UsageError for an unknown machine."""
     mount_for_our_time()
-    with Watch() as watch:  # before the data are read: who may not look need not wait
+    with RunStatistics() as watch:  # before the data are read: who may not look need not wait
         costs = probe_costs(data, this_machine(), machine)
         looks = costs.looks(watch, seconds)
         if output_format == "json":

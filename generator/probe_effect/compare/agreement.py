@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.compare.kernels import Column, Row
+from probe_effect.compare.kernels import CountedCase, KernelColumn
 from probe_effect.numbers.kinds import shown
 from probe_effect.numbers.names import tool_of
 from probe_effect.stats.correlation import MIN_PAIRS, Correlation, kendall
@@ -60,7 +60,7 @@ class CountedOrder:
 
     source: PublishedSource
     platform: str
-    column: Column
+    column: KernelColumn
     pairings: tuple[tuple[float, float], ...]
     correlation: Correlation | None
 
@@ -117,7 +117,7 @@ def counted_orders(catalogue: Catalogue, found: Matrix) -> list[CountedOrder]:
     not sound have no place in an order.
     """
     tools = {column: tool_of(one.tracer) for (_, column), one in found.cells.items()}
-    columns = [Column(kernel, tracer) for tracer in found.tracers for kernel in found.kernels]
+    columns = [KernelColumn(kernel, tracer) for tracer in found.tracers for kernel in found.kernels]
     return [
         _counted_order(found, source, platform, costs_ns, column)
         for source, platform, tool, costs_ns in _published(catalogue, found)
@@ -138,9 +138,9 @@ def _published(catalogue: Catalogue, found: Matrix) -> Iterator[tuple[PublishedS
 
 
 def _counted_order(
-    found: Matrix, source: PublishedSource, platform: str, costs_ns: dict[str, float], column: Column
+    found: Matrix, source: PublishedSource, platform: str, costs_ns: dict[str, float], column: KernelColumn
 ) -> CountedOrder:
-    counts = ((cost_ns, found.cell(Row(case, None), *column)) for case, cost_ns in costs_ns.items())
+    counts = ((cost_ns, found.cell(CountedCase(case, None), *column)) for case, cost_ns in costs_ns.items())
     pairings = tuple((cost_ns, one.known_cost.value) for cost_ns, one in counts if one is not None and one.is_sound)
     return CountedOrder(source, platform, column, pairings, _correlation(pairings))
 

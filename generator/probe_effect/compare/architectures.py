@@ -19,12 +19,12 @@ from probe_effect.stats.correlation import Correlation, kendall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from probe_effect.compare.kernels import Matrix, Row
+    from probe_effect.compare.kernels import CountedCase, Matrix
     from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ArchitecturePair:
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
     `pairs`: the cases that both have a sound count of, on as many CPUs; `only`: those of each side that the other has
@@ -35,7 +35,7 @@ class Beside:
     series: str
     tracer: str
     pairs: tuple[tuple[Number, Number], ...]
-    only: tuple[tuple[Row, ...], tuple[Row, ...]]
+    only: tuple[tuple[CountedCase, ...], tuple[CountedCase, ...]]
     correlation: Correlation | None
 
     def furthest(self, most: int) -> list[tuple[Number, Number]]:
@@ -49,7 +49,7 @@ def share(one: Number) -> float:
     return one.added_ratio or 0.0
 
 
-def beside(found: Sequence[Matrix]) -> list[Beside]:
+def beside(found: Sequence[Matrix]) -> list[ArchitecturePair]:
     """Each two architectures in each suite that both have counts of: where they have most cases in common.
 
     Of places with as many, the newest kernel and then the first tracer.
@@ -58,7 +58,7 @@ def beside(found: Sequence[Matrix]) -> list[Beside]:
     return [best for pair in pairs if (best := _most_in_common(pair)) is not None]
 
 
-def _most_in_common(pair: tuple[Matrix, Matrix]) -> Beside | None:
+def _most_in_common(pair: tuple[Matrix, Matrix]) -> ArchitecturePair | None:
     first, second = (_newest(one.kernels) for one in pair)
     places = [
         _beside(pair, series, tracer)
@@ -69,7 +69,7 @@ def _most_in_common(pair: tuple[Matrix, Matrix]) -> Beside | None:
     return max((one for one in places if one.pairs), key=lambda one: len(one.pairs), default=None)
 
 
-def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> Beside:
+def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> ArchitecturePair:
     kernels = [_newest(one.kernels)[series] for one in matrices]
     cells = [
         {row: cell for row in one.events() if (cell := one.cell(row, kernel, tracer)) is not None and cell.is_sound}
@@ -80,10 +80,10 @@ def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> Beside
     costs = np.array([[one.known_cost.value for one in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2).T
     counted = [_counted(one, kernel) for one, kernel in zip(matrices, kernels, strict=True)]
     only = tuple(tuple(row for row in own if row not in other) for own, other in (counted, reversed(counted)))
-    return Beside(matrices, series, tracer, pairs, (only[0], only[1]), kendall(*costs))
+    return ArchitecturePair(matrices, series, tracer, pairs, (only[0], only[1]), kendall(*costs))
 
 
-def _counted(found: Matrix, kernel: str) -> list[Row]:
+def _counted(found: Matrix, kernel: str) -> list[CountedCase]:
     """The rows with a count on a kernel, by whichever tracer."""
     cells = ((row, found.cell(row, kernel, tracer)) for row in found.events() for tracer in found.tracers)
     return list(dict.fromkeys(row for row, cell in cells if cell is not None and cell.cost is not None))

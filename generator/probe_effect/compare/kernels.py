@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Suite
 
 
-class Row(NamedTuple):
+class CountedCase(NamedTuple):
     """What is counted: a case, at a level of the suite's factor where it has one."""
 
     case: str
     level: str | None
 
 
-class Column(NamedTuple):
+class KernelColumn(NamedTuple):
     """Where it is counted: a kernel release, and a tracer with its version as prose calls it."""
 
     kernel: str
@@ -48,24 +48,24 @@ class Matrix:
 
     suite: Suite
     architecture: str
-    rows: tuple[Row, ...]
+    rows: tuple[CountedCase, ...]
     kernels: tuple[str, ...]
     tracers: tuple[str, ...]
-    cells: Mapping[tuple[Row, Column], Number]
+    cells: Mapping[tuple[CountedCase, KernelColumn], Number]
 
-    def cell(self, row: Row, kernel: str, tracer: str) -> Number | None:
+    def cell(self, row: CountedCase, kernel: str, tracer: str) -> Number | None:
         """What the newest submission says of it there; None where nobody ran it."""
-        return self.cells.get((row, Column(kernel, tracer)))
+        return self.cells.get((row, KernelColumn(kernel, tracer)))
 
-    def along_kernels(self, row: Row, tracer: str) -> list[Number]:
+    def along_kernels(self, row: CountedCase, tracer: str) -> list[Number]:
         """The cells of a row and tracer from kernel to kernel."""
         return [cell for kernel in self.kernels if (cell := self.cell(row, kernel, tracer))]
 
-    def along_tracers(self, row: Row, kernel: str) -> list[Number]:
+    def along_tracers(self, row: CountedCase, kernel: str) -> list[Number]:
         """The cells of a row and kernel from tracer to tracer."""
         return [cell for tracer in self.tracers if (cell := self.cell(row, kernel, tracer))]
 
-    def events(self) -> tuple[Row, ...]:
+    def events(self) -> tuple[CountedCase, ...]:
         """The rows of cases that have events at all, so that there is a count for each of them."""
         silent = {case.id for case in self.suite.cases if case.counted_by == "nothing"}
         return tuple(row for row in self.rows if row.case not in silent)
@@ -88,7 +88,7 @@ def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str |
 
     Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
     """
-    runs: dict[tuple[Row, Column], list[Number]] = defaultdict(list)
+    runs: dict[tuple[CountedCase, KernelColumn], list[Number]] = defaultdict(list)
     for submission in counted(catalogue):
         if submission.suite == suite.id and submission.architecture == architecture:
             for one in (one for one in submission.numbers if case_id in {None, one.case}):
@@ -130,17 +130,17 @@ def _counted_of(one: Submission) -> tuple[str, ...]:
     return one.architecture, one.suite, release_series(one.document.system.kernel_release)
 
 
-def row_of(one: Number) -> Row:
+def row_of(one: Number) -> CountedCase:
     """The row of a count."""
-    return Row(one.case, one.level)
+    return CountedCase(one.case, one.level)
 
 
-def column_of(one: Number) -> Column:
+def column_of(one: Number) -> KernelColumn:
     """The column of a count. What is part of the kernel, such as ftrace, has no version beside the kernel's."""
     tracer, document = one.tracer, one.submission.document
     kernel, version = document.system.kernel_release, document.tools.get(tracer)
     is_the_kernels = version is not None and kernel in version
-    return Column(kernel, tool_of(tracer) if is_the_kernels else tool(tracer, version))
+    return KernelColumn(kernel, tool_of(tracer) if is_the_kernels else tool(tracer, version))
 
 
 def between_kernels(found: Matrix) -> list[Comparison]:
@@ -192,16 +192,16 @@ def threads_of(one: Number) -> int:
     return one.submission.document.machine.threads
 
 
-def _rows(suite: Suite, cells: Iterable[tuple[Row, Column]]) -> tuple[Row, ...]:
+def _rows(suite: Suite, cells: Iterable[tuple[CountedCase, KernelColumn]]) -> tuple[CountedCase, ...]:
     rows = {row for row, _ in cells}
     order = {case.id: place for place, case in enumerate(suite.cases)}
     return tuple(sorted(rows, key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level))))
 
 
-def _tracers(cells: Mapping[tuple[Row, Column], Number]) -> tuple[str, ...]:
+def _tracers(cells: Mapping[tuple[CountedCase, KernelColumn], Number]) -> tuple[str, ...]:
     """The tool with most rows first, and its versions in the order of their numbers."""
     tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
-    rows: dict[str, set[Row]] = {}
+    rows: dict[str, set[CountedCase]] = {}
     for row, column in cells:
         rows.setdefault(tools[column.tracer], set()).add(row)
     return tuple(sorted(tools, key=lambda one: (-len(rows[tools[one]]), tools[one], release_order(one))))

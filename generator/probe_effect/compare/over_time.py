@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number, Submission
 
 
-class Change(NamedTuple):
+class RunChange(NamedTuple):
     """What became another between two runs: what it is, as it was and as it is; None where it is not recorded."""
 
     what: str
@@ -37,7 +37,7 @@ class History:
 
     runs: tuple[Submission, ...]
     alike: tuple[Comparison, ...]
-    changed: dict[tuple[Change, ...], tuple[Comparison, ...]]
+    changed: dict[tuple[RunChange, ...], tuple[Comparison, ...]]
 
     @property
     def comparisons(self) -> list[Comparison]:
@@ -73,14 +73,14 @@ def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> 
     return [*machines[machine], *chain.from_iterable(others)]
 
 
-def changes(found: Comparison) -> tuple[Change, ...]:
+def changes(found: Comparison) -> tuple[RunChange, ...]:
     """What became another between the runs of the two, as far as it is recorded."""
     sides = zip(_facts(found.first), _facts(found.second), strict=True)
-    return tuple(Change(what, before, after) for (what, before), (_, after) in sides if before != after)
+    return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
 
 
 def _history(runs: Sequence[Submission]) -> History:
-    by_change: dict[tuple[Change, ...], list[Comparison]] = defaultdict(list)
+    by_change: dict[tuple[RunChange, ...], list[Comparison]] = defaultdict(list)
     for one in runs:
         for found in since_runs(one, runs):
             by_change[changes(found)].append(found)

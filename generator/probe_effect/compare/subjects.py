@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Machine(Side):
+class MeasuredMachine(Side):
     """A machine with a cost, by its id; `label` is what sentences call it. Its submissions stand newest first."""
 
     metric: Metric
@@ -46,7 +46,7 @@ class Machine(Side):
         return {tracer: tool(tracer, versions.get(tracer)) for tracer in tracers}
 
 
-def subjects(catalogue: Catalogue) -> list[Machine]:
+def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
     """Those whose times were measured, as they ran last, then those that count, x86-64 and the oldest kernel first."""
     machines = sorted(_machines(catalogue), key=_kernel_order)
     times = Counter(one.label for one in machines)
@@ -55,14 +55,14 @@ def subjects(catalogue: Catalogue) -> list[Machine]:
     ]
 
 
-def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
+def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
     """Those that a form offers from the start: of times and of counts what other pages show, of each so many.
 
     Of counts they are the newest kernels of each architecture.
     """
     shown = set(shown_machines(catalogue.numbers))
     current = {one.machine for one in counted(catalogue)}
-    counting: dict[str, list[Machine]] = {}
+    counting: dict[str, list[MeasuredMachine]] = {}
     for one in machines:
         if one.metric == "instructions" and one.name in current:
             counting.setdefault(one.architecture, []).append(one)
@@ -70,13 +70,13 @@ def offered(machines: Sequence[Machine], catalogue: Catalogue) -> list[Machine]:
     return [*(one for one in machines if one.metric == "time" and one.name in shown), *newest]
 
 
-def _machines(catalogue: Catalogue) -> Iterator[Machine]:
+def _machines(catalogue: Catalogue) -> Iterator[MeasuredMachine]:
     others = {folder.suite.id for folder in catalogue.suites if not folder.suite.result_type.guides}
     metrics: tuple[Metric, ...] = ("time", "instructions")
     for metric in metrics:
         for name, runs in catalogue.numbers.machines(metric).items():
             costs = tuple(one for one in runs if one.suite not in others)
-            if costs and (found := Machine(name, costs, metric, _label(costs[0]))).numbers:
+            if costs and (found := MeasuredMachine(name, costs, metric, _label(costs[0]))).numbers:
                 yield found
 
 
@@ -88,7 +88,7 @@ def _label(newest: Submission) -> str:
     return f"Linux {release_series(system.kernel_release)}, {architecture(machine.architecture)}"
 
 
-def _kernel_order(one: Machine) -> tuple[object, ...]:
+def _kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
     """Those that count last, by architecture and kernel; the others stay as they are."""
     if one.metric == "time":
         return (0,)

@@ -9,7 +9,7 @@ from probe_effect.errors import HostNotReady
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class GuestArchitecture:
     """One of Debian's architectures (`dpkg-architecture -L`), as an emulated machine has it."""
 
     debian: str
@@ -45,7 +45,7 @@ class Architecture:
 ARCHITECTURES = {
     one.debian: one
     for one in (
-        Architecture(
+        GuestArchitecture(
             debian="amd64",
             machine="x86_64",
             loader="ld-linux-x86-64.so.2",
@@ -58,7 +58,7 @@ ARCHITECTURES = {
             # Without these the kernel would leave the time stamp counter for a clock whose reads leave the CPU.
             boot_words="console=ttyS0 clocksource=tsc tsc=reliable",
         ),
-        Architecture(
+        GuestArchitecture(
             debian="arm64",
             machine="aarch64",
             loader="ld-linux-aarch64.so.1",
@@ -81,7 +81,7 @@ DEFAULT = ARCHITECTURES["amd64"]
 """What is emulated where nobody says: the same on every host, so that one command counts the same everywhere."""
 
 
-def of_the_host() -> Architecture:
+def of_the_host() -> GuestArchitecture:
     """That of the machine that we run on. Raises: HostNotReady where it is none of these."""
     found = next((one for one in ARCHITECTURES.values() if one.machine == MACHINE), None)
     if found is None:

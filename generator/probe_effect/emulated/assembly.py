@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.compilers import c_compiler_for
 from probe_effect.emulated import parts
 from probe_effect.emulated.architecture import of_the_host
-from probe_effect.emulated.debian import Release, check_programs
+from probe_effect.emulated.debian import DebianRelease, check_programs
 from probe_effect.emulated.qemu import Image, find_emulator
 from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.build import build
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.compilers import Program
-    from probe_effect.emulated.architecture import Architecture
-    from probe_effect.emulated.kernel import Kernel
+    from probe_effect.compilers import CompiledProgram
+    from probe_effect.emulated.architecture import GuestArchitecture
+    from probe_effect.emulated.kernel import KernelImage
     from probe_effect.emulated.qemu import Emulator
     from probe_effect.emulated.tracers import Wanted
     from probe_effect.measure.request import Work
@@ -43,7 +43,7 @@ class Assembly:
 
     emulator: Emulator
     image: Image
-    programs: dict[Path, Program]
+    programs: dict[Path, CompiledProgram]
     """Workload's source to the compiled program."""
     packages: dict[str, str]
     """`kernel`, `userland`, or a tracer as it was named, to the package with its version and release."""
@@ -52,7 +52,7 @@ class Assembly:
 
 
 def assemble(
-    architecture: Architecture, kernel: Kernel, tracers: Sequence[Wanted], works: Sequence[Work], cache: Path
+    architecture: GuestArchitecture, kernel: KernelImage, tracers: Sequence[Wanted], works: Sequence[Work], cache: Path
 ) -> Assembly:
     """The image for a kernel, with these tracers and suites, and what emulates it.
 
@@ -63,11 +63,11 @@ def assemble(
     check_programs(host_programs(architecture))
     native = [one for one in tracers if one.release is None]
     names = sorted({name for one in native for name in one.packages})
-    userland = Release(USERLAND, cache, architecture)
+    userland = DebianRelease(USERLAND, cache, architecture)
     base, sdk = userland.unpack([*BASE_PACKAGES, *names]), userland.unpack(SDK_PACKAGES).system
-    python = Release(USERLAND, cache, of_the_host()).unpack(PYTHON_PACKAGES).system
+    python = DebianRelease(USERLAND, cache, of_the_host()).unpack(PYTHON_PACKAGES).system
     others = {
-        one: Release(one.release, cache, architecture).unpack([one.package])
+        one: DebianRelease(one.release, cache, architecture).unpack([one.package])
         for one in tracers
         if one.release and one.package
     }
@@ -85,7 +85,7 @@ def assemble(
     return Assembly(emulator, Image(kernel.image, archives), programs, packages, kernel.config)
 
 
-def host_programs(architecture: Architecture) -> dict[str, str]:
+def host_programs(architecture: GuestArchitecture) -> dict[str, str]:
     """What has to be installed here to put such a machine together: program to the package that brings it."""
     return HOST_PROGRAMS | dict([c_compiler_for(architecture.machine)])
 

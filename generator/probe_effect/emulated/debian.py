@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from probe_effect.compilers import System
+from probe_effect.compilers import Sysroot
 from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.errors import HostNotReady, ProbeEffectError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.emulated.architecture import Architecture
+    from probe_effect.emulated.architecture import GuestArchitecture
 
 MIRROR = "http://deb.debian.org/debian"
 """Where the host's own apt does not name one; packages are signed, so that the way need not be."""
@@ -53,7 +53,7 @@ USERS = {"deb": "an emulated machine", "deb-src": "the source of a project"}
 class Unpacked:
     """The files of some packages in one folder."""
 
-    system: System
+    system: Sysroot
     """The folder as another system, with its processor."""
     digest: str
     """Of the packages' names and versions."""
@@ -71,12 +71,12 @@ class Unpacked:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class DebianRelease:
     """A release of Debian by its name (`bookworm`, `trixie-backports`); `cache` is our folder for all of them."""
 
     name: str
     cache: Path
-    architecture: Architecture = DEFAULT
+    architecture: GuestArchitecture = DEFAULT
     """What its packages are for."""
     kind: Literal["deb", "deb-src"] = "deb"
     """What of it: packages, or their sources."""
@@ -128,7 +128,7 @@ class Release:
                 for file in files:
                     _run(["dpkg-deb", "--extract", str(file), str(fresh)])
         return Unpacked(
-            System(folder, self.architecture.machine), digest, dict(_name_and_version(file) for file in files)
+            Sysroot(folder, self.architecture.machine), digest, dict(_name_and_version(file) for file in files)
         )
 
     def needs(self, package: str, pattern: str) -> list[str]:

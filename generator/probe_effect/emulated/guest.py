@@ -18,7 +18,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
-from probe_effect.measure.one_run import Hooks, Limits, Watch, probed_functions, run_once
+from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.program_runs import count_runs, program_runs
 from probe_effect.tracers.registry import known_tracers, with_paths
@@ -62,7 +62,7 @@ LONGEST_SETTLING_S = 3.0
 """A tracer that is never idle is let be: what it does all the time is part of its cost."""
 
 
-class Guest:
+class GuestRequests:
     """What the program inside can be asked to do: one method for each word of a request."""
 
     def __init__(self, root: Path = ROOT, known: Callable[[], dict[str, Tracer]] = known_tracers) -> None:
@@ -145,11 +145,11 @@ class Guest:
                 return
             before = now
 
-    def _watch(self, message: Message | None) -> Watch | None:
+    def _watch(self, message: Message | None) -> TracerTask | None:
         if message is None:
             return None
         tracer = self._tracers[message["tracer"]]
-        return Watch(**message | {"tracer": tracer, "script": Path(message["script"])})
+        return TracerTask(**message | {"tracer": tracer, "script": Path(message["script"])})
 
 
 def _with_starts(row: Sample, taken: Mapping[str, Taken | None]) -> Sample:
@@ -177,7 +177,7 @@ def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
     }
 
 
-def serve(line: FileIO, guest: Guest) -> None:
+def serve(line: FileIO, guest: GuestRequests) -> None:
     """Answer requests until the line ends."""
     handlers: dict[str, Callable[[Message], Message]] = {
         "facts": guest.facts,
@@ -202,7 +202,7 @@ def main(arguments: Sequence[str]) -> None:
     ToolSession.look_every_s = LOOK_EVERY_S
     with open(arguments[0], "r+b", buffering=0) as line:  # noqa: PTH123 (a device, opened once for both ways)
         line.write(encode({"number": 0}))  # ready
-        serve(line, Guest())
+        serve(line, GuestRequests())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from probe_effect.compilers import System
+    from probe_effect.compilers import Sysroot
 
 LEFT_OUT = re.compile(
     r"(^|/)usr/share/(doc|man|info|locale|lintian|bash-completion|perl|perl5|i18n)(/|$)"
@@ -54,7 +54,7 @@ def join(archives: Sequence[Path], target: Path) -> Path:
     return target
 
 
-def compile_python(system: System, *folders: Path) -> None:
+def compile_python(system: Sysroot, *folders: Path) -> None:
     """Have the Python of a system compile modules beforehand; emulated it would take minutes.
 
     Debian's packages compile theirs when they are installed, which they are not here. What it makes is the same for
@@ -73,7 +73,7 @@ def compile_python(system: System, *folders: Path) -> None:
     )
 
 
-def foreign(system: System, program: str, place: Path | None = None) -> list[str]:
+def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[str]:
     """The words that run a program of another system with its own loader and libraries, when it lies in `place`.
 
     Raises: ProbeEffectError where it has no such program.
@@ -88,7 +88,7 @@ def foreign(system: System, program: str, place: Path | None = None) -> list[str
     return [str(place / loader), "--library-path", libraries, str(place / path / program)]
 
 
-def wrapper(system: System, place: Path, program: str) -> str:
+def wrapper(system: Sysroot, place: Path, program: str) -> str:
     """A shell script that runs `program` of the system, when that lies in the folder `place`."""
     return WRAPPER.format(command=" ".join(foreign(system, program, place)))
 

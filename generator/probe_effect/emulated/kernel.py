@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.emulated.architecture import DEFAULT
-from probe_effect.emulated.debian import RELEASE, Release, made_whole
+from probe_effect.emulated.debian import RELEASE, DebianRelease, made_whole
 from probe_effect.errors import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.emulated.architecture import Architecture
+    from probe_effect.emulated.architecture import GuestArchitecture
 
 META_PACKAGE = "linux-image-{architecture}"
 """Depends on the newest kernel of its release."""
@@ -30,7 +30,7 @@ IMAGE, CONFIG = "vmlinuz", "config"
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelImage:
     """A kernel image, its build options where they are known, and where it comes from."""
 
     image: Path
@@ -39,7 +39,7 @@ class Kernel:
     """Package and version; for an image of the user's own its name and the beginning of its hash."""
 
 
-def find_kernel(words: str, cache: Path, architecture: Architecture = DEFAULT) -> Kernel:
+def find_kernel(words: str, cache: Path, architecture: GuestArchitecture = DEFAULT) -> KernelImage:
     """The kernel that a user names: a release of Debian, or the path of an image.
 
     Raises: UsageError for neither; HostNotReady where packages cannot be had.
@@ -48,18 +48,18 @@ def find_kernel(words: str, cache: Path, architecture: Architecture = DEFAULT) -
     if path.is_file():
         return _own(path)
     if RELEASE.fullmatch(words):
-        return _of_release(Release(words, cache, architecture))
+        return _of_release(DebianRelease(words, cache, architecture))
     msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid) or the file of a kernel image"
     raise UsageError(msg)
 
 
-def _own(path: Path) -> Kernel:
+def _own(path: Path) -> KernelImage:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     config = path.with_name(path.name.replace(IMAGE, CONFIG))
-    return Kernel(path, config if config != path and config.is_file() else None, f"{path.name} {digest}")
+    return KernelImage(path, config if config != path and config.is_file() else None, f"{path.name} {digest}")
 
 
-def newest(release: Release) -> tuple[str, list[str]]:
+def newest(release: DebianRelease) -> tuple[str, list[str]]:
     """(the newest kernel of a release by its package's name, the packages that have its files).
 
     Raises: HostNotReady where the release has none for the architecture, or cannot be asked.
@@ -73,7 +73,7 @@ def newest(release: Release) -> tuple[str, list[str]]:
     return images[0], release.needs(images[0], r"linux-(binary|base)-\d.*") or images
 
 
-def _of_release(release: Release) -> Kernel:
+def _of_release(release: DebianRelease) -> KernelImage:
     image_package, packages = newest(release)
     files = [release.fetch_alone(package) for package in packages]
     folder = _extracted(files, release.cache / "kernels" / files[0].stem)
@@ -82,7 +82,7 @@ def _of_release(release: Release) -> Kernel:
         msg = f"{', '.join(packages)} of Debian {release.name}: no file vmlinuz in it"
         raise HostNotReady(msg)
     _, version, _ = files[0].name.split("_", 2)
-    return Kernel(image, config, f"{image_package} {version} ({release.name})")
+    return KernelImage(image, config, f"{image_package} {version} ({release.name})")
 
 
 def _extracted(packages: Sequence[Path], folder: Path) -> Path:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.model import Bucket, Key, Sample
-from probe_effect.workloads.loop import Load
+from probe_effect.workloads.loop import WorkloadTask
 
 if TYPE_CHECKING:
-    from probe_effect.measure.one_run import Limits, Watch
+    from probe_effect.measure.one_run import Limits, TracerTask
 
 Message = dict[str, Any]
 
@@ -43,18 +43,18 @@ def in_guest(script: Path) -> str:
     return f"{SUITES}/{script.parent.name}/{script.name}"
 
 
-def load_message(load: Load) -> Message:
+def load_message(load: WorkloadTask) -> Message:
     """What a workload is to do, with its place in the guest."""
     return asdict(load) | {"program": f"{WORKLOADS}/{load.program.name}"}
 
 
-def load_of(message: Message) -> Load:
+def load_of(message: Message) -> WorkloadTask:
     """The same, read in the guest."""
-    return Load(**message | {"program": Path(message["program"])})
+    return WorkloadTask(**message | {"program": Path(message["program"])})
 
 
 def run_request(
-    planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits, *, looking: bool = False
+    planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits, *, looking: bool = False
 ) -> Message:
     """A run to make, and whether to look afterwards how the kernel had made its kprobes: that fires probes itself."""
     return {

@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect.emulated.assembly import USERLAND
-from probe_effect.emulated.debian import Release
+from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.kernel import newest
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.tracers import can_bring
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from probe_effect.emulated.architecture import Architecture
+    from probe_effect.emulated.architecture import GuestArchitecture
     from probe_effect.store.machine_file import MachineFile
 
 RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
@@ -40,7 +40,7 @@ NARROWED = {"--case", "--quick"}
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class CountingTracer:
     """A tracer to count with."""
 
     word: str
@@ -66,7 +66,7 @@ class Offer:
     """As Debian names it."""
     kernel: str
     """The package and its version."""
-    tracers: tuple[Followed, ...]
+    tracers: tuple[CountingTracer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +75,18 @@ class Job:
 
     offer: Offer
     suite: str
-    tracers: tuple[Followed, ...]
+    tracers: tuple[CountingTracer, ...]
 
 
-def offer(release: str, architecture: Architecture, cache: Path) -> Offer:
+def offer(release: str, architecture: GuestArchitecture, cache: Path) -> Offer:
     """What Debian has for one architecture, with the kernel of that release. Raises: HostNotReady."""
-    archive = Release(release, cache, architecture)
+    archive = DebianRelease(release, cache, architecture)
     image, packages = newest(archive)
-    tracers: dict[str | None, Followed] = {}
+    tracers: dict[str | None, CountingTracer] = {}
     for tool, name in product(_followed("version"), TRACER_RELEASES):
-        package = f"{tool} {Release(name, cache, architecture).version(tool)}"
-        tracers.setdefault(package, Followed(tool if name == USERLAND else f"{tool}={tool}/{name}", package))
-    followed = (*tracers.values(), *(Followed(name, None) for name in _followed("kernel") if can_bring(name)))
+        package = f"{tool} {DebianRelease(name, cache, architecture).version(tool)}"
+        tracers.setdefault(package, CountingTracer(tool if name == USERLAND else f"{tool}={tool}/{name}", package))
+    followed = (*tracers.values(), *(CountingTracer(name, None) for name in _followed("kernel") if can_bring(name)))
     return Offer(release, architecture.debian, f"{image} {archive.version(packages[0])}", followed)
 
 

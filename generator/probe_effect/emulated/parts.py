@@ -20,9 +20,9 @@ from probe_effect.tracers.libbpf import prebuild
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probe_effect.compilers import System
+    from probe_effect.compilers import Sysroot
     from probe_effect.emulated.debian import Unpacked
-    from probe_effect.emulated.kernel import Kernel
+    from probe_effect.emulated.kernel import KernelImage
     from probe_effect.emulated.tracers import Wanted
 
 METADATA = "probe_effect.dist-info/METADATA"
@@ -34,7 +34,7 @@ FORM = "1"
 INIT = Path(__file__).resolve().with_name("init.sh")
 
 
-def userland(unpacked: Unpacked, python: System, cache: Path) -> Path:
+def userland(unpacked: Unpacked, python: Sysroot, cache: Path) -> Path:
     """The userland, its Python compiled beforehand by that of a system which runs here."""
     target = _kept(cache, unpacked.digest)
     if not target.is_file():
@@ -59,7 +59,13 @@ def from_elsewhere(one: Wanted, unpacked: Unpacked, cache: Path) -> Path:
 
 
 def own(
-    kernel: Kernel, programs: Iterable[Path], scripts: Iterable[Path], *, python: System, sdk: System, cache: Path
+    kernel: KernelImage,
+    programs: Iterable[Path],
+    scripts: Iterable[Path],
+    *,
+    python: Sysroot,
+    sdk: Sysroot,
+    cache: Path,
 ) -> Path:
     """What is ours: the program inside, workloads, scripts, and scripts that had to be compiled.
 
@@ -85,7 +91,7 @@ def own(
         return archive(root, _kept(cache, f"own-{_digest(root)}"))
 
 
-def _program_inside(library: Path, python: System) -> None:
+def _program_inside(library: Path, python: Sysroot) -> None:
     """Our package, and the one that it needs inside, compiled."""
     for package in (probe_effect, elftools):
         source = Path(str(package.__file__)).parent
@@ -95,7 +101,7 @@ def _program_inside(library: Path, python: System) -> None:
     compile_python(python, library)
 
 
-def _data_folders(system: System, program: str) -> list[str]:
+def _data_folders(system: Sysroot, program: str) -> list[str]:
     """Where a program keeps what it reads itself, as DTrace does its D libraries: it looks there and nowhere else."""
     places = (f"usr/lib/{system.triplet}/{program}", f"usr/share/{program}")
     return [place for place in places if (system.root / place).is_dir()]

@@ -6,7 +6,7 @@ import hashlib
 import tarfile
 from typing import TYPE_CHECKING
 
-from probe_effect.emulated.debian import Release, locked, made_whole
+from probe_effect.emulated.debian import DebianRelease, locked, made_whole
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.tree import Tree
 
@@ -41,7 +41,7 @@ def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
 def _archive(project: Project, own: Path) -> Path:
     """The archive, as apt has checked it. Raises: HostNotReady."""
     try:
-        archive = Release(project.release, own, kind="deb-src").fetch_source(project.package)
+        archive = DebianRelease(project.release, own, kind="deb-src").fetch_source(project.package)
     except HostNotReady as error:
         msg = f"{error}\n{INSTEAD}"
         raise HostNotReady(msg) from error

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect.emulated.architecture import of_the_host
-from probe_effect.emulated.debian import Release
+from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.initramfs import foreign, join
 from probe_effect.emulated.messages import decode, encode
 from probe_effect.errors import ProbeEffectError
@@ -25,7 +25,7 @@ from probe_effect.host import read_text
 from probe_effect.processes import Child, is_readable
 
 if TYPE_CHECKING:
-    from probe_effect.emulated.architecture import Architecture
+    from probe_effect.emulated.architecture import GuestArchitecture
     from probe_effect.emulated.messages import Message
 
 RELEASE = "trixie"
@@ -79,7 +79,7 @@ class Image:
 class Emulator:
     """QEMU for one processor."""
 
-    architecture: Architecture
+    architecture: GuestArchitecture
     command: tuple[str, ...]
     """The words that start it."""
 
@@ -97,17 +97,17 @@ class Emulator:
         return None
 
 
-def find_emulator(architecture: Architecture, cache: Path) -> Emulator:
+def find_emulator(architecture: GuestArchitecture, cache: Path) -> Emulator:
     """Debian's emulator for that processor, which runs beside whatever this machine has; fetched before, or now.
 
     Raises: HostNotReady where it cannot be had.
     """
-    system = Release(RELEASE, cache, of_the_host()).unpack([architecture.emulator_package]).system
+    system = DebianRelease(RELEASE, cache, of_the_host()).unpack([architecture.emulator_package]).system
     firmware = [word for folder in FIRMWARE for word in ("-L", str(system.root / folder))]
     return Emulator(architecture, (*foreign(system, architecture.emulator), *firmware))
 
 
-class Guest:
+class RunningGuest:
     """A running guest. Always `end` it."""
 
     def __init__(self, image: Image, emulator: Emulator, accelerator: Accelerator) -> None:

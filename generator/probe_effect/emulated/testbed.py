@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, get_args
 
 from probe_effect.emulated.messages import load_message, run_request, sample_of
-from probe_effect.emulated.qemu import CPUS, Accelerator, Guest, GuestLost
+from probe_effect.emulated.qemu import CPUS, Accelerator, GuestLost, RunningGuest
 from probe_effect.emulated.tracers import GuestTracer
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.collect import collect_machine, collect_system, machine_id
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
-    from probe_effect.compilers import Program
+    from probe_effect.compilers import CompiledProgram
     from probe_effect.emulated.assembly import Assembly
     from probe_effect.emulated.messages import Message
     from probe_effect.emulated.tracers import Wanted
-    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
+    from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.measure.request import Work
     from probe_effect.model import Metric, Sample
     from probe_effect.store.machine_file import Machine, System
-    from probe_effect.workloads.loop import Load
+    from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3
 """Guests that may be lost one after the other, without a run between that ends, before we give up."""
@@ -67,7 +67,7 @@ class EmulatedMachine:
     tell: Callable[[str], None]
     accelerator: Accelerator = "tcg"
     patience: Patience = field(default_factory=Patience)
-    _guest: Guest | None = None
+    _guest: RunningGuest | None = None
     _lost: int = 0
     _begun_s: float = field(default_factory=time.monotonic)
     _tracers: dict[str, GuestTracer] = field(default_factory=dict)
@@ -109,11 +109,11 @@ class EmulatedMachine:
         del cpus
         yield
 
-    def program(self, work: Work) -> Program:
+    def program(self, work: Work) -> CompiledProgram:
         """The suite's workload, compiled for the guest's C library."""
         return self.assembly.programs[work.source()]
 
-    def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+    def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
         """The row of one run; a run during which the guest is lost is made once more, in a new one.
 
         Raises: HostNotReady when one guest after the other is lost, or time is up.
@@ -182,7 +182,7 @@ class EmulatedMachine:
         with self._root() as root:
             return collect_system(None, root)
 
-    def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
+    def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed, as the guest has them."""
         request = {"do": "functions", "names": list(names), "load": load_message(load)}
         found: dict[str, str] = self._ask(request)["functions"]
@@ -244,10 +244,10 @@ class EmulatedMachine:
                 raise HostNotReady(msg) from lost
             raise
 
-    def _running(self) -> Guest:
+    def _running(self) -> RunningGuest:
         """The guest, booted where none runs. Raises: GuestLost."""
         if self._guest is None:
-            self._guest = Guest(self.assembly.image, self.assembly.emulator, self.accelerator)
+            self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator)
             self._guest.wait_for_boot(self.patience.boot_s)
             if self._tracers:
                 self._introduced()

@@ -20,7 +20,7 @@ from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
 from probe_effect.answer.words import WORDS
-from probe_effect.exports.script_values import ends, script_json
+from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.numbers.likeness import facts_of_submission
@@ -82,8 +82,6 @@ ADVISE_WORDS = {
     "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
 }
 """What only this page says."""
-
-Values = dict[str, Any]
 
 
 def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:

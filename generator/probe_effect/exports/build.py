@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class BuildPlaces:
     """Where a build reads and writes."""
 
     project: Path
@@ -39,7 +39,7 @@ class Places:
         return own if self.out == own / "site" else self.out.with_name(f"{self.out.name}.work")
 
 
-def build_site(places: Places, options: SiteOptions) -> Iterator[str]:
+def build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     """Check, assemble, run Hugo, make the search's index and swap; each step is yielded before it is taken.
 
     Where the site is of just these data, settings and programs already, nothing is built.
@@ -78,7 +78,7 @@ def _is_made_of(site: Path, record: Path, made_of: str) -> bool:
     return is_whole and record.read_text(encoding="utf-8", errors="replace") == made_of
 
 
-def _build_site(places: Places, options: SiteOptions) -> Iterator[str]:
+def _build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     yield from assemble_work(places, options)
     yield "Hugo"
     fresh = places.out.with_name(f"{places.out.name}.new")
@@ -90,13 +90,13 @@ def _build_site(places: Places, options: SiteOptions) -> Iterator[str]:
     swap(fresh, places.out)
 
 
-def fitted(options: SiteOptions, places: Places) -> SiteOptions:
+def fitted(options: SiteOptions, places: BuildPlaces) -> SiteOptions:
     """`options` with the version of the data, and with the guide only where its numbers are: in the checkout's data."""
     is_own = places.data.root.resolve() == (places.project / "data").resolve()
     return replace(options, data_version=data_version(places.data).text, has_guide=is_own)
 
 
-def assemble_work(places: Places, options: SiteOptions) -> Iterator[str]:
+def assemble_work(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     """Check the data and fill the work folder anew. Raises: BadData."""
     yield from make_shards(places.data)
     yield "checking data"

@@ -31,21 +31,21 @@ from probe_effect.store.tables import FORMULA_START
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from probe_effect.compare.subjects import Machine
+    from probe_effect.compare.subjects import MeasuredMachine
     from probe_effect.model import Metric
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number
 
 INDEX = "compare/index.json"
 
-Pair = tuple[int, int, list[float | None] | None]
+SharedDifference = tuple[int, int, list[float | None] | None]
 """The places of two numbers in their files, and the difference over the blocks that both have, where they have any."""
 
-Beside = dict[str, dict[str, list[Pair]]]
+TracerDifferences = dict[str, dict[str, list[SharedDifference]]]
 """Tracer to other tracers of the machine to the pairs of both."""
 
 
-def compare_files(catalogue: Catalogue, machines: Sequence[Machine]) -> Iterator[tuple[str, str]]:
+def compare_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
     yield INDEX, script_json(_index(catalogue, machines))
     for machine in machines:
@@ -59,7 +59,7 @@ def shard_name(machine: str, tracer: str) -> str:
     return f"compare/{machine}--{tracer}.json"
 
 
-def _index(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
+def _index(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
     return {
         "version": catalogue.version,
         "cite": view_citation("compare", catalogue.edition),
@@ -71,7 +71,7 @@ def _index(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
     }
 
 
-def _first_choice(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[Metric, list[str]]:
+def _first_choice(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[Metric, list[str]]:
     """The sides that the page begins with: two tracers of the reference machine; one tracer on two kernels.
 
     Both kernels are of one architecture: counts of two are never compared.
@@ -90,7 +90,7 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[Met
     return {metric: sides for metric, sides in first.items() if sides}
 
 
-def _shards(machine: Machine) -> dict[str, dict[str, Any]]:
+def _shards(machine: MeasuredMachine) -> dict[str, dict[str, Any]]:
     """Tracer to the file that it has with a machine."""
     own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
     beside = _beside(machine, own)
@@ -100,7 +100,7 @@ def _shards(machine: Machine) -> dict[str, dict[str, Any]]:
     }
 
 
-def _shard(machine: Machine, numbers: Sequence[Number]) -> dict[str, Any]:
+def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> dict[str, Any]:
     """The numbers of one tracer, those that are current first, with the runs that they are from."""
     current = set(machine.numbers.values())
     runs: dict[str, Number] = {}
@@ -129,11 +129,11 @@ def compared_values(one: Number) -> dict[str, Any]:
     return {"cost": ends(one.cost), "faults": faults(one), **own}
 
 
-def _beside(machine: Machine, own: Mapping[str, Sequence[Number]]) -> Beside:
+def _beside(machine: MeasuredMachine, own: Mapping[str, Sequence[Number]]) -> TracerDifferences:
     """Every case and level that two tracers have, with both; from one submission where one has both."""
     places = {one: place for numbers in own.values() for place, one in enumerate(numbers)}
     cases = {tracer: {one.case for one in numbers} for tracer, numbers in own.items()}
-    found: Beside = {tracer: {} for tracer in own}
+    found: TracerDifferences = {tracer: {} for tracer in own}
     for first, second in combinations(own, 2):
         common = [] if cases[first].isdisjoint(cases[second]) else between_tracers(machine, first, second)
         for pair in common:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.exports.page_data import Rows
-    from probe_effect.exports.table import Table
+    from probe_effect.exports.table import DataTable
     from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
@@ -49,7 +49,7 @@ LAYOUT = {
 """Path to what lies there."""
 
 
-def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Table]:
+def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
     """Write every whole table into the folder `data`: CSV, JSON and Parquet; runs as Parquet, because each submission
     has its own as CSV.
 
@@ -65,7 +65,7 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Tab
     }
 
 
-def describe(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> None:
+def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> None:
     """Write what explains the files of the folder `data`: about, dictionary, schemas, licence, Data Package."""
     texts = written_files()
     texts["DICTIONARY.md"] = f"{texts['README.md']}\n# The whole tables\n\n{columns(tables)}"
@@ -75,7 +75,7 @@ def describe(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> N
     write(data / "datapackage.json", data_package(catalogue, tables, data))
 
 
-def columns(tables: Mapping[str, Table]) -> str:
+def columns(tables: Mapping[str, DataTable]) -> str:
     """What each column of the whole tables means, a section a table, in Markdown."""
     return "\n".join(_column_lines(tables)) + "\n"
 
@@ -123,7 +123,7 @@ def _readme(catalogue: Catalogue) -> str:
     return "\n".join(lines)
 
 
-def _column_lines(tables: Mapping[str, Table]) -> Iterator[str]:
+def _column_lines(tables: Mapping[str, DataTable]) -> Iterator[str]:
     for name, table in tables.items():
         yield from (f"## {name}", "", f"{table.title}.", "", "| Column | Meaning | Kind |", "|:--|:--|:--|")
         for field in table.fields:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from probe_effect.exports.table import Table
+    from probe_effect.exports.table import DataTable
     from probe_effect.numbers.catalogue import Catalogue
 
 PROFILES = "https://datapackage.org/profiles/2.0"
@@ -45,7 +45,7 @@ MEDIA_TYPES = {
 Resource = dict[str, Any]
 
 
-def data_package(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> str:
+def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
     """The Data Package of the files in the folder `data`, as JSON.
 
     Args:
@@ -67,7 +67,7 @@ def data_package(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) 
     return json.dumps(package, indent=1, ensure_ascii=False) + "\n"
 
 
-def _whole(tables: Mapping[str, Table], data: Path) -> Iterator[Resource]:
+def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
     """Each whole table in each of its forms; the JSON, which is more than rows, describes its own."""
     for name, table in tables.items():
         for path in forms(name, data):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from probe_effect.exports.table import Table
+    from probe_effect.exports.table import DataTable
     from probe_effect.numbers.catalogue import Catalogue
 
 FURTHER = {
@@ -86,7 +86,7 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
         write(assets / "fragments" / f"{name}.md", text)
 
 
-def _downloads(tables: Mapping[str, Table], data: Path) -> Iterator[Download]:
+def _downloads(tables: Mapping[str, DataTable], data: Path) -> Iterator[Download]:
     yield Download("Everything", None, _sizes([data / ZIP]))
     for name, table in tables.items():
         yield Download(table.title, table.size, _sizes(forms(name, data)))

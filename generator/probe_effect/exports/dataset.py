@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from probe_effect.exports.table import Field, Table
+    from probe_effect.exports.table import DataTable, Field
     from probe_effect.numbers.catalogue import Catalogue
 
 TECHNIQUE = (
@@ -28,7 +28,7 @@ TECHNIQUE = (
 )
 
 
-def dataset(catalogue: Catalogue, tables: Mapping[str, Table], data: Path) -> str:
+def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
     """The data set as JSON, with its downloads in the folder `data`."""
     whole = (path for name in tables for path in forms(name, data))
     days = sorted(one.date for one in catalogue.active)

@@ -14,7 +14,7 @@ from probe_effect import units
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
 from probe_effect.numbers import names
@@ -94,7 +94,7 @@ def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Dra
 def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
     if case not in found.case_of or tracer not in found.by_tracer(machine):
         return None
-    known = parts(found, Question(probes=(Asked(case, 0.0),)), machine, tracer)
+    known = parts(found, Question(probes=(ProbeQuestion(case, 0.0),)), machine, tracer)
     return next((part for part in known if part.is_clear or part.basis != "measured"), None)
 
 

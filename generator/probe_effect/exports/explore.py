@@ -23,7 +23,7 @@ from probe_effect.store.tables import FORMULA_START
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from probe_effect.compare.subjects import Machine
+    from probe_effect.compare.subjects import MeasuredMachine
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number
 
@@ -31,14 +31,14 @@ FORM = "explore.json"
 ALL_SUITES = "all"
 
 
-def explore_files(catalogue: Catalogue, machines: Sequence[Machine]) -> Iterator[tuple[str, str]]:
+def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what the form offers, then the numbers of each machine."""
     yield FORM, script_json(_form(catalogue, machines))
     for one in machines:
         yield f"explore/{one.name}.json", script_json({"machine": one.name, "numbers": _numbers(one)})
 
 
-def _form(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
+def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
     tracers = sorted({number.tracer for one in machines for number in one.numbers.values()})
     return {
         "version": catalogue.version,
@@ -55,7 +55,7 @@ def _form(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, Any]:
     }
 
 
-def _suites(catalogue: Catalogue, machines: Iterable[Machine]) -> list[dict[str, Any]]:
+def _suites(catalogue: Catalogue, machines: Iterable[MeasuredMachine]) -> list[dict[str, Any]]:
     """Suites with the cases and levels that have a number, the first suite first."""
     levels: dict[str, set[str]] = defaultdict(set)
     for machine in machines:
@@ -76,7 +76,7 @@ def _suites(catalogue: Catalogue, machines: Iterable[Machine]) -> list[dict[str,
     return [suite for suite in suites if suite["cases"]]
 
 
-def _usual(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
+def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, dict[str, str]]:
     """For times and for instructions the machine that each suite begins with, and all suites.
 
     It is the home page's, and the newest kernel of x86-64; of a suite that was not run there, the machine that was
@@ -95,7 +95,7 @@ def _usual(catalogue: Catalogue, machines: Sequence[Machine]) -> dict[str, dict[
     return found
 
 
-def _numbers(machine: Machine) -> list[dict[str, Any]]:
+def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
     """Its current costs, each with what a row of the table needs."""
     places = _places(machine)
     return [
@@ -115,7 +115,7 @@ def _numbers(machine: Machine) -> list[dict[str, Any]]:
     ]
 
 
-def _places(machine: Machine) -> dict[str, str]:
+def _places(machine: MeasuredMachine) -> dict[str, str]:
     """Number's id to its place among the tracers that have its case and level there; counts have none."""
     groups: dict[tuple[str, str | None], list[Number]] = defaultdict(list)
     for one in machine.numbers.values():

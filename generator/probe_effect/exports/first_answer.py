@@ -17,7 +17,7 @@ from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.part import Basis
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.words import WORDS
 from probe_effect.charts.calculator import calculator_chart
 from probe_effect.numbers.likeness import facts_of_submission
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from probe_effect.answer.answers import Forecast
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.proof import Spread
+    from probe_effect.exports.script_values import Values
 
 RATE_HZ = 50_000.0
 """The rate that the form has at first."""
@@ -38,9 +39,8 @@ FIRSTS = ("", "emulated", "stepped", "called", "unknown")
 PRINTED = ("date", "title", "href_of_case", "machine", "href")
 """What the layout says of the cost that is chosen."""
 
-Values = dict[str, Any]
 Option = tuple[str, str]
-Group = tuple[str, list[Option]]
+OptionGroup = tuple[str, list[Option]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,16 +126,16 @@ def _fields(offered: Sequence[OfferedCost], chosen: OfferedCost, kinds: Mapping[
     return found | {"machine": {"chosen": chosen.machine, "groups": _machines(own, machines, kinds)}}
 
 
-def _probes(own: Sequence[OfferedCost]) -> list[Group]:
+def _probes(own: Sequence[OfferedCost]) -> list[OptionGroup]:
     return asking.questions(_distinct(one.probe for one in own))
 
 
-def _firsts(own: Sequence[OfferedCost]) -> list[Group]:
+def _firsts(own: Sequence[OfferedCost]) -> list[OptionGroup]:
     known = sorted(_distinct(one.first for one in own), key=FIRSTS.index)
     return [("", [(first, WORDS.get(f"first-{first}", units.MISSING)) for first in known])]
 
 
-def _cases(own: Sequence[OfferedCost]) -> list[Group]:
+def _cases(own: Sequence[OfferedCost]) -> list[OptionGroup]:
     """Equal actions together, in the order of their first case; others that do the same have their names."""
     options: list[Option] = []
     for action in _distinct(one.action for one in own):
@@ -149,11 +149,11 @@ def _cases(own: Sequence[OfferedCost]) -> list[Group]:
     return [("", options)]
 
 
-def _tracers(own: Sequence[OfferedCost]) -> list[Group]:
+def _tracers(own: Sequence[OfferedCost]) -> list[OptionGroup]:
     return [("", [(tracer, tracer) for tracer in _distinct(one.tracer for one in own)])]
 
 
-def _machines(own: Sequence[OfferedCost], loaded: Mapping[str, int], kinds: Mapping[str, int]) -> list[Group]:
+def _machines(own: Sequence[OfferedCost], loaded: Mapping[str, int], kinds: Mapping[str, int]) -> list[OptionGroup]:
     ours = [one for one in own if one.basis != "published"]
     alike = {kind: [one for one in ours if one.kind == kind] for kind in _distinct(one.kind for one in ours)}
     groups = [
@@ -175,7 +175,7 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 def _forecast(found: Evidence, apart: Spread | None, one: OfferedCost) -> Forecast:
     """What a measured cost does at the rate that the form has at first."""
-    question = Question(probes=(Asked(one.case, RATE_HZ),))
+    question = Question(probes=(ProbeQuestion(one.case, RATE_HZ),))
     known = parts(found, question, one.machine, one.tracer)
     return forecast(known, facts_of_submission(known[0].sources[0].submission), one.tracer, question, apart)
 

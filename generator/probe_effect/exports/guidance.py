@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from probe_effect.answer import asking, sentences
 from probe_effect.answer.bands import BANDS
@@ -20,7 +20,7 @@ from probe_effect.answer.proof import program_spread
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.first_answer import first_answer, offers
 from probe_effect.exports.guidance_costs import costs_of, printed_cost
-from probe_effect.exports.script_values import ends, kept_of_machine, script_json
+from probe_effect.exports.script_values import Values, ends, kept_of_machine, script_json
 from probe_effect.numbers.home import FIRST_SUITE, in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.numbers.likeness import facts_of_submission
@@ -47,8 +47,6 @@ SOME_ALIKE = (
     "were measured, from the lowest end of their intervals to the highest."
 )
 """Said of a kind of which the page has not loaded all machines; `predict` knows all."""
-
-Values = dict[str, Any]
 
 
 def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:

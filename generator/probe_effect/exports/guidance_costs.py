@@ -17,8 +17,8 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
 from probe_effect.answer.parts import parts, published
-from probe_effect.answer.question import Asked, Question
-from probe_effect.exports.script_values import ends, short
+from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.exports.script_values import Values, ends, short
 from probe_effect.numbers import names
 from probe_effect.numbers.once import once
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from probe_effect.answer.entry_path import EntryPath
-    from probe_effect.answer.evidence import Evidence, Key
+    from probe_effect.answer.evidence import CostKey, Evidence
     from probe_effect.answer.part import Part
-    from probe_effect.answer.published import Printed
+    from probe_effect.answer.published import PublishedCost
     from probe_effect.numbers.likeness import Facts
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case
@@ -37,8 +37,6 @@ USER_PROBES = ("uprobe", "uretprobe")
 """Kinds of probe whose cost hangs on the instruction that they replace."""
 
 UNKNOWN_FIRST = "unknown"
-
-Values = dict[str, Any]
 
 
 def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values]:
@@ -63,7 +61,7 @@ def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values
     ]
 
 
-def printed_cost(found: Evidence, tracer: str, case: str, one: Printed) -> Values:
+def printed_cost(found: Evidence, tracer: str, case: str, one: PublishedCost) -> Values:
     """A cost that others printed."""
     is_user_probe = found.case_of[case].probe in USER_PROBES if case in found.case_of else False
     return _derived(found, one.facts, tracer, published(found, one, case)) | (
@@ -71,7 +69,9 @@ def printed_cost(found: Evidence, tracer: str, case: str, one: Printed) -> Value
     )
 
 
-def _ways(found: Evidence, key: Key, places: dict[Key, int], notes: Sequence[str]) -> list[tuple[int, int, int]]:
+def _ways(
+    found: Evidence, key: CostKey, places: dict[CostKey, int], notes: Sequence[str]
+) -> list[tuple[int, int, int]]:
     return [
         (places[one.key], notes.index(one.but) if one.but else -1, int(one.comparison.is_paired))
         for one in alternatives(found, key)
@@ -82,7 +82,7 @@ def _estimated(found: Evidence, machine: str, tracer: str) -> Iterator[Part]:
     """The cases that were counted and could not be timed there."""
     for case in found.case_of:
         if (machine, tracer, case) not in found.costs:
-            yield from parts(found, Question(probes=(Asked(case, 0.0),)), machine, tracer)
+            yield from parts(found, Question(probes=(ProbeQuestion(case, 0.0),)), machine, tracer)
 
 
 def _composed(found: Evidence, machine: str, tracer: str, kind: str) -> Iterator[tuple[str | None, str, Part]]:
@@ -130,7 +130,7 @@ def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
     }
 
 
-def _measured(found: Evidence, key: Key, one: Number) -> Values:
+def _measured(found: Evidence, key: CostKey, one: Number) -> Values:
     """One cost and what is known of it; `rate` in events/s, `loss` as a ratio, both at the rate that was measured."""
     machine, tracer, case_id = key
     case = found.case_of[case_id]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.exports.table import Field, Row, fields_of
+from probe_effect.exports.table import Field, TableRow, fields_of
 from probe_effect.numbers import names
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.source_file import FIGURE_COLUMNS
@@ -15,13 +15,13 @@ from probe_effect.store.source_file import FIGURE_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from probe_effect.exports.table import Value
+    from probe_effect.exports.table import CellValue
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import PublishedSource
     from probe_effect.numbers.index import Numbers
     from probe_effect.reduce.submission import Number, Submission
 
-Cells = dict[str, "Value"]
+Cells = dict[str, "CellValue"]
 
 INTERVAL = {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."}
 RANGE = {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."}
@@ -114,7 +114,7 @@ FIGURE_FIELDS = (
 )
 
 
-def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[Row]:
+def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[TableRow]:
     """Every case of each of `submissions`, all of times or all of instructions; of one withdrawn, none is current."""
     for submission in submissions:
         place = _place(submission)
@@ -122,10 +122,10 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
         for one in submission.numbers:
             made = place | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
             made |= _time(one) if one.is_time else _count(one)
-            yield Row((field.name, _cell(one, made, field)) for field in fields)
+            yield TableRow((field.name, _cell(one, made, field)) for field in fields)
 
 
-def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[Row]:
+def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
     """Every published figure, by source, beside what it comes to when computed again."""
     for source in sources:
         document = source.document
@@ -137,7 +137,7 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[Row]:
                 "recomputed": _short(float(found.value)) if found else None,
                 "verdict": found.verdict if found else None,
             }
-            yield Row(place | own | again)
+            yield TableRow(place | own | again)
 
 
 def _place(submission: Submission) -> Cells:
@@ -178,10 +178,10 @@ def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = IN
     return {f"{name}{end}_{unit}": value for end, value in zip(("", *ends), found or NO_ENDS, strict=True)}
 
 
-def _cell(one: Number, made: Cells, field: Field) -> Value:
+def _cell(one: Number, made: Cells, field: Field) -> CellValue:
     """What was made for a field, or else what the number has under its name."""
     found: Any = made[field.name] if field.name in made else getattr(one, field.name)
-    cell: Value = _short(found) if field.kind == "number" else found
+    cell: CellValue = _short(found) if field.kind == "number" else found
     return cell
 
 
@@ -189,6 +189,6 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def _plain(value: object) -> Value:
+def _plain(value: object) -> CellValue:
     """A cell of `figures.csv`; decimals become numbers."""
     return value if value is None or isinstance(value, int | str) else float(str(value))

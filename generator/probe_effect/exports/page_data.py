@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.exports import licence
 from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
-from probe_effect.exports.table import Table, json_of, write_table
+from probe_effect.exports.table import DataTable, json_of, write_table
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from probe_effect.exports.table import Field, Row
+    from probe_effect.exports.table import Field, TableRow
     from probe_effect.numbers.catalogue import Catalogue
 
-Tables = dict[str, Table]
+Tables = dict[str, DataTable]
 """File name without its ending, to the table in it."""
 
 TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
@@ -33,9 +33,9 @@ TITLES = {"data": "This page's numbers", "counts": "Its instructions", "publishe
 class Rows(NamedTuple):
     """Every number of the site, times, instructions and published figures apart."""
 
-    costs: tuple[Row, ...]
-    counts: tuple[Row, ...]
-    figures: tuple[Row, ...]
+    costs: tuple[TableRow, ...]
+    counts: tuple[TableRow, ...]
+    figures: tuple[TableRow, ...]
 
 
 def rows(catalogue: Catalogue) -> Rows:
@@ -50,9 +50,9 @@ def rows(catalogue: Catalogue) -> Rows:
 def whole_tables(found: Rows) -> Tables:
     """Everything, for `/data/`: a table for each kind of number."""
     return {
-        "costs": Table("Costs of all submissions", COST_FIELDS, found.costs),
-        "counts": Table("Instructions of all submissions", COUNT_FIELDS, found.counts),
-        "figures": Table("Published figures of all sources", FIGURE_FIELDS, found.figures),
+        "costs": DataTable("Costs of all submissions", COST_FIELDS, found.costs),
+        "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, found.counts),
+        "figures": DataTable("Published figures of all sources", FIGURE_FIELDS, found.figures),
     }
 
 
@@ -62,9 +62,9 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
     costs, counts = (tuple(row for row in some if row["current"]) for some in (found.costs, found.counts))
     of_our_cases = (row for row in found.figures if row["case"] is not None and row["cost_ns"] is not None)
     pages = {
-        "/costs/": {"data": Table("What one event costs, current on each machine", COST_FIELDS, costs)},
-        "/kernels/": {"data": Table("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
-        "/sources/": {"data": Table("Published figures", FIGURE_FIELDS, found.figures)},
+        "/costs/": {"data": DataTable("What one event costs, current on each machine", COST_FIELDS, costs)},
+        "/kernels/": {"data": DataTable("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
+        "/sources/": {"data": DataTable("Published figures", FIGURE_FIELDS, found.figures)},
     }
     # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
     shown = set(shown_machines(catalogue.numbers))
@@ -86,7 +86,7 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
     for one in catalogue.withdrawn:
         fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
         own = tuple(number_rows([one], catalogue.numbers))
-        pages[addresses.submission(one.id)] = {"data": Table(f"Submission {one.id}, withdrawn", fields, own)}
+        pages[addresses.submission(one.id)] = {"data": DataTable(f"Submission {one.id}, withdrawn", fields, own)}
     return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, found.figures)
 
 
@@ -115,32 +115,34 @@ def about(catalogue: Catalogue, address: str) -> dict[str, object]:
     }
 
 
-def _mixed(title: str, kinds: Iterable[dict[str, list[Row]]], value: str) -> Tables:
+def _mixed(title: str, kinds: Iterable[dict[str, list[TableRow]]], value: str) -> Tables:
     """The tables of a page on which all three kinds meet; costs always, so that their path stays."""
     costs, counts, figures = (tuple(groups.get(value, ())) for groups in kinds)
-    tables = {"data": Table(title, COST_FIELDS, costs)}
+    tables = {"data": DataTable(title, COST_FIELDS, costs)}
     if counts:
-        tables["counts"] = Table(f"{title}, instructions", COUNT_FIELDS, counts)
+        tables["counts"] = DataTable(f"{title}, instructions", COUNT_FIELDS, counts)
     if figures:
-        tables["published"] = Table(f"{title}, published figures", FIGURE_FIELDS, figures)
+        tables["published"] = DataTable(f"{title}, published figures", FIGURE_FIELDS, figures)
     return tables
 
 
 def _each(
-    key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[Row]
+    key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[TableRow]
 ) -> dict[str, Tables]:
     """A page for each value of `key`, with its rows."""
     groups = _grouped(rows, itemgetter(key))
-    return {address(value): {"data": Table(f"{title} {value}", fields, tuple(own))} for value, own in groups.items()}
+    return {
+        address(value): {"data": DataTable(f"{title} {value}", fields, tuple(own))} for value, own in groups.items()
+    }
 
 
-def _grouped(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
+def _grouped(rows: Iterable[TableRow], key: Callable[[TableRow], str]) -> dict[str, list[TableRow]]:
+    groups: dict[str, list[TableRow]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return groups
 
 
-def _tool(row: Row) -> str:
+def _tool(row: TableRow) -> str:
     """What measured it, whatever its version."""
     return names.tool_of(str(row["tracer"]))

@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from probe_effect.exports import licence
-from probe_effect.exports.table import Field, Table, fields_of
+from probe_effect.exports.table import DataTable, Field, fields_of
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.samples import SAMPLE_COLUMNS
 
@@ -42,7 +42,7 @@ SAMPLES_TITLE = "Every run of every submission"
 HISTOGRAMS_TITLE = "How long single operations took, in every run that timed them"
 
 
-def write_samples(catalogue: Catalogue, path: Path, version: str) -> Table:
+def write_samples(catalogue: Catalogue, path: Path, version: str) -> DataTable:
     """Write every timed or counted run of every submission in force to `path`, by submission.
 
     Returns: the table without its rows, which are never all in memory.
@@ -51,7 +51,7 @@ def write_samples(catalogue: Catalogue, path: Path, version: str) -> Table:
     return _write_files(SAMPLES_TITLE, SAMPLE_COLUMNS, files, path, version)
 
 
-def write_histograms(catalogue: Catalogue, path: Path, version: str) -> Table:
+def write_histograms(catalogue: Catalogue, path: Path, version: str) -> DataTable:
     """The same of the times of single operations, of submissions that have them."""
     files = ((one, one.files.histogram) for one in _in_order(catalogue) if one.files.histogram.exists())
     return _write_files(HISTOGRAMS_TITLE, HISTOGRAM_COLUMNS, files, path, version)
@@ -63,7 +63,7 @@ def _in_order(catalogue: Catalogue) -> list[Submission]:
 
 def _write_files(
     title: str, columns: Sequence[Column], files: Iterable[tuple[Submission, Path]], path: Path, version: str
-) -> Table:
+) -> DataTable:
     """Write one table of the files of some submissions, all of which have these columns."""
     fields = (*PLACE_FIELDS, *fields_of(columns))
     schema, count = _schema(fields, title, version), 0
@@ -77,10 +77,10 @@ def _write_files(
                 waiting = []
         if waiting:
             writer.write_table(pa.concat_tables(waiting))
-    return Table(title, fields, (), count=count)
+    return DataTable(title, fields, (), count=count)
 
 
-def write_parquet(table: Table, path: Path, version: str) -> None:
+def write_parquet(table: DataTable, path: Path, version: str) -> None:
     """Write `table` to `path`; units and meanings go into the metadata of each field.
 
     Args:

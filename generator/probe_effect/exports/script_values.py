@@ -15,10 +15,13 @@ from probe_effect.store.kept import NOWHERE, code_version
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probe_effect.compare.subjects import Machine
+    from probe_effect.compare.subjects import MeasuredMachine
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
+
+Values = dict[str, Any]
+"""An object of JSON."""
 
 DIGITS = 9
 """Of each number: more than any interval supports, so that it is written as on every other page."""
@@ -56,7 +59,7 @@ def short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def number_values(one: Number) -> dict[str, Any]:
+def number_values(one: Number) -> Values:
     """What `/explore/` and `/compare/` have of a number; ns per event, or instructions per event."""
     return {
         "case": one.case,
@@ -66,7 +69,7 @@ def number_values(one: Number) -> dict[str, Any]:
     }
 
 
-def machine_values(one: Machine) -> dict[str, Any]:
+def machine_values(one: MeasuredMachine) -> Values:
     """What they have of a machine: what it is called in a list and in a sentence, its page, its tracers."""
     newest = one.submissions[0]
     return {
@@ -80,7 +83,7 @@ def machine_values(one: Machine) -> dict[str, Any]:
     }
 
 
-def choice(machines: Sequence[Machine], catalogue: Catalogue) -> dict[str, Any]:
+def choice(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> Values:
     """The machines that a form offers, and of how many."""
     return {"machines": [machine_values(one) for one in offered(machines, catalogue)], "all": len(machines)}
 

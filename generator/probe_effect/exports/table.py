@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 FORMS = ("csv", "json", "parquet")
 """The endings that a whole table may have."""
 
-Kind = Literal["integer", "number", "string", "boolean", "date"]
+FieldType = Literal["integer", "number", "string", "boolean", "date"]
 """As Table Schema calls them."""
 
-Value = int | float | str | bool | None
+CellValue = int | float | str | bool | None
 
 
-class Row(dict[str, Value]):
+class TableRow(dict[str, CellValue]):
     """The cells of a row by field, in the order of its fields; a row of many tables is written once."""
 
     @cached_property
@@ -55,7 +55,7 @@ class Field:
     """One column of a table."""
 
     name: str
-    kind: Kind
+    kind: FieldType
     text: str
 
     @property
@@ -71,12 +71,12 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DataTable:
     """Rows with the fields that each of them has, and what they are."""
 
     title: str
     fields: tuple[Field, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     count: int | None = None
     """How many rows there are, where they are not all here."""
 
@@ -97,18 +97,18 @@ def forms(name: str, folder: Path) -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def write_table(table: Table, path: Path, about: Mapping[str, object]) -> None:
+def write_table(table: DataTable, path: Path, about: Mapping[str, object]) -> None:
     """Write the table as CSV and as JSON to `path`, which has no ending."""
     write(path.with_suffix(".csv"), csv_text(table))
     write(path.with_suffix(".json"), json_text(table, about))
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: DataTable) -> str:
     """The table as CSV that no spreadsheet runs; a missing value is an empty cell."""
     return "".join([csv_line(field.name for field in table.fields), *(row.csv for row in table.rows)])
 
 
-def json_text(table: Table, about: Mapping[str, object]) -> str:
+def json_text(table: DataTable, about: Mapping[str, object]) -> str:
     """The table as JSON, a row a line: `about`, then `columns` with units and meaning, then `rows`.
 
     A row is a list of its cells in the order of the columns; a missing value is null.
@@ -132,12 +132,12 @@ def schema(fields: Sequence[Field]) -> dict[str, Any]:
     return {"fields": list(described), "missingValues": [""]}
 
 
-def safe_cell(value: Value) -> Value:
+def safe_cell(value: CellValue) -> CellValue:
     """A cell that no spreadsheet runs: text that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
     return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
 
 
-def _csv_cell(value: Value) -> Value:
+def _csv_cell(value: CellValue) -> CellValue:
     """Booleans as Table Schema has them."""
     return str(value).lower() if isinstance(value, bool) else safe_cell(value)
 

@@ -46,7 +46,7 @@ SAYS_NOTHING = "couldn't set RLIMIT_MEMLOCK for bpftrace"
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class CommandOutput:
     """What a command printed, line by line, and how it ended; None where it had to be ended."""
 
     output: tuple[str, ...]
@@ -58,12 +58,12 @@ def unmet(transcript: Transcript) -> list[str]:
     return [need for need in transcript.needs if not _is_met(need)]
 
 
-def run(transcript: Transcript) -> Printed:
+def run(transcript: Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
     with _folder() as folder, _beside(transcript, folder) as pid:
         status, text = _run(transcript.run, folder, pid, LIMIT_S)
     lines = [line.expandtabs().rstrip() for line in text.splitlines() if SAYS_NOTHING not in line]
-    return Printed(tuple("\n".join(lines).strip("\n").split("\n")), status)
+    return CommandOutput(tuple("\n".join(lines).strip("\n").split("\n")), status)
 
 
 def version(command: str) -> str | None:
@@ -78,7 +78,7 @@ def version(command: str) -> str | None:
     return None
 
 
-def faults(transcript: Transcript, printed: Printed) -> list[str]:
+def faults(transcript: Transcript, printed: CommandOutput) -> list[str]:
     """Why an output cannot be shown, in words; empty where it can."""
     found = [f"does not show {pattern}" for pattern in transcript.missing_from(printed.output)]
     if printed.exit_status is None:

@@ -22,7 +22,7 @@ from probe_effect.model import series_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from probe_effect.live.countable import Countable, Kind
+    from probe_effect.live.countable import Countable, CountableProbe
 
 MAP_BYTES = 1 << 26
 MAP_ELEMENTS = 1 << 16
@@ -41,7 +41,7 @@ Source: kernel/trace/bpf_trace.c, uprobe_prog_run, and the commit "bpf: fix mult
 
 
 @dataclass(slots=True)
-class Counts:
+class ProbeCounts:
     """What was counted of a probe until now."""
 
     by_thread: dict[int, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Attachments:
         self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
         self._links: list[tuple[frozenset[int], list[int]]] = []
-        self._programs: dict[Kind, tuple[int, int]] = {}
+        self._programs: dict[CountableProbe, tuple[int, int]] = {}
         with contextlib.ExitStack() as undo:
             self._closing = undo
             self._keep(bpf.enable_statistics())
@@ -112,7 +112,7 @@ class Attachments:
         """Count from now on, or no longer: all probes at the same moment."""
         bpf.update(self._switch, bytes(4), struct.pack("=Q", on))
 
-    def runs(self) -> dict[Kind, Runs]:
+    def runs(self) -> dict[CountableProbe, Runs]:
         """What our programs ran until now, by kind of probe, counted or not."""
         found = {}
         for kind, descriptors in self._programs.items():
@@ -120,9 +120,9 @@ class Attachments:
             found[kind] = Runs(sum(one.runs for one in infos), sum(one.run_ns for one in infos))
         return found
 
-    def counts(self) -> list[Counts]:
+    def counts(self) -> list[ProbeCounts]:
         """What was counted until now of each probe, in the order of `countables`."""
-        found = [Counts() for _ in self._countables]
+        found = [ProbeCounts() for _ in self._countables]
         for key, values in bpf.read_per_cpu(self._counts, 8, self._cpus):
             index, thread = struct.unpack("=2I", key)
             _add(found[index], thread, values)
@@ -197,7 +197,7 @@ class Attachments:
         self._attach_group(indexes[:middle])
         self._attach_group(indexes[middle:])
 
-    def _link_many(self, kind: Kind, indexes: list[int]) -> list[int]:
+    def _link_many(self, kind: CountableProbe, indexes: list[int]) -> list[int]:
         program = self._program(kind, is_multi=True)
         ones = [(index, self._countables[index]) for index in indexes]
         if kind not in IN_FILES:
@@ -206,7 +206,7 @@ class Attachments:
         path = os.fsencode(ones[0][1].path or "")
         return [bpf.link_uprobes(program, path, places, pid=self._link_pid, is_return=kind in RETURNS)]
 
-    def _link_one(self, kind: Kind, index: int) -> list[int]:
+    def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
         """A perf event for each place, with a link on it."""
         one, program = self._countables[index], self._program(kind, is_multi=False)
         descriptors: list[int] = []
@@ -230,7 +230,7 @@ class Attachments:
         is_return = one.kind in RETURNS
         return perf_event.open_dynamic(device, name, offset, is_return=is_return, semaphore=one.semaphore, pid=pid)
 
-    def _program(self, kind: Kind, *, is_multi: bool) -> int:
+    def _program(self, kind: CountableProbe, *, is_multi: bool) -> int:
         """The program for probes of a kind, loaded when it is first needed."""
         loaded = self._programs.get(kind, (-1, -1))
         if loaded[is_multi] < 0:
@@ -247,7 +247,7 @@ def _kernel_version() -> tuple[int, int]:
     return series_of(os.uname().release)
 
 
-def _add(found: Counts, thread: int, values: Sequence[int]) -> None:
+def _add(found: ProbeCounts, thread: int, values: Sequence[int]) -> None:
     """Put one element of the map to its probe."""
     total = sum(values)
     if thread == bpf_program.ELSEWHERE:

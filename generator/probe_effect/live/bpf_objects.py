@@ -35,7 +35,7 @@ PERF_EVENT = KINDS.index("perf_event")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class BpfProgram:
     """A loaded program. `runs` and `run_ns` grow only while statistics are switched on."""
 
     id: int
@@ -53,17 +53,17 @@ def kind_name(kind: int) -> str:
     return KINDS[kind] if kind < len(KINDS) else f"type {kind}"
 
 
-def programs() -> list[Program]:
+def programs() -> list[BpfProgram]:
     """All loaded programs, by id. Raises: OSError."""
     return [found for number in ids(PROGRAM_NEXT) if (found := of_id(PROGRAM_BY_ID, number, program)) is not None]
 
 
-def program(fd: int) -> Program:
+def program(fd: int) -> BpfProgram:
     """A program by its descriptor. Raises: OSError."""
     info = information(fd, PROGRAM_INFO_BYTES)
     kind, number = struct.unpack_from("=2I", info)
     run_ns, runs, missed = struct.unpack_from("=3Q", info, 192)
-    return Program(
+    return BpfProgram(
         id=number,
         kind=kind,
         name=text(info[64:80]),

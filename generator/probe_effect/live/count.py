@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from probe_effect.live.attachment import Attachments
-from probe_effect.live.countable import Countable, Kind
+from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.refusal import explained
 from probe_effect.live.shares import MOST_TAKEN_RATIO, Shares
 from probe_effect.live.statistics import own_cost
-from probe_effect.live.target import Followed, Target, ThreadUse
+from probe_effect.live.target import Target, TargetProcesses, ThreadUse
 from probe_effect.live.window import Window
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from probe_effect.live.window import Snapshot
 
-__all__ = ["MOST_PROBES", "Countable", "Counted", "Kind", "Rate", "Target", "ThreadUse", "count"]
+__all__ = ["MOST_PROBES", "CountResult", "Countable", "CountableProbe", "ProbeRate", "Target", "ThreadUse", "count"]
 
 MOST_PROBES = 10_000
 """Of more than these a random sample is counted: each takes time to be attached, and memory of the kernel."""
@@ -38,7 +38,7 @@ STATISTICS_TRIALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class ProbeRate:
     """How often one probe fired for the target.
 
     `events` in `seconds`; `by_thread` lacks those of threads for which there was no room, `by_cpu` has all.
@@ -65,7 +65,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class CountResult:
     """What was counted.
 
     `threads`: of the target, the busiest first, and what they used in `threads_s`. `counting_cpu_s`: CPU time that
@@ -75,7 +75,7 @@ class Counted:
     time, because the target ended or no probe was left within the budget. `not_counted`: probe to the reason.
     """
 
-    rates: tuple[Rate, ...]
+    rates: tuple[ProbeRate, ...]
     threads: tuple[ThreadUse, ...]
     threads_s: float
     elapsed_s: float
@@ -93,9 +93,9 @@ def count(
     *,
     seconds: float,
     budget_ratio: float,
-    probe_cost_ns: Mapping[Kind, float],
+    probe_cost_ns: Mapping[CountableProbe, float],
     on_progress: Callable[[float, float], None] = lambda _elapsed_s, _cpu_s: None,
-) -> Counted:
+) -> CountResult:
     """Count how often probes fire, for `seconds` at most, and with `budget_ratio` times as much CPU time at most.
 
     What fires while a hot probe is taken off comes on top of that, and is in `counting_cpu_s`.
@@ -108,9 +108,11 @@ def count(
         KeyError for a kind without a cost.
     """
     chosen, left_out = _sampled(countables)
-    costs_ns: dict[Kind, float] = {one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"}
+    costs_ns: dict[CountableProbe, float] = {
+        one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"
+    }
     own_before_s = time.process_time()
-    with contextlib.closing(Followed(target)) as followed, explained("counting how often probes fire"):
+    with contextlib.closing(TargetProcesses(target)) as followed, explained("counting how often probes fire"):
         unseen_ns = own_cost(STATISTICS_TRIALS).unseen_ns
         costs_ns = {kind: cost_ns + unseen_ns for kind, cost_ns in costs_ns.items()}
         began_s = time.monotonic()
@@ -131,7 +133,7 @@ def count(
     threads = window.threads()
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
     share = Shares(chosen, threads, window.watched_s)
-    return Counted(
+    return CountResult(
         rates=tuple(
             _rate(one, index, window, last, share) for index, one in enumerate(chosen) if one.probe not in refused
         ),
@@ -157,7 +159,7 @@ def _sampled(countables: Sequence[Countable]) -> tuple[list[Countable], dict[str
     return [countables[place] for place in sorted(places)], left_out
 
 
-def _attached(chosen: Sequence[Countable], followed: Followed) -> Attachments:
+def _attached(chosen: Sequence[Countable], followed: TargetProcesses) -> Attachments:
     target = followed.target
     if target.is_machine:
         return Attachments(chosen, None, follow=False)
@@ -167,14 +169,14 @@ def _attached(chosen: Sequence[Countable], followed: Followed) -> Attachments:
     return found
 
 
-def _rate(one: Countable, index: int, window: Window, last: Snapshot, share: Shares) -> Rate:
+def _rate(one: Countable, index: int, window: Window, last: Snapshot, share: Shares) -> ProbeRate:
     """What was seen of a probe: until it was taken off, or else until the end."""
     if one.kind == "profile":
         return _profile_rate(one, window)
     seen = window.taken_off.get(index, last)
     counts = seen.counts[index]
     taken = {tid: share.taken_ratio(tid, seen) for tid in counts.by_thread}
-    return Rate(
+    return ProbeRate(
         probe=one.probe,
         events=counts.events,
         seconds=seen.seconds,
@@ -198,12 +200,12 @@ def _notes(index: int, window: Window, seen: Snapshot, taken_ratio: float) -> li
     return notes
 
 
-def _profile_rate(one: Countable, window: Window) -> Rate:
+def _profile_rate(one: Countable, window: Window) -> ProbeRate:
     """A profile fires so often on each CPU; a thread sees those of the time that it runs."""
     per_thread = {use.tid: one.hz * use.cpu_s / window.watched_s for use in window.threads() if use.cpu_s > 0}
     is_machine = window.target.is_machine
     total_hz = one.hz * (os.cpu_count() or 1) if is_machine else sum(per_thread.values())
-    return Rate(
+    return ProbeRate(
         probe=one.probe,
         events=round(total_hz * window.elapsed_s),
         seconds=window.elapsed_s,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-Kind = Literal["tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe", "usdt", "profile"]
+CountableProbe = Literal["tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe", "usdt", "profile"]
 
-IN_FILES: tuple[Kind, ...] = ("uprobe", "uretprobe", "usdt")
-RETURNS: tuple[Kind, ...] = ("kretprobe", "uretprobe")
+IN_FILES: tuple[CountableProbe, ...] = ("uprobe", "uretprobe", "usdt")
+RETURNS: tuple[CountableProbe, ...] = ("kretprobe", "uretprobe")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Countable:
     """
 
     probe: str
-    kind: Kind
+    kind: CountableProbe
     name: str = ""
     path: Path | None = None
     offsets: tuple[int, ...] = ()

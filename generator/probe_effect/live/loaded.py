@@ -1,8 +1,8 @@
 """What traces on this system now, with or without BPF, and how often it fired between two looks at it.
 
 Runs and times of BPF programs are the kernel's own, which it keeps only while statistics are on; they are on as long as
-a `Watch` is open and go off with its descriptor, at `kill -9` too. Where the sysctl `kernel.bpf_stats_enabled` has
-switched them on already, that stays as it is.
+a `RunStatistics` is open and go off with its descriptor, at `kill -9` too. Where the sysctl `kernel.bpf_stats_enabled`
+has switched them on already, that stays as it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from probe_effect.live.bpf_links import Attached
-    from probe_effect.live.bpf_objects import Program
+    from probe_effect.live.bpf_objects import BpfProgram
     from probe_effect.live.owners import Holders
 
 Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
@@ -65,14 +65,14 @@ class Active:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TracingSnapshot:
     """All that traces at a moment of the monotonic clock."""
 
     at_ns: int
     found: tuple[Loaded, ...] = field(repr=False)
 
 
-class Watch:
+class RunStatistics:
     """Statistics that are on until `close`. Raises, when it is made: HostNotReady, with what would help."""
 
     def __init__(self) -> None:
@@ -80,15 +80,15 @@ class Watch:
             self.own = own_cost()
             self._statistics = bpf.enable_statistics()
 
-    def look(self) -> Look:
+    def look(self) -> TracingSnapshot:
         """All that traces now. Raises: HostNotReady."""
         with explained("asking what is loaded"):
             at_ns = time.monotonic_ns()
             programs, links, held = bpf_objects.programs(), bpf_links.links(), holders()
         found = [*_programs(programs, [*links, *held.attached], held), *_in_tracefs(), *_held(held)]
-        return Look(at_ns, tuple(found))
+        return TracingSnapshot(at_ns, tuple(found))
 
-    def between(self, first: Look, last: Look) -> list[Active]:
+    def between(self, first: TracingSnapshot, last: TracingSnapshot) -> list[Active]:
         """What fired between two looks, of all that traced at the last; what is new since the first began at zero."""
         seconds = (last.at_ns - first.at_ns) / 1e9
         before = {one.key: one for one in first.found}
@@ -120,7 +120,7 @@ class Watch:
         return Active(now, events / seconds, max(0.0, spent_ns) / 1e9 / seconds)
 
 
-def _programs(programs: Iterable[Program], attached: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
+def _programs(programs: Iterable[BpfProgram], attached: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
     by_program: dict[int, list[Attached]] = defaultdict(list)
     for one in attached:
         by_program[one.program].append(one)
@@ -141,7 +141,7 @@ def _programs(programs: Iterable[Program], attached: Iterable[Attached], held: H
         )
 
 
-def _unlinked(program: Program) -> tuple[Place, ...]:
+def _unlinked(program: BpfProgram) -> tuple[Place, ...]:
     """Of a program of perf events the kernel tells no place: it samples."""
     return (Place(kind="profile", name="samples"),) if program.kind == bpf_objects.PERF_EVENT else ()
 

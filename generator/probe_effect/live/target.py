@@ -55,7 +55,7 @@ class ThreadUse:
     waited_s: float
 
 
-class Followed:
+class TargetProcesses:
     """The processes of a target while they are counted. Always `end` it: use `contextlib.closing` or `finally`."""
 
     def __init__(self, target: Target) -> None:

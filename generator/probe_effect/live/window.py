@@ -18,9 +18,9 @@ from probe_effect.live.target import threads_of, used_between
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from probe_effect.live.attachment import Attachments, Counts
-    from probe_effect.live.countable import Countable, Kind
-    from probe_effect.live.target import Followed, ThreadUse
+    from probe_effect.live.attachment import Attachments, ProbeCounts
+    from probe_effect.live.countable import Countable, CountableProbe
+    from probe_effect.live.target import TargetProcesses, ThreadUse
 
 AHEAD_RATIO = 0.25
 """Share of the budget that may be used at once."""
@@ -45,9 +45,9 @@ class Snapshot:
     `event_ns`: what each event cost, by kind of probe. `cpu_s`: CPU time of each process in that time.
     """
 
-    counts: Sequence[Counts]
+    counts: Sequence[ProbeCounts]
     seconds: float
-    event_ns: Mapping[Kind, float]
+    event_ns: Mapping[CountableProbe, float]
     cpu_s: Mapping[int, float]
 
 
@@ -57,10 +57,10 @@ class Window:
     def __init__(
         self,
         attachments: Attachments,
-        followed: Followed,
+        followed: TargetProcesses,
         countables: Sequence[Countable],
         *,
-        probe_cost_ns: Mapping[Kind, float],
+        probe_cost_ns: Mapping[CountableProbe, float],
         seconds: float,
         budget_s: float,
     ) -> None:

@@ -22,7 +22,7 @@ from probe_effect.measure.calibrate import (
     operations_for,
 )
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
-from probe_effect.measure.one_run import Limits, PlannedRun, Watch, empty_row
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.plan import plan
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.histogram import RunWriter
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.testbed import Testbed
     from probe_effect.model import Estimate, Key, Sample, Status
     from probe_effect.tracers.protocol import Counting
-    from probe_effect.workloads.build import Program
+    from probe_effect.workloads.build import CompiledProgram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Bench:
     work: Work
     settings: Settings
     testbed: Testbed
-    program: Program
+    program: CompiledProgram
     cpu: int
     tell: Callable[[Progress], None]
 
@@ -190,7 +190,7 @@ class Bench:
         limits, patience_s = self.settings.limits, self.work.suite.patience_seconds or 0.0
         return replace(limits, start_s=max(limits.start_s, patience_s), stop_s=max(limits.stop_s, patience_s))
 
-    def _watch(self, planned: PlannedRun) -> Watch | None:
+    def _watch(self, planned: PlannedRun) -> TracerTask | None:
         subject = planned.subject
         if subject.is_baseline:
             return None
@@ -200,7 +200,7 @@ class Bench:
         counting = self._counting(subject, is_check=is_check)
         events = case.events_per_operation
         is_start = self.work.suite.result_type.of_starts
-        return Watch(self.work.tracers[subject.tracer], script, counting, events, is_start)
+        return TracerTask(self.work.tracers[subject.tracer], script, counting, events, is_start)
 
     def _counting(self, subject: Key, *, is_check: bool) -> Counting:
         counted_by = self.work.case(subject).counted_by

@@ -17,7 +17,7 @@ from probe_effect.machine.warnings import warnings
 from probe_effect.measure.request import resolve
 from probe_effect.store.suite_file import Need, script_paths
 from probe_effect.tracers.packages import missing_packages
-from probe_effect.workloads.build import Program, build
+from probe_effect.workloads.build import CompiledProgram, build
 from probe_effect.workloads.loop import clock_read_ns
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ NEEDS: tuple[Need, ...] = get_args(Need)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Availability:
     """What there is, or why there is nothing: one of the two is None."""
 
     found: str | None
@@ -75,8 +75,8 @@ class Diagnosis:
     machine: Machine
     system: System
     is_root: bool
-    compiler: Answer
-    tracefs: Answer
+    compiler: Availability
+    tracefs: Availability
     aslr: str | None
     workload_cpu: int
     tracer_cpu: int | None
@@ -115,7 +115,7 @@ def diagnose(
     ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
     works = [resolve(folder, suite, ready, []) for folder, suite in suites]
     programs = {work.suite.id: _build(work, cache) for work in works}
-    built = next((program for program in programs.values() if isinstance(program, Program)), None)
+    built = next((program for program in programs.values() if isinstance(program, CompiledProgram)), None)
     fault = next((fault for fault in programs.values() if isinstance(fault, str)), "there is no suite to compile")
     clock_ns = clock_read_ns(built.path, workload_cpu) if built else None
     steal = steal_ratio(SINCE_BOOT, cpu_times(root, workload_cpu))
@@ -123,7 +123,7 @@ def diagnose(
         machine=collect.collect_machine(root),
         system=collect.collect_system(clock_ns, root),
         is_root=os.geteuid() == 0,
-        compiler=Answer(built.compiler, None) if built else Answer(None, fault),
+        compiler=Availability(built.compiler, None) if built else Availability(None, fault),
         tracefs=_tracefs(root),
         aslr=aslr(root),
         workload_cpu=workload_cpu,
@@ -151,7 +151,7 @@ def _tracer(tracer: Tracer) -> TracerState:
     return TracerState(tracer=tracer.id, version=tracer.version(), unavailable=unavailable, lacks=lacks)
 
 
-def _suite(work: Work, known: Mapping[str, Tracer], program: Program | str) -> SuiteState:
+def _suite(work: Work, known: Mapping[str, Tracer], program: CompiledProgram | str) -> SuiteState:
     unbuildable = program if isinstance(program, str) else None
     measured = () if unbuildable else work.measured
     scripts = {
@@ -171,7 +171,7 @@ def _suite(work: Work, known: Mapping[str, Tracer], program: Program | str) -> S
     )
 
 
-def _build(work: Work, cache: Path | None) -> Program | str:
+def _build(work: Work, cache: Path | None) -> CompiledProgram | str:
     """A suite's workload, compiled, or why it cannot be."""
     try:
         return build(work.source(), cache, work.suite.workload.libraries)
@@ -179,11 +179,11 @@ def _build(work: Work, cache: Path | None) -> Program | str:
         return str(error)
 
 
-def _tracefs(root: Path) -> Answer:
+def _tracefs(root: Path) -> Availability:
     """Where tracefs is mounted and open to us."""
     reason = tracefs_missing(root)
     place = next((place for place in TRACEFS if reason is None and (root / place / "events").is_dir()), None)
-    return Answer(f"/{place}" if place else None, reason)
+    return Availability(f"/{place}" if place else None, reason)
 
 
 def _kernel_missing(need: Need, root: Path) -> str | None:

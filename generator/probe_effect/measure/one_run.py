@@ -18,14 +18,14 @@ from probe_effect.model import Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import OF_ITSELF, TracerFailed
-from probe_effect.workloads.loop import Workload, WorkloadFailed
+from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from probe_effect.model import Arm, Key
     from probe_effect.tracers.protocol import Counting, Report, Tracer
-    from probe_effect.workloads.loop import Load, Run
+    from probe_effect.workloads.loop import WorkloadRun, WorkloadTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class TracerTask:
     """What the tracer is to do."""
 
     tracer: Tracer
@@ -77,7 +77,9 @@ class Hooks:
 NO_HOOKS = Hooks()
 
 
-def run_once(planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits, hooks: Hooks = NO_HOOKS) -> Sample:
+def run_once(
+    planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits, hooks: Hooks = NO_HOOKS
+) -> Sample:
     """The row of one run, whatever becomes of it. Nothing that it started is left, also when it is interrupted.
 
     Raises: HostNotReady when the host refuses what every run needs: a process, or room in memory for a tool's output.
@@ -118,17 +120,19 @@ def empty_row(planned: PlannedRun) -> Sample:
     )
 
 
-def _untraced(row: Sample, load: Load, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
-    workload = Workload(load)
+def _untraced(row: Sample, load: WorkloadTask, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
+    workload = WorkloadProcess(load)
     leftovers.callback(workload.end)
     hooks.before_go()
     return _with_run(row, workload.go(limits.run_s), load.threads)
 
 
-def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
+def _traced(
+    row: Sample, load: WorkloadTask, watch: TracerTask, limits: Limits, leftovers: ExitStack, *, hooks: Hooks
+) -> Sample:
     session = watch.tracer.session(watch.script, watch.counting, load.program)
     leftovers.callback(session.end)
-    workload = Workload(load, session.prefix)
+    workload = WorkloadProcess(load, session.prefix)
     leftovers.callback(workload.end)
     if not session.prefix:
         _let_it_load(workload)
@@ -147,14 +151,14 @@ def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: Ex
     return _with_report(row, report, run)
 
 
-def _let_it_load(workload: Workload) -> None:
+def _let_it_load(workload: WorkloadProcess) -> None:
     """Return when the workload waits for its go: what its loader reads is no event of the loop."""
     if sys.platform == "linux":
         with suppress(TracerFailed):  # a workload that has ended says why when it is told to go
             wait_for_workload(workload.pid)
 
 
-def _with_run(row: Sample, run: Run, events_per_operation: int) -> Sample:
+def _with_run(row: Sample, run: WorkloadRun, events_per_operation: int) -> Sample:
     operations = run.operations if events_per_operation > 1 else None
     row = replace(row, events=run.operations * events_per_operation, operations=operations)
     if row.arm == "check":  # its twin does other work: such times must not be mistaken for the case's
@@ -162,7 +166,7 @@ def _with_run(row: Sample, run: Run, events_per_operation: int) -> Sample:
     return replace(row, wall_ns=run.wall_ns, user_ns=run.user_ns, sys_ns=run.sys_ns, histogram=run.histogram)
 
 
-def _with_report(row: Sample, report: Report, run: Run) -> Sample:
+def _with_report(row: Sample, report: Report, run: WorkloadRun) -> Sample:
     return replace(
         row,
         seen=report.seen,
@@ -176,7 +180,7 @@ def _with_report(row: Sample, report: Report, run: Run) -> Sample:
     )
 
 
-def probed_functions(names: Sequence[str], load: Load) -> dict[str, str]:
+def probed_functions(names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
     """User functions, `file:symbol`, to their first bytes in hexadecimal digits; what cannot be found is left out.
 
     The same probe costs 0.2 or 17 µs by the instruction that it stands on, so no number compares without them.
@@ -187,7 +191,7 @@ def probed_functions(names: Sequence[str], load: Load) -> dict[str, str]:
     """
     if not names:
         return {}
-    workload = Workload(load)
+    workload = WorkloadProcess(load)
     try:
         wait_for_workload(workload.pid)
         found = {name: _first_bytes(name, load.program, workload.pid) for name in names}

@@ -14,7 +14,7 @@ from probe_effect.machine import kernel
 from probe_effect.model import Key
 from probe_effect.store.suite_file import own_headers, read_suite, script_path, script_paths, workload_source
 from probe_effect.tracers.perf import calls_uncounted
-from probe_effect.workloads.loop import NOT_PINNED, SYSTEM_PATH, Load
+from probe_effect.workloads.loop import NOT_PINNED, SYSTEM_PATH, WorkloadTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,9 +89,9 @@ class Work:
         """Whether an operation is the build of a project: a run has one, and it may take minutes."""
         return self.suite.workload.project is not None
 
-    def load(self, subject: Key, program: Path, operations: int, cpu: int) -> Load:
+    def load(self, subject: Key, program: Path, operations: int, cpu: int) -> WorkloadTask:
         """What the workload is to do in a run of `subject`; `cpu` is for a workload that has one CPU."""
-        return Load(
+        return WorkloadTask(
             program=program,
             operations=operations,
             cpu=NOT_PINNED if self.occupies_cpus else cpu,

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from probe_effect.compilers import Program
-    from probe_effect.measure.one_run import Limits, PlannedRun, Watch
+    from probe_effect.compilers import CompiledProgram
+    from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.measure.request import Work
     from probe_effect.model import Metric, Sample
     from probe_effect.store.machine_file import Machine, System
-    from probe_effect.workloads.loop import Load
+    from probe_effect.workloads.loop import WorkloadTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Testbed(Protocol):
     def held(self, cpus: tuple[int, int | None]) -> AbstractContextManager[None]:
         """Have it for ourselves. Raises: HostNotReady where another measurement has it."""
 
-    def program(self, work: Work) -> Program:
+    def program(self, work: Work) -> CompiledProgram:
         """The suite's workload, compiled. Raises: HostNotReady, ProbeEffectError."""
 
-    def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+    def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
         """The row of one run, with its times by the machine's own clock. Raises: HostNotReady."""
 
     def recorded(self, row: Sample) -> Sample:
@@ -64,7 +64,7 @@ class Testbed(Protocol):
     def system(self, program: Path | None, cpu: int) -> System:
         """Its operating system; with a workload, also what a read of its clock costs on a CPU."""
 
-    def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
+    def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed (`one_run.probed_functions`)."""
 
     def origins(self) -> Origins:
@@ -88,11 +88,11 @@ class ThisMachine:
         with measurement_lock(self.cache or cache_folder()), _staying_on(cpus[1]):
             yield
 
-    def program(self, work: Work) -> Program:
+    def program(self, work: Work) -> CompiledProgram:
         """The suite's workload, compiled for this machine."""
         return build(work.source(), self.cache, work.suite.workload.libraries)
 
-    def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
+    def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
         """The row of one run."""
         return run_once(planned, load, watch, limits)
 
@@ -108,7 +108,7 @@ class ThisMachine:
         """The operating system."""
         return collect.collect_system(clock_read_ns(program, cpu) if program else None)
 
-    def functions(self, names: Sequence[str], load: Load) -> dict[str, str]:
+    def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed."""
         return probed_functions(names, load)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Submission
-    from probe_effect.store.changes_file import Change, Kind
+    from probe_effect.store.changes_file import Change, ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Entry:
     """One change on one day. `submission` is set where one was added by being there."""
 
     date: str
-    kind: Kind
+    kind: ChangeKind
     what: tuple[str, ...]
     why: str = ""
     old: str | None = None

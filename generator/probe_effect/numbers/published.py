@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
-    from probe_effect.model import Verdict
+    from probe_effect.model import AgreementVerdict
     from probe_effect.store.source_file import Figure, Finding
 
 CLOSE_RATIO = Fraction(2, 100)
@@ -39,7 +39,7 @@ class Recomputed:
 
     figure: Figure
     value: Fraction
-    verdict: Verdict
+    verdict: AgreementVerdict
 
 
 def figure_values(figures: Sequence[Figure]) -> dict[str, Fraction]:
@@ -55,7 +55,7 @@ def recompute(figure: Figure, values: Mapping[str, Fraction]) -> Recomputed | No
     return Recomputed(figure, value, compare(figure.value, value))
 
 
-def compare(printed: Decimal, value: Fraction) -> Verdict:
+def compare(printed: Decimal, value: Fraction) -> AgreementVerdict:
     """`agrees` when `value` rounds to the digits printed, `close` within 2 % or two of the last digit."""
     exponent = printed.as_tuple().exponent
     last_digit = Fraction(10) ** (exponent if isinstance(exponent, int) else 0)

@@ -18,7 +18,7 @@ from probe_effect.tools.record import plain_tools
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from probe_effect.compare.kernels import Matrix, Row
+    from probe_effect.compare.kernels import CountedCase, Matrix
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number
 
@@ -91,7 +91,7 @@ def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
     return [head, *(f"From {kernels[kernel]} on: {', '.join(titles)}." for kernel, titles in late.items())]
 
 
-def late_titles(found: Matrix, rows: Iterable[Row]) -> dict[str, list[str]]:
+def late_titles(found: Matrix, rows: Iterable[CountedCase]) -> dict[str, list[str]]:
     """Kernel to the titles, quoted, of those of `rows` that could be counted from there on only; kernels in order."""
     late: dict[str, list[str]] = {}
     for row in rows:
@@ -101,7 +101,7 @@ def late_titles(found: Matrix, rows: Iterable[Row]) -> dict[str, list[str]]:
     return {kernel: late[kernel] for kernel in found.kernels if kernel in late}
 
 
-def _first_kernel(found: Matrix, row: Row) -> str | None:
+def _first_kernel(found: Matrix, row: CountedCase) -> str | None:
     """The first kernel on which a case could be counted; None where nobody tried it on an older one, or never could."""
     cells = [one for tracer in found.tracers for one in found.along_kernels(row, tracer)]
     known = {column_of(one).kernel for one in cells if one.cost is not None}

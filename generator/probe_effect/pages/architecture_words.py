@@ -12,32 +12,32 @@ from probe_effect.pages import instructions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from probe_effect.compare.architectures import Beside
-    from probe_effect.compare.kernels import Row
+    from probe_effect.compare.architectures import ArchitecturePair
+    from probe_effect.compare.kernels import CountedCase
     from probe_effect.reduce.submission import Number
 
 MOST_SAID = 3
 """Cases whose shares lie furthest apart that are told in a sentence."""
 
 
-def sides(found: Beside) -> tuple[str, str]:
+def sides(found: ArchitecturePair) -> tuple[str, str]:
     """What readers call the two."""
     first, second = (names.architecture(one.architecture) for one in found.matrices)
     return first, second
 
 
-def where(found: Beside) -> str:
+def where(found: ArchitecturePair) -> str:
     """The kernel and the tracer that both have."""
     return f"Linux {found.series} with {instructions.short(found.tracer)}"
 
 
-def sentences(found: Beside) -> list[str]:
+def sentences(found: ArchitecturePair) -> list[str]:
     """The two untraced operations, the order of the cases, and the shares that lie furthest apart."""
     said = [_untraced(found), _order(found)]
     return [one for one in said if one] + [_apart(found, pair) for pair in found.furthest(MOST_SAID)]
 
 
-def only(found: Beside, titles: Mapping[str, str]) -> list[str]:
+def only(found: ArchitecturePair, titles: Mapping[str, str]) -> list[str]:
     """Which cases were counted on one of the two alone, with whichever tracer."""
     return [
         f"On Linux {found.series} counted on {side} alone: {', '.join(_title(row, titles) for row in rows)}."
@@ -51,7 +51,7 @@ def cells(pair: Sequence[Number]) -> list[tuple[Number, str, str]]:
     return [(one, instructions.cell(one), instructions.share(one)) for one in pair]
 
 
-def _untraced(found: Beside) -> str | None:
+def _untraced(found: ArchitecturePair) -> str | None:
     first, second = found.pairs[0]
     if first.baseline is None or second.baseline is None:
         return None
@@ -60,7 +60,7 @@ def _untraced(found: Beside) -> str | None:
     return f"An untraced operation takes {one} instructions on {here} and {other} on {there}."
 
 
-def _order(found: Beside) -> str:
+def _order(found: ArchitecturePair) -> str:
     both = f"{units.count(len(found.pairs))} cases were counted on both"
     if found.correlation is None:
         return f"{both}: too few to compare their order."
@@ -69,12 +69,12 @@ def _order(found: Beside) -> str:
     return f"{both}; the rank correlation of their two orders is {units.at_place(tau, -2)}{interval}."
 
 
-def _apart(found: Beside, pair: tuple[Number, Number]) -> str:
+def _apart(found: ArchitecturePair, pair: tuple[Number, Number]) -> str:
     first, second = (units.percent(share(one)) for one in pair)
     here, there = sides(found)
     return f"{instructions.subject(pair[0])} adds {first} of an untraced operation on {here}, and {second} on {there}."
 
 
-def _title(row: Row, titles: Mapping[str, str]) -> str:
+def _title(row: CountedCase, titles: Mapping[str, str]) -> str:
     name = names.quoted(titles.get(row.case, row.case))
     return name if row.level is None else f"{name} at level {row.level}"

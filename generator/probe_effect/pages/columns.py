@@ -14,7 +14,7 @@ RULES = {"left": ":--", "right": "--:", "center": ":-:"}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column: its header, what a cell says, in which unit, and on which side its cells stand."""
 
     id: str
@@ -29,41 +29,43 @@ class Column:
         return RULES[self.align]
 
 
-def _figure(name: str, label: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, label, meaning, unit, "right")
+def _figure(name: str, label: str, meaning: str, unit: str = "") -> TableColumn:
+    return TableColumn(name, label, meaning, unit, "right")
 
 
 TIME, RATE, SHARE, TIMES, INSTRUCTIONS = "time", "events per second", "per cent", "times", "instructions"
 WHAT = (
-    Column("case", "Case", "One thing measured: a probe and what it does when it fires."),
-    Column("tracer", "Tracer", "The tool that observed; where it stands with its version, as it prints it."),
-    Column("machine", "Machine", "Hardware, kernel and settings; the end of its id tells machines of one name apart."),
-    Column("suite", "Suite", "A set of cases around one question."),
-    Column("run", "Run", "A submission: one suite, run once on one machine; named by its day and its suite."),
+    TableColumn("case", "Case", "One thing measured: a probe and what it does when it fires."),
+    TableColumn("tracer", "Tracer", "The tool that observed; where it stands with its version, as it prints it."),
+    TableColumn(
+        "machine", "Machine", "Hardware, kernel and settings; the end of its id tells machines of one name apart."
+    ),
+    TableColumn("suite", "Suite", "A set of cases around one question."),
+    TableColumn("run", "Run", "A submission: one suite, run once on one machine; named by its day and its suite."),
     _figure("level", "Level", "The value of the factor that the suite varies, such as the number of threads."),
-    Column("probe", "Probe", "Where the tracer was attached: the kind of probe."),
-    Column("action", "Action", "What the probe does each time it fires."),
-    Column(
+    TableColumn("probe", "Probe", "Where the tracer was attached: the kind of probe."),
+    TableColumn("action", "Action", "What the probe does each time it fires."),
+    TableColumn(
         "first-instruction",
         "First instruction",
         "What the kernel does with the first instruction of a function: it decides most of the cost of a probe there.",
     ),
-    Column("script", "Script", "The language of the case's program, and its line as it was run."),
-    Column("event", "Event", "What happens in a program when the probe fires."),
+    TableColumn("script", "Script", "The language of the case's program, and its line as it was run."),
+    TableColumn("event", "Event", "What happens in a program when the probe fires."),
     _figure("event-rate", "Rate", "Events in a second of one busy CPU, untraced.", RATE),
     _figure(
         "slowdown-of-program", "Measured", "By how much longer the program took while its events were counted.", SHARE
     ),
-    Column("scripts", "Scripts", "The program of the case for each tracer, as it was run."),
-    Column("standard-tool", "Tool", "A ready-made script or command of a package, with what one event is to it."),
-    Column(
+    TableColumn("scripts", "Scripts", "The program of the case for each tracer, as it was run."),
+    TableColumn("standard-tool", "Tool", "A ready-made script or command of a package, with what one event is to it."),
+    TableColumn(
         "usual-rate", "Usual rate", "How often such events happen, or may, as the manual page in brackets states it."
     ),
 )
 QUANTITIES = (
-    Column("band", "Slowdown of the busiest thread", "A range between two thresholds.", SHARE),
-    Column("band-deed", "What to do", "What such a slowdown allows."),
-    Column("quantity", "Quantity", "What was measured, or worked out from it."),
+    TableColumn("band", "Slowdown of the busiest thread", "A range between two thresholds.", SHARE),
+    TableColumn("band-deed", "What to do", "What such a slowdown allows."),
+    TableColumn("quantity", "Quantity", "What was measured, or worked out from it."),
     _figure("value", "Value", "The estimate, with its 95 % interval in brackets where it has one."),
     _figure(
         "cost",
@@ -142,17 +144,19 @@ QUANTITIES = (
     _figure(
         "blocks", "Blocks", "Rounds in which the case ran beside its baselines, and which the estimate is made of."
     ),
-    Column(
+    TableColumn(
         "grade",
         "Grade",
         "How far a number can be trusted, A to D; the rules stand on the pages of machines.",
         "",
         "center",
     ),
-    Column(
+    TableColumn(
         "tree", "What was built", "Name and version of the project, or how many files its source tree has, with a hash."
     ),
-    Column("mechanism", "Kprobe made by", "How the kernel made the probe: by a trap, a jump in its place, or ftrace."),
+    TableColumn(
+        "mechanism", "Kprobe made by", "How the kernel made the probe: by a trap, a jump in its place, or ftrace."
+    ),
 )
 BLOCKS = (
     _figure("block", "Block", "The round, from 0, in which the runs of this line were made."),
@@ -169,10 +173,10 @@ BLOCKS = (
     _figure("seen", "Seen", "Events that the tracer reported in that run; empty where it counted none."),
     _figure("lost", "Lost", "Events that the tracer said it dropped in that run."),
     _figure("own-operation", "The tool, an operation", "CPU time of the tool in a run, over its operations."),
-    Column("lines", "Lines", "The lines of samples.csv that this block is made of; the header is line 1."),
+    TableColumn("lines", "Lines", "The lines of samples.csv that this block is made of; the header is line 1."),
 )
 COMPARED = (
-    Column(
+    TableColumn(
         "place",
         "Place",
         "The place of a tracer by cost on its machine, 1 for the least; several where intervals overlap.",
@@ -182,14 +186,16 @@ COMPARED = (
     _figure("then", "Then", "The cost in the earlier run.", TIME),
     _figure("difference", "Difference", "The second less the first, with its 95 % interval.", TIME),
     _figure("ratio", "Ratio", "The second over the first, with its 95 % interval.", TIMES),
-    Column("program", "Program", "The program that was traced, at real work; the page of its suite says which work."),
+    TableColumn(
+        "program", "Program", "The program that was traced, at real work; the page of its suite says which work."
+    ),
     _figure("predicted", "Predicted", "The slowdown that its rate of events times the cost of one predicts.", SHARE),
     _figure("of-predicted", "Of that", "The measured slowdown over the one that was predicted.", TIMES),
-    Column("outcome", "Outcome", "What the two intervals allow to say of the second against the first."),
-    Column(
+    TableColumn("outcome", "Outcome", "What the two intervals allow to say of the second against the first."),
+    TableColumn(
         "earlier-run", "Earlier run", "The newest run before, of the same suite, that has the case with the tracer."
     ),
-    Column(
+    TableColumn(
         "trade", "What it needs or does not tell", "What is given up, or has to be there, with another probe or action."
     ),
     _figure("predicted-operation", "Predicted, an operation", "What the costs of the parts add up to.", TIME),
@@ -197,7 +203,7 @@ COMPARED = (
     _figure(
         "measured-predicted", "Measured over predicted", "Above 1 where the whole costs more than its parts.", TIMES
     ),
-    Column("meet", "Their intervals", "Whether the two intervals have a value in common."),
+    TableColumn("meet", "Their intervals", "Whether the two intervals have a value in common."),
     _figure("slowdown-measured", "Slowdown measured", "Of the loop at this rate, with its 95 % interval.", SHARE),
     _figure("slowdown-predicted", "Rate × cost", "The slowdown that the cost gives at this rate.", SHARE),
     _figure(
@@ -206,13 +212,15 @@ COMPARED = (
     _figure("thread-factor", "An event costs", "Over its cost with one thread, with the 95 % interval.", TIMES),
     _figure("change", "Change", "The second count over the first, less 1.", SHARE),
     _figure("counts", "Instructions", "Both counts, from the first to the second.", INSTRUCTIONS),
-    Column("from", "From", "The kernel, or the version, of the first count."),
-    Column("to", "To", "The kernel, or the version, of the second count."),
-    Column("cause", "Cause", "What made it more or fewer, where that is known, and how sure that is."),
+    TableColumn("from", "From", "The kernel, or the version, of the first count."),
+    TableColumn("to", "To", "The kernel, or the version, of the second count."),
+    TableColumn("cause", "Cause", "What made it more or fewer, where that is known, and how sure that is."),
 )
 PUBLISHED = (
-    Column("source", "Source", "Who printed the figure; its page has all of them."),
-    Column("what", "What was measured", "In the words of the figure: what its source measured, and on which platform."),
+    TableColumn("source", "Source", "Who printed the figure; its page has all of them."),
+    TableColumn(
+        "what", "What was measured", "In the words of the figure: what its source measured, and on which platform."
+    ),
     _figure(
         "published-cost",
         "Cost",
@@ -225,7 +233,7 @@ PUBLISHED = (
         "The untraced operation that the source prints, or that follows from it.",
         TIME,
     ),
-    Column(
+    TableColumn(
         "figure-grade",
         "Grade",
         "How well the source’s way of measuring is known; the page of the source says more.",
@@ -233,14 +241,16 @@ PUBLISHED = (
         "center",
     ),
     _figure("printed", "As printed", "The figure as the source prints it."),
-    Column("recomputed", "Computed again", "What follows from the source’s other figures, and whether it agrees."),
-    Column("done-there", "What it did", "What the source did or measured, in our words."),
-    Column("done-here", "Done again here", "The suites that do it again, or that none does."),
-    Column("done-note", "What differs, or why not", "What is another thing here; where it is not done, the reason."),
-    Column("known", "Known", "Whether the source was read in full, or only an excerpt was seen."),
+    TableColumn("recomputed", "Computed again", "What follows from the source’s other figures, and whether it agrees."),
+    TableColumn("done-there", "What it did", "What the source did or measured, in our words."),
+    TableColumn("done-here", "Done again here", "The suites that do it again, or that none does."),
+    TableColumn(
+        "done-note", "What differs, or why not", "What is another thing here; where it is not done, the reason."
+    ),
+    TableColumn("known", "Known", "Whether the source was read in full, or only an excerpt was seen."),
     _figure("figures", "Figures", "How many figures of the source stand here."),
     _figure("disagreements", "Disagreements", "How often the source’s figures do not follow from one another."),
-    Column(
+    TableColumn(
         "source-baseline",
         "Baseline of one operation",
         "What one untraced operation takes in the source, by platform.",
@@ -256,7 +266,7 @@ PUBLISHED = (
     _figure(
         "estimated-cost", "Estimated cost", "The cost as it follows from counted instructions, with its interval.", TIME
     ),
-    Column("estimated-from", "From", "The counted case, and measured ones whose action was added to it."),
+    TableColumn("estimated-from", "From", "The counted case, and measured ones whose action was added to it."),
     _figure("instruction-time", "An instruction", "What a counted instruction takes on a machine, on average.", TIME),
     _figure(
         "breakpoint-time", "A breakpoint", "What the exception of a breakpoint takes beyond its instructions.", TIME
@@ -268,17 +278,17 @@ PUBLISHED = (
     _figure(
         "range-published", "Published by others (figures)", "The least and the greatest cost that others printed.", TIME
     ),
-    Column("published-for", "Published for", "The platform, or the words, of the published figure."),
+    TableColumn("published-for", "Published for", "The platform, or the words, of the published figure."),
     _figure("published", "Published", "The cost that others printed.", TIME),
     _figure(
         "measured-here", "Measured here", "The cost of the same case with the same tool, with its 95 % interval.", TIME
     ),
-    Column("with", "With", "The tracer of the measured side, with its version."),
-    Column("on", "On", "The machine or the kernel of the measured side."),
+    TableColumn("with", "With", "The tracer of the measured side, with its version."),
+    TableColumn("on", "On", "The machine or the kernel of the measured side."),
     _figure("measured-published", "Measured / published", "With the interval of what was measured here.", TIMES),
-    Column("published-on", "Published on", "The platform of the published costs."),
+    TableColumn("published-on", "Published on", "The platform of the published costs."),
     _figure("pairs", "Rows", "How many costs stand in both orders, and how many were published."),
-    Column(
+    TableColumn(
         "correlation",
         "Rank correlation (95 %)",
         "Kendall’s: 1 where both put the cases in one order, −1 in the opposite one.",
@@ -291,49 +301,51 @@ PUBLISHED = (
     ),
 )
 LISTS = (
-    Column("kind", "Kind", "Physical, virtual or nested; times of different kinds are not ranked against each other."),
-    Column("newest-run", "Newest run", "The day of the newest submission, UTC."),
-    Column("suites", "Suites", "Which suites were run there."),
-    Column("day", "Day", "The day, UTC."),
-    Column("tracers", "Tracers", "Which tools took part, with their versions."),
-    Column("kernel", "Kernel", "Kernel release."),
-    Column("architecture", "Architecture", "The instruction set of the machine."),
+    TableColumn(
+        "kind", "Kind", "Physical, virtual or nested; times of different kinds are not ranked against each other."
+    ),
+    TableColumn("newest-run", "Newest run", "The day of the newest submission, UTC."),
+    TableColumn("suites", "Suites", "Which suites were run there."),
+    TableColumn("day", "Day", "The day, UTC."),
+    TableColumn("tracers", "Tracers", "Which tools took part, with their versions."),
+    TableColumn("kernel", "Kernel", "Kernel release."),
+    TableColumn("architecture", "Architecture", "The instruction set of the machine."),
     _figure("cpus", "CPUs", "How many CPUs the machine has; the only one is shared by tracer and workload."),
-    Column("system", "System", "Distribution and its version."),
-    Column("versions", "Versions seen", "The versions of the tool that submissions have, as it prints them."),
+    TableColumn("system", "System", "Distribution and its version."),
+    TableColumn("versions", "Versions seen", "The versions of the tool that submissions have, as it prints them."),
     _figure("cases", "Cases", "How many cases."),
     _figure("measured-cases", "Measured", "How many cases have a number with this tool, on any machine."),
-    Column("question", "Question", "What the suite was made to answer."),
-    Column("part", "Part", "A part that an emulated machine is made of."),
-    Column("package", "Package", "The package that it came from, with its version."),
-    Column("setting", "Value", "A value that settings have."),
-    Column("options", "Options", "The kernel options that have it."),
-    Column("state", "State", "The kernel’s own account of a vulnerability."),
-    Column("names", "Names", "The vulnerabilities of which it says so."),
-    Column("cap", "No better than", "The best grade that is left where the rule holds.", "", "center"),
-    Column("of-what", "Of what", "Whether the rule is for a whole submission, or for one case of it."),
-    Column("rule", "When", "When the rule holds."),
-    Column("file-what", "What", "What a file holds."),
-    Column("file", "File", "A file to load down."),
-    Column("files", "Files", "Files to load down, with their sizes where they are large."),
+    TableColumn("question", "Question", "What the suite was made to answer."),
+    TableColumn("part", "Part", "A part that an emulated machine is made of."),
+    TableColumn("package", "Package", "The package that it came from, with its version."),
+    TableColumn("setting", "Value", "A value that settings have."),
+    TableColumn("options", "Options", "The kernel options that have it."),
+    TableColumn("state", "State", "The kernel’s own account of a vulnerability."),
+    TableColumn("names", "Names", "The vulnerabilities of which it says so."),
+    TableColumn("cap", "No better than", "The best grade that is left where the rule holds.", "", "center"),
+    TableColumn("of-what", "Of what", "Whether the rule is for a whole submission, or for one case of it."),
+    TableColumn("rule", "When", "When the rule holds."),
+    TableColumn("file-what", "What", "What a file holds."),
+    TableColumn("file", "File", "A file to load down."),
+    TableColumn("files", "Files", "Files to load down, with their sizes where they are large."),
     _figure("file-size", "Size", "Of the file as it is loaded."),
     _figure("rows", "Rows", "How many rows the file has, without its header."),
-    Column("release", "Release", "A frozen copy of the data, by year and month."),
-    Column(
+    TableColumn("release", "Release", "A frozen copy of the data, by year and month."),
+    TableColumn(
         "data-version", "Data version", "The day of the newest change, and the first digits of a hash over all files."
     ),
     _figure("submissions", "Submissions", "How many runs of a suite on a machine."),
     _figure("sources", "Sources", "How many published sources."),
     _figure("archive", "Archive", "The size of the file that has everything."),
-    Column("column", "Column", "A column, as its header has it."),
-    Column("key", "Key", "A key of the document, with those above it."),
-    Column("unit", "Unit", "What the cells are in; each says its own unit, ns or µs, k/s or M/s."),
-    Column("data-kind", "Kind", "Text, whole number or decimal, and whether it may be empty."),
-    Column("meaning", "Meaning", "What a cell says."),
-    Column("check-rule", "Rule", "The id by which a problem names the rule that was broken."),
-    Column("demand", "What it demands", "What must hold for data to be published."),
-    Column("good-example", "Good", "An example that keeps the rule."),
-    Column("bad-example", "Bad", "An example that breaks it."),
+    TableColumn("column", "Column", "A column, as its header has it."),
+    TableColumn("key", "Key", "A key of the document, with those above it."),
+    TableColumn("unit", "Unit", "What the cells are in; each says its own unit, ns or µs, k/s or M/s."),
+    TableColumn("data-kind", "Kind", "Text, whole number or decimal, and whether it may be empty."),
+    TableColumn("meaning", "Meaning", "What a cell says."),
+    TableColumn("check-rule", "Rule", "The id by which a problem names the rule that was broken."),
+    TableColumn("demand", "What it demands", "What must hold for data to be published."),
+    TableColumn("good-example", "Good", "An example that keeps the rule."),
+    TableColumn("bad-example", "Bad", "An example that breaks it."),
 )
 
 COLUMNS = {one.id: one for group in (WHAT, QUANTITIES, BLOCKS, COMPARED, PUBLISHED, LISTS) for one in group}

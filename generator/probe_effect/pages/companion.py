@@ -47,7 +47,7 @@ TWINS = ("per-event", "usdt")
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class EventFrequency:
     """One kind of event in all programs of one machine: by program, the most frequent first."""
 
     title: str
@@ -65,7 +65,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class LanguageCost:
     """One question in one language: its script, and what it costs, as far as anybody knows."""
 
     language: str
@@ -103,7 +103,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     }
 
 
-def event_rates(catalogue: Catalogue) -> list[Counted]:
+def event_rates(catalogue: Catalogue) -> list[EventFrequency]:
     """How often each kind of event happens, on the machine that counted last: one, so that the page does not grow."""
     suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.name == PROGRAM]
     known = [case.id for suite in suites for case in suite.cases if case.id in EVENTS]
@@ -115,7 +115,7 @@ def event_rates(catalogue: Catalogue) -> list[Counted]:
         tools = sorted({one.tracer for one in own if one.case == case})
         of_tool = [one for one in own if one.case == case and one.tracer == tools[0]]
         if of_tool:
-            made.append(Counted(title, sorted(of_tool, key=rate_hz, reverse=True)))
+            made.append(EventFrequency(title, sorted(of_tool, key=rate_hz, reverse=True)))
     return made
 
 
@@ -124,7 +124,7 @@ def rate_hz(one: Number) -> float:
     return units.NS_PER_SECOND / one.baseline.value if one.baseline and one.baseline.value else 0.0
 
 
-def _programs(counted: Sequence[Counted]) -> dict[str, list[Number | None]]:
+def _programs(counted: Sequence[EventFrequency]) -> dict[str, list[Number | None]]:
     """Program to its number of each kind of event, the program with most system calls first."""
     programs = dict.fromkeys(one.level or "" for kind in counted for one in kind.numbers)
     by_kind = [{one.level: one for one in kind.numbers} for kind in counted]
@@ -150,7 +150,7 @@ def _band(slowdown: Estimate) -> str:
     return BANDS[places(slowdown)[1]].range
 
 
-def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[Side]]]:
+def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[LanguageCost]]]:
     """Every case with a script in both languages, and both sides of it."""
     printed = {(figure.case, figure.tracer): key for key, figure in _figures(catalogue)}
     for name, folder in catalogue.by_suite.items():
@@ -164,7 +164,7 @@ def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[Side]]]:
             yield (
                 case,
                 [
-                    Side(
+                    LanguageCost(
                         language,
                         f"{name}/{scripts[tool].name}",
                         times.get(tool),

@@ -9,7 +9,7 @@ from probe_effect import units
 from probe_effect.answer.from_counts import models
 from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Asked, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
@@ -30,7 +30,7 @@ MOST_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EstimateRow:
     """The estimated cost of a case with a tracer on one machine, and what it is from."""
 
     part: Part
@@ -47,13 +47,13 @@ class Line:
         return f"{MARK} {units.interval(self.part.cost, units.DURATION)}"
 
 
-def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[Line]:
+def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
     """The estimates of a case on some machines, machine by machine; none where nobody counted it."""
     if not found.counts.get(case_id):
         return []
-    question = Question(probes=(Asked(case_id, 0.0),))
+    question = Question(probes=(ProbeQuestion(case_id, 0.0),))
     return [
-        Line(part, tracer)
+        EstimateRow(part, tracer)
         for machine in found.machines
         if machine in machines
         for tracer in found.by_tracer(machine)

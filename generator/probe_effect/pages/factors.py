@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer import sentences
 from probe_effect.answer.levels import contention, line
-from probe_effect.charts.slowdown import Point as Dot
+from probe_effect.charts.slowdown import MeasuredSlowdown
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import Contention, Point
+    from probe_effect.answer.levels import Contention, RatePoint
     from probe_effect.reduce.submission import Number
 
 
@@ -22,7 +22,7 @@ class Tested:
     """The cost of a case with a tracer on a machine, and what was measured of it at other rates and by more threads."""
 
     cost: Number
-    points: tuple[Point, ...]
+    points: tuple[RatePoint, ...]
     factors: tuple[Contention, ...]
 
     @property
@@ -46,11 +46,11 @@ def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tes
     return [one for one in every if one.points or one.factors]
 
 
-def dots(found: list[Tested], labels: dict[tuple[str, str], str]) -> list[Dot]:
+def dots(found: list[Tested], labels: dict[tuple[str, str], str]) -> list[MeasuredSlowdown]:
     """The slowdowns measured at other rates, for the chart; `labels`: machine and tracer to the name of their line."""
     keys = [(one, (one.cost.submission.machine, one.cost.tracer)) for one in found]
     return [
-        Dot(labels[key], point.rate_hz, point.measured)
+        MeasuredSlowdown(labels[key], point.rate_hz, point.measured)
         for one, key in keys
         if key in labels
         for point in one.points

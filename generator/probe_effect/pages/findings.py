@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 
-class Asked(NamedTuple):
+class MachineQuestion(NamedTuple):
     """What readers ask of a machine first, in words and in few; the kind of probe, and what its instruction becomes."""
 
     words: str
@@ -29,9 +29,9 @@ class Asked(NamedTuple):
 
 
 ASKED = (
-    Asked("a tracepoint on a system call", "tracepoint", "tracepoint-entry", None),
-    Asked("a user probe whose first instruction is emulated", "user probe, emulated", "uprobe", "emulated"),
-    Asked("a user probe whose first instruction is stepped", "user probe, stepped", "uprobe", "stepped"),
+    MachineQuestion("a tracepoint on a system call", "tracepoint", "tracepoint-entry", None),
+    MachineQuestion("a user probe whose first instruction is emulated", "user probe, emulated", "uprobe", "emulated"),
+    MachineQuestion("a user probe whose first instruction is stepped", "user probe, stepped", "uprobe", "stepped"),
 )
 
 PLAIN_ACTIONS = ("nothing", "count")
@@ -53,7 +53,7 @@ def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
     return [(kind.briefly, units.value(one.cost, units.DURATION)) for kind, one in asked(machine, catalogue)]
 
 
-def asked(machine: str, catalogue: Catalogue) -> list[tuple[Asked, Number]]:
+def asked(machine: str, catalogue: Catalogue) -> list[tuple[MachineQuestion, Number]]:
     """Each kind of probe with the number that stands for it there; without a clear cost it is left out."""
     found = ((kind, _of_kind(machine, catalogue, kind)) for kind in ASKED)
     return [(kind, one) for kind, one in found if one is not None]
@@ -99,7 +99,7 @@ def extremes(catalogue: Catalogue) -> list[str]:
     return found
 
 
-def _of_kind(machine: str, catalogue: Catalogue, kind: Asked) -> Number | None:
+def _of_kind(machine: str, catalogue: Catalogue, kind: MachineQuestion) -> Number | None:
     """Of the clear costs of a machine that of a plain case of that kind; of several cases the first."""
     cases = {
         case.id: case

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import evidence
-from probe_effect.charts.slowdown import Line, slowdown_chart
+from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.numbers import names
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.numbers.kinds import shown_machines
@@ -90,7 +90,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     # Of one tracer, the one with most cases: lines of several would lie on each other.
     tracer = max((case.tracer for case in guiding), key=[case.tracer for case in guiding].count, default="")
     own = (case for case in guiding if case.tracer == tracer)
-    lines = [Line(home_page.named(catalogue, case), case.known_cost) for case in own]
+    lines = [CostLine(home_page.named(catalogue, case), case.known_cost) for case in own]
     if not lines:
         return []
     lines.sort(key=lambda line: line.cost.value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.compare.comparison import largest
 from probe_effect.compare.explained import explanation_of
 from probe_effect.compare.kernels import (
-    Column,
+    KernelColumn,
     between_kernels,
     between_versions,
     column_of,
@@ -48,7 +48,7 @@ class Comparing:
         return [one for each in found for one in self.changes(each)]
 
 
-KERNEL, TRACER = Column._fields.index("kernel"), Column._fields.index("tracer")
+KERNEL, TRACER = KernelColumn._fields.index("kernel"), KernelColumn._fields.index("tracer")
 WAYS = (
     Comparing("From kernel to kernel", between_kernels, instructions.between_kernels, KERNEL, ("Tracer", TRACER)),
     Comparing("From version to version", between_versions, instructions.between_versions, TRACER, ("Kernel", KERNEL)),

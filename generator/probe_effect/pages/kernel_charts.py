@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.charts.dots import Dot, instruction_chart
-from probe_effect.charts.panels import Point, panels_chart
+from probe_effect.charts.panels import CountPoint, panels_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
 from probe_effect.numbers import names
 from probe_effect.pages import addresses
@@ -37,7 +37,7 @@ def _by_kernel(found: Matrix) -> list[Chart]:
     """A panel for each case that was counted on several kernels, with a line for each tracer."""
     heads = dict(zip(found.kernels, short_names(found), strict=True))
     points = [
-        Point(_label(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
+        CountPoint(_label(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
         for one in _drawn(found)
     ]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
@@ -58,7 +58,7 @@ def _by_version(found: Matrix) -> list[Chart]:
     called = kernel_names(found.kernels)
     places = {name: short(name).removeprefix(f"{tool} ") for name in names_of_tool}
     points = [
-        Point(_label(one), called[column_of(one).kernel], places[column_of(one).tracer], one.known_cost)
+        CountPoint(_label(one), called[column_of(one).kernel], places[column_of(one).tracer], one.known_cost)
         for one in _drawn(found)
         if column_of(one).tracer in places
     ]
@@ -73,7 +73,7 @@ def _panels(
     found: Matrix,
     by: tuple[str, str],
     sentence: str,
-    points: Sequence[Point],
+    points: Sequence[CountPoint],
     *,
     places: Sequence[str],
     series: Sequence[str],

@@ -38,7 +38,7 @@ MOST_EXPLAINED = 5
 """Of an architecture and a way to compare, the causes that the page tells, each with the largest change."""
 
 
-class Answer(NamedTuple):
+class ProbeCount(NamedTuple):
     """What one event takes on the newest kernel, and with which tracer where it is not the table's.
 
     `number` is None where nothing was counted.
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
     tracer: str
 
 
-class Table(NamedTuple):
+class ProbeTable(NamedTuple):
     """Plain probes on the newest kernel of each architecture; a row has a cell for each of `matrices`.
 
     `newest`: those kernels in words, with their architectures where they are not one release.
@@ -57,7 +57,7 @@ class Table(NamedTuple):
     matrices: Sequence[Matrix]
     newest: list[str]
     tracers: Sequence[str]
-    rows: dict[str, list[Answer]]
+    rows: dict[str, list[ProbeCount]]
     late: list[str]
 
 
@@ -78,7 +78,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     }
 
 
-def table(found: Sequence[Matrix]) -> Table | None:
+def table(found: Sequence[Matrix]) -> ProbeTable | None:
     """The probes alone, without an action, of the first suite; None before it was counted."""
     own = [one for one in found if one.suite.id == FIRST_SUITE]
     if not own:
@@ -86,7 +86,9 @@ def table(found: Sequence[Matrix]) -> Table | None:
     plain = [case for case in own[0].suite.cases if case.action == "nothing" and case.counted_by != "nothing"]
     rows = {case.id: [_answer(one, case) for one in own] for case in plain}
     known = {case: cells for case, cells in rows.items() if any(cell.number for cell in cells)}
-    return Table(own, _newest(own), [instructions.short(plain_tracer(one)) for one in own], known, _late(own, plain))
+    return ProbeTable(
+        own, _newest(own), [instructions.short(plain_tracer(one)) for one in own], known, _late(own, plain)
+    )
 
 
 def _newest(own: Sequence[Matrix]) -> list[str]:
@@ -96,14 +98,14 @@ def _newest(own: Sequence[Matrix]) -> list[str]:
     return [f"{name} of {architecture(one.architecture)}" for name, one in zip(names, own, strict=True)]
 
 
-def _answer(found: Matrix, case: Case) -> Answer:
+def _answer(found: Matrix, case: Case) -> ProbeCount:
     first, newest = plain_tracer(found), found.kernels[-1]
     for row in (row for row in found.rows if row.case == case.id):
         for tracer in (first, *found.tracers):
             one = found.cell(row, newest, tracer)
             if one is not None and one.is_sound:
-                return Answer(one, "" if tracer == first else instructions.short(tracer))
-    return Answer(None, "")
+                return ProbeCount(one, "" if tracer == first else instructions.short(tracer))
+    return ProbeCount(None, "")
 
 
 def _late(own: Iterable[Matrix], plain: Sequence[Case]) -> list[str]:

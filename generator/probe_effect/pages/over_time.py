@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.dots import Dot, Quantity, dot_chart
+from probe_effect.charts.dots import Dot, DotQuantity, dot_chart
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import largest
 from probe_effect.compare.over_time import histories, same_machine
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from probe_effect.charts.theme import Chart
     from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.over_time import Change, History
+    from probe_effect.compare.over_time import History, RunChange
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.reduce.submission import Number, Submission
 
@@ -34,7 +34,7 @@ MOST_RUNS, MOST_ROWS = 4, 24
 MOST_SENTENCES = 3
 """The largest changes are told one by one; all are on the pages of the runs."""
 
-CHANGE = Quantity(
+CHANGE = DotQuantity(
     "times the cost of the run before",
     ("ratio", "ratio_low", "ratio_high"),
     partial(units.interval, scale=units.TIMES),
@@ -115,7 +115,7 @@ def _clear(one: Comparison, runs: Sequence[Submission]) -> str:
     return comparison.between_runs(one, first, second)
 
 
-def _change(one: Change) -> str:
+def _change(one: RunChange) -> str:
     before, after = (side or "unknown" for side in (one.before, one.after))
     return f"{one.what} {quoted(before)} became {quoted(after)}"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.proof import Pair, Verdict
+    from probe_effect.answer.proof import Agreed, ProgramPair
     from probe_effect.charts.theme import Chart
     from probe_effect.numbers.catalogue import Catalogue
 
@@ -25,7 +25,7 @@ CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
 ADDRESS = "/does-it-hold/"
 
 
-def of_newest(found: Sequence[Pair]) -> list[Pair]:
+def of_newest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
     """The pairs of the machine that was last to measure some: one, so that the page does not grow with others."""
     newest = max(found, key=lambda one: one.measured.submission.started, default=None)
     return [one for one in found if newest and one.measured.submission.machine == newest.measured.submission.machine]
@@ -56,7 +56,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
     }
 
 
-def _order(found: Sequence[Pair]) -> list[str]:
+def _order(found: Sequence[ProgramPair]) -> list[str]:
     """Whether the scripts are predicted in the order of what they cost."""
     tau = order(found)
     if tau is None:
@@ -65,12 +65,12 @@ def _order(found: Sequence[Pair]) -> list[str]:
     return [f"Put in order by slowdown, predicted and measured agree with Kendall's tau {tau.tau:.2f}{ends}."]
 
 
-def _distance(one: Pair) -> float:
+def _distance(one: ProgramPair) -> float:
     """How far the measured slowdown is from what was predicted, as a share of it."""
     return float("inf") if one.ratio is None else abs(one.ratio - 1)
 
 
-def sentences(found: Verdict, plain: Verdict, what: str = "a probe") -> list[str]:
+def sentences(found: Agreed, plain: Agreed, what: str = "a probe") -> list[str]:
     """What all pairs of a program and `what` come to, and what they would come to by rate x cost alone (`plain`)."""
     if not found.pairs:
         return []
@@ -100,10 +100,10 @@ def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     return [_chart(name, titles[name], own, catalogue) for name, own in found.items() if own]
 
 
-def _chart(name: str, title: str, found: Sequence[Pair], catalogue: Catalogue) -> Chart:
+def _chart(name: str, title: str, found: Sequence[ProgramPair], catalogue: Catalogue) -> Chart:
     is_script = name == SCRIPTS_CHART
     dots = [
-        predicted.Pair(
+        predicted.PredictedPair(
             catalogue.titles.get(one.measured.case, one.measured.case) if is_script else one.measured.level or "",
             one.measured.level or "" if is_script else _series(one, catalogue),
             one.point.predicted,
@@ -120,7 +120,7 @@ def _chart(name: str, title: str, found: Sequence[Pair], catalogue: Catalogue) -
     return predicted.predicted_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
 
 
-def _series(one: Pair, catalogue: Catalogue) -> str:
+def _series(one: ProgramPair, catalogue: Catalogue) -> str:
     """Its case and tracer; that it is of a program need not be said of each."""
     title = catalogue.titles.get(one.measured.case, one.measured.case)
     return f"{title.replace(' of a program', '')}, {one.measured.tracer}"

@@ -53,7 +53,7 @@ FIGURE_NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FigureGroup:
     """Figures under one heading; a grid by platform where the same things were measured on several."""
 
     heading: str
@@ -105,12 +105,12 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
     )
 
 
-def groups(figures: Sequence[Figure]) -> list[Group]:
+def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
     """Figures by heading, in the order given."""
     by_heading: dict[str, list[Figure]] = {}
     for figure in figures:
         by_heading.setdefault(figure.group, []).append(figure)
-    return [Group(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
+    return [FigureGroup(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
 
 
 def _rows(figures: Sequence[Figure]) -> list[str]:

@@ -14,7 +14,7 @@ from probe_effect.store.suite_file import own_headers, workload_source
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-    from probe_effect.pages.source_page import Group
+    from probe_effect.pages.source_page import FigureGroup
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.suite_file import Case, Suite
 
@@ -56,7 +56,7 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
     )
 
 
-def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, Group] | None:
+def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureGroup] | None:
     """The published figures that the suite names, with their source; None where there are none."""
     if suite.published is None:
         return None

@@ -30,7 +30,7 @@ RARE = SHARES.index(0.999)
 """The percentile that one operation in a thousand exceeds."""
 
 
-class Line(NamedTuple):
+class TailRow(NamedTuple):
     """One row: the tracer's number, None for the untraced runs of its submission, and how long operations took."""
 
     submission: Submission
@@ -63,22 +63,22 @@ COLUMNS = (
 """Of a table of lines, which has room for some of their cells."""
 
 
-def lines(measured: Sequence[Number]) -> list[Line]:
+def lines(measured: Sequence[Number]) -> list[TailRow]:
     """Of each submission with single operations timed, the untraced line, and then one for each of the numbers."""
     found = []
     for submission in dict.fromkeys(one.submission for one in measured):
         own = [one for one in measured if one.submission is submission and one.key in submission.tails]
         levels = {one.level for one in own}
         found += [
-            Line(submission, None, tail)
+            TailRow(submission, None, tail)
             for key, tail in submission.tails.items()
             if key.is_baseline and key.level in levels
         ]
-        found += [Line(submission, one, submission.tails[one.key]) for one in own]
+        found += [TailRow(submission, one, submission.tails[one.key]) for one in own]
     return found
 
 
-def sentences(found: Sequence[Line]) -> Iterator[str]:
+def sentences(found: Sequence[TailRow]) -> Iterator[str]:
     """For each submission, what one operation in a thousand takes, and what the clock itself takes."""
     for submission in dict.fromkeys(line.submission for line in found):
         own = [line for line in found if line.submission is submission]

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-Row = dict[str, "Number"]
+CaseNumbers = dict[str, "Number"]
 """Tracer id to what is current of a case."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SuiteTable:
     """What a suite has for a tool: its cases with a row each, and the versions that they were measured with."""
 
     suite: Suite
-    rows: tuple[tuple[Case, Row], ...]
+    rows: tuple[tuple[Case, CaseNumbers], ...]
     tracers: tuple[str, ...]
 
     @property
@@ -94,23 +94,23 @@ def numbers(catalogue: Catalogue, tool: str) -> int:
     return len({case.case for case in found if case.cost and names.tool_of(case.tracer) == tool})
 
 
-def tables(catalogue: Catalogue, tool: str, machine: str | None) -> list[Table]:
+def tables(catalogue: Catalogue, tool: str, machine: str | None) -> list[SuiteTable]:
     """For each suite with scripts for `tool`, what the newest submissions of `machine` say of its cases."""
     found = (_table(catalogue, folder, tool, machine) for folder in first_suite_first(catalogue))
     return [table for table in found if table.rows]
 
 
-def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | None) -> Table:
+def _table(catalogue: Catalogue, folder: SuiteFolder, tool: str, machine: str | None) -> SuiteTable:
     runs = catalogue.numbers.machines().get(machine or "")
     suite = folder.suite.on(runs[0].document.machine.architecture) if runs else folder.suite
     rows = tuple(
         (case, _row(catalogue, case, tool, machine)) for case in suite.cases if tool in folder.by_case[case.id]
     )
     with_number = dict.fromkeys(tracer for _, row in rows for tracer, one in sorted(row.items()) if one.cost)
-    return Table(folder.suite, rows, tuple(with_number))
+    return SuiteTable(folder.suite, rows, tuple(with_number))
 
 
-def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> Row:
+def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> CaseNumbers:
     """At a factor's levels there are many numbers, for which the page of the case is."""
     return {
         one.tracer: one
@@ -119,7 +119,7 @@ def _row(catalogue: Catalogue, case: Case, tool: str, machine: str | None) -> Ro
     }
 
 
-def heads(catalogue: Catalogue, table: Table) -> list[str]:
+def heads(catalogue: Catalogue, table: SuiteTable) -> list[str]:
     """The tracers of a table with their versions."""
     known = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
     return [names.tool(tracer, known.get(tracer)) for tracer in table.tracers]

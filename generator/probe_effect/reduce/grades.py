@@ -11,14 +11,14 @@ from probe_effect.stats.signed_rank import MIN_BLOCKS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-Facts = dict[str, float | None]
+GradeFacts = dict[str, float | None]
 """What rules look at: a count, a ratio, or 1 for yes and 0 for no; None is not known."""
 
 BEST = "A"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GradeRule:
     """What has a `fact` below `below`, or above `above`, is graded no better than `cap`; `{}` is the limit."""
 
     cap: str
@@ -43,37 +43,37 @@ class Rule:
 
 
 OF_SUBMISSION = (
-    Rule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
-    Rule("D", "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
-    Rule("C", "nested", "the machine is nested: a virtual machine inside another", above=0),
-    Rule("C", "floor_ratio", "noise floor above {} of an untraced operation", above=0.02),
-    Rule("C", "drift_within_ratio", "the machine's speed drifted inside blocks, by more than {}", above=0.02),
-    Rule("C", "steal_ratio", "the hypervisor took more than {} of the workload's CPU", above=0.01),
-    Rule("B", "drift_ratio", "the machine's speed drifted during the run, by more than {}", above=0.05),
-    Rule("B", "virtual", "the machine is virtual", above=0),
-    Rule("B", "blocks", "fewer than {} blocks", below=20),
-    Rule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5),
+    GradeRule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
+    GradeRule("D", "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
+    GradeRule("C", "nested", "the machine is nested: a virtual machine inside another", above=0),
+    GradeRule("C", "floor_ratio", "noise floor above {} of an untraced operation", above=0.02),
+    GradeRule("C", "drift_within_ratio", "the machine's speed drifted inside blocks, by more than {}", above=0.02),
+    GradeRule("C", "steal_ratio", "the hypervisor took more than {} of the workload's CPU", above=0.01),
+    GradeRule("B", "drift_ratio", "the machine's speed drifted during the run, by more than {}", above=0.05),
+    GradeRule("B", "virtual", "the machine is virtual", above=0),
+    GradeRule("B", "blocks", "fewer than {} blocks", below=20),
+    GradeRule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5),
 )
 """Worst first. On a quiet machine baseline against baseline stays within 2 %; the other limits are ours."""
 
 OF_CASE = (
-    Rule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
-    Rule("D", "unreconciled", "its events do not add up within 0.1 %", above=0),
-    Rule("C", "loss_ratio", "more than {} of its events were lost, and a lost event costs less", above=0.01),
-    Rule("C", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.25),
-    Rule("C", "bad_ratio", "more than {} of its runs did not end well", above=0.1),
-    Rule("B", "blocks", "fewer than {} blocks", below=20),
-    Rule("B", "uncounted", "its events were not counted", above=0),
-    Rule("B", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.1),
-    Rule("B", "floor_to_cost_ratio", "the noise floor is above {} of the cost", above=0.1),
-    Rule("B", "far_out_ratio", "more than {} of its blocks lie far from the others", above=0.1),
+    GradeRule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
+    GradeRule("D", "unreconciled", "its events do not add up within 0.1 %", above=0),
+    GradeRule("C", "loss_ratio", "more than {} of its events were lost, and a lost event costs less", above=0.01),
+    GradeRule("C", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.25),
+    GradeRule("C", "bad_ratio", "more than {} of its runs did not end well", above=0.1),
+    GradeRule("B", "blocks", "fewer than {} blocks", below=20),
+    GradeRule("B", "uncounted", "its events were not counted", above=0),
+    GradeRule("B", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.1),
+    GradeRule("B", "floor_to_cost_ratio", "the noise floor is above {} of the cost", above=0.1),
+    GradeRule("B", "far_out_ratio", "more than {} of its blocks lie far from the others", above=0.1),
 )
 """Worst first. A case is graded no better than its submission."""
 
 
-def grade(rules: Sequence[Rule], facts: Mapping[str, float | None]) -> tuple[str, tuple[str, ...]]:
+def grade(rules: Sequence[GradeRule], facts: Mapping[str, float | None]) -> tuple[str, tuple[str, ...]]:
     """(A to D, the reasons that kept it from a better one); of two rules on one fact the worse one speaks."""
-    found: dict[str, Rule] = {}
+    found: dict[str, GradeRule] = {}
     for rule in rules:
         if rule.applies(facts):
             found.setdefault(rule.fact, rule)

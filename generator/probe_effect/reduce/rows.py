@@ -16,11 +16,8 @@ from probe_effect.units import NS_PER_SECOND
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from probe_effect.model import Metric, Sample
-
-    Floats = NDArray[np.float64]
+    from probe_effect.stats.signed_rank import Floats
 
 
 @dataclass(frozen=True, slots=True)

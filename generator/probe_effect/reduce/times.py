@@ -9,7 +9,7 @@ import numpy as np
 
 from probe_effect.model import Estimate
 from probe_effect.reduce.events import ADD_UP, reconcile_events
-from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, Facts, grade, worst
+from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, GradeFacts, grade, worst
 from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz, known, middle, of_runs
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.fastest import fastest
@@ -90,7 +90,9 @@ def time_number(
     return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(_notes(number, rows)) or None)
 
 
-def _submission_facts(document: MachineFile, levels: Mapping[str | None, Baseline], numbers: Sequence[Number]) -> Facts:
+def _submission_facts(
+    document: MachineFile, levels: Mapping[str | None, Baseline], numbers: Sequence[Number]
+) -> GradeFacts:
     first = next(iter(levels.values()), NO_RUNS)
     machine, run = document.machine, document.run
     counted = [number.reconciled for number in numbers if number.reconciled is not None]
@@ -117,7 +119,7 @@ def _ratio(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
 
 
-def _case_facts(number: Number, rows: Sequence[Sample]) -> Facts:
+def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     """What the rules look at; the width of an interval says nothing of a cost that is none."""
     cost_ns = abs(number.cost.value) if number.cost and number.distinguishable else None
     return {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.reduce.grades import OF_CASE, Facts, grade
+from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade
 from probe_effect.reduce.rows import of_runs, tracer_cpu_ns
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.outliers import outliers
@@ -56,7 +56,7 @@ def _calls(rows: Sequence[Sample]) -> float | None:
     return sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
 
 
-def _facts(number: Number, rows: Sequence[Sample]) -> Facts:
+def _facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     """What the rules look at; there is no baseline, so there is no noise floor and no loss."""
     return {
         "blocks": number.blocks,

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from probe_effect.store.difference import TreeDifference
     from probe_effect.store.places import DataFolder
 
-    Value = Estimate | Figure
-    Numbers = dict[str, tuple["Kind", Value]]
+    NumberValue = Estimate | Figure
+    NumbersById = dict[str, tuple["NumberKind", NumberValue]]
 
-Kind = Literal["cost", "count", "figure"]
+NumberKind = Literal["cost", "count", "figure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class NumberChange:
     """A number by its id, before and after; None where it is not there, or no longer in force."""
 
     id: str
-    kind: Kind
-    old: Value | None
-    new: Value | None
+    kind: NumberKind
+    old: NumberValue | None
+    new: NumberValue | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Co
     )
 
 
-def number_changes(before: Numbers, after: Numbers) -> list[NumberChange]:
+def number_changes(before: NumbersById, after: NumbersById) -> list[NumberChange]:
     """Every number that is not the same, by id."""
     found = []
     for name in sorted(before.keys() | after.keys()):
@@ -116,12 +116,14 @@ def _sources(head: DataFolder, ids: Iterable[str]) -> list[PublishedSource]:
     return [one for one in read if one is not None]
 
 
-def _numbers(submissions: Iterable[Submission], sources: Iterable[PublishedSource], wanted: Collection[str]) -> Numbers:
+def _numbers(
+    submissions: Iterable[Submission], sources: Iterable[PublishedSource], wanted: Collection[str]
+) -> NumbersById:
     """The numbers of those submissions and sources that are wanted, by the id that the site's addresses have."""
-    found: Numbers = {}
+    found: NumbersById = {}
     for one in submissions:
         if one.id in wanted:
-            kind: Kind = "cost" if one.metric == "time" else "count"
+            kind: NumberKind = "cost" if one.metric == "time" else "count"
             found |= {number.id: (kind, number.cost) for number in one.numbers if number.cost is not None}
     for source in sources:
         if source.id in wanted:
@@ -129,6 +131,6 @@ def _numbers(submissions: Iterable[Submission], sources: Iterable[PublishedSourc
     return found
 
 
-def _said(value: Value) -> object:
+def _said(value: NumberValue) -> object:
     """What makes a number the same: of a figure what it says, wherever in its file it stands."""
     return value.said if isinstance(value, Figure) else value

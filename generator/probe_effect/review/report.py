@@ -42,17 +42,17 @@ def is_writable(value: float) -> bool:
     return value == 0 or LEAST <= abs(value) <= GREATEST
 
 
-Line = Annotated[Text, StringConstraints(max_length=MAX_LINE)]
-Few = Annotated[tuple[Line, ...], Field(max_length=MAX_FEW)]
-Number = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_writable)]
-Count = Annotated[int, Field(ge=0, le=10**9)]
+ReportLine = Annotated[Text, StringConstraints(max_length=MAX_LINE)]
+Few = Annotated[tuple[ReportLine, ...], Field(max_length=MAX_FEW)]
+FiniteNumber = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_writable)]
+ReportCount = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class Listed(Document, Generic[T]):
     """Rows of a table, and how many more there are that are not here."""
 
     rows: tuple[T, ...] = ()
-    more: Count = 0
+    more: ReportCount = 0
 
     @property
     def count(self) -> int:
@@ -64,56 +64,56 @@ class ProblemRow(Document):
     """A problem that the change brings, with those of the same rule in the same file."""
 
     severity: Literal["error", "warning"]
-    file: Line
-    line: Count | None
-    column: Count | None
-    rule: Line
-    message: Line
-    hint: Line
-    times: Count = 1
+    file: ReportLine
+    line: ReportCount | None
+    column: ReportCount | None
+    rule: ReportLine
+    message: ReportLine
+    hint: ReportLine
+    times: ReportCount = 1
 
 
 class CaseKey(Document):
     """Which case, tracer and level a row is of."""
 
-    case: Line
-    tracer: Line
-    level: Line | None
+    case: ReportLine
+    tracer: ReportLine
+    level: ReportLine | None
 
 
 class CaseRow(CaseKey):
     """A new number: ns per event with its 95 % interval, or instructions per event with their range."""
 
-    status: Line
-    blocks: Count
+    status: ReportLine
+    blocks: ReportCount
     distinguishable: bool | None = None
-    noise_floor_ns: Number | None = None
-    cost_ns: Number | None = None
-    cost_low_ns: Number | None = None
-    cost_high_ns: Number | None = None
-    cost_instructions: Number | None = None
-    cost_least_instructions: Number | None = None
-    cost_greatest_instructions: Number | None = None
-    loss_ratio: Number | None = None
-    grade: Line | None = None
-    note: Line | None = None
+    noise_floor_ns: FiniteNumber | None = None
+    cost_ns: FiniteNumber | None = None
+    cost_low_ns: FiniteNumber | None = None
+    cost_high_ns: FiniteNumber | None = None
+    cost_instructions: FiniteNumber | None = None
+    cost_least_instructions: FiniteNumber | None = None
+    cost_greatest_instructions: FiniteNumber | None = None
+    loss_ratio: FiniteNumber | None = None
+    grade: ReportLine | None = None
+    note: ReportLine | None = None
 
 
 class ComparedRow(CaseKey):
     """A case of the nearest machine and the same of the new one, as `compare` says it."""
 
-    before: Line
-    after: Line
-    difference: Line
-    ratio: Line
-    outcome: Line
+    before: ReportLine
+    after: ReportLine
+    difference: ReportLine
+    ratio: ReportLine
+    outcome: ReportLine
 
 
 class NearestRow(Document):
     """The published machine that is most like the new one."""
 
-    machine: Line
-    name: Line
+    machine: ReportLine
+    name: ReportLine
     reasons: Few
     comparable: bool
     sentences: Few
@@ -123,25 +123,25 @@ class NearestRow(Document):
 class RemarkRow(CaseKey):
     """Something to look at, which may be wrong or is merely noisy."""
 
-    words: Line
+    words: ReportLine
     is_odd: bool
 
 
 class SubmissionRow(Document):
     """A new submission."""
 
-    id: Line
-    machine: Line
-    name: Line
-    tier: Line
-    suite: Line
+    id: ReportLine
+    machine: ReportLine
+    name: ReportLine
+    tier: ReportLine
+    suite: ReportLine
     metric: Literal["time", "instructions"]
-    submitter: Line | None
-    grade: Line | None
+    submitter: ReportLine | None
+    grade: ReportLine | None
     grade_reasons: Few
-    blocks: Count
-    noise_floor_ns: Number | None
-    baseline_ns: Number | None
+    blocks: ReportCount
+    noise_floor_ns: FiniteNumber | None
+    baseline_ns: FiniteNumber | None
     cases: Listed[CaseRow]
     remarks: Listed[RemarkRow]
     nearest: NearestRow | None
@@ -150,48 +150,48 @@ class SubmissionRow(Document):
 class NumberRow(Document):
     """A number by its id, before and after, as it is written; null where it is not in force."""
 
-    id: Line
+    id: ReportLine
     kind: Literal["cost", "count", "figure"]
-    old: Line | None
-    new: Line | None
+    old: ReportLine | None
+    new: ReportLine | None
 
 
 class ChangeRow(Document):
     """A new entry of the change log."""
 
-    date: Line
+    date: ReportLine
     kind: Literal["added", "corrected", "withdrawn", "accepted"]
     what: Few
-    more: Count
-    why: Line
-    old: Line | None
-    new: Line | None
+    more: ReportCount
+    why: ReportLine
+    old: ReportLine | None
+    new: ReportLine | None
 
 
 class SourceRow(Document):
     """A new published source."""
 
-    id: Line
-    title: Line
-    figures: Count
+    id: ReportLine
+    title: ReportLine
+    figures: ReportCount
 
 
 class FileRow(Document):
     """A file that differs."""
 
     change: Literal["added", "changed", "gone"]
-    path: Line
+    path: ReportLine
 
 
 class ReviewReport(Document):
     """All that a change of the data would publish."""
 
     schema_version: Literal[1]
-    base: Line
-    head: Line
-    errors: Count
-    warnings: Count
-    odd_cases: Count
+    base: ReportLine
+    head: ReportLine
+    errors: ReportCount
+    warnings: ReportCount
+    odd_cases: ReportCount
     problems: Listed[ProblemRow]
     submissions: Listed[SubmissionRow]
     sources: Listed[SourceRow]

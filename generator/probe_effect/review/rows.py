@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from probe_effect.compare.nearest import Nearest
     from probe_effect.model import Problem
     from probe_effect.reduce.submission import Number
-    from probe_effect.review.changes import Kind, NewSubmission, NumberChange, Review, Value
+    from probe_effect.review.changes import NewSubmission, NumberChange, NumberKind, NumberValue, Review
 
 T = TypeVar("T")
 
@@ -159,7 +159,7 @@ def _number(one: NumberChange) -> NumberRow:
     return _row(NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
 
 
-def _written(value: Value | None, kind: Kind) -> str | None:
+def _written(value: NumberValue | None, kind: NumberKind) -> str | None:
     if value is None:
         return None
     if isinstance(value, Estimate):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from probe_effect.scripts.tokens import Tokens
 
 
-class Change(NamedTuple):
+class CheaperScript(NamedTuple):
     """A change that costs less: what it is and what it no longer tells, and the changed script if that is certain."""
 
     description: str
@@ -33,7 +33,7 @@ class _Edit(NamedTuple):
     text: str
 
 
-def cheaper(script: Script) -> list[Change]:
+def cheaper(script: Script) -> list[CheaperScript]:
     """Changes of a script that cost less, those with a changed text first.
 
     Args:
@@ -44,17 +44,17 @@ def cheaper(script: Script) -> list[Change]:
     return sorted(found, key=lambda one: one.text is None)
 
 
-def _of_program(script: Script) -> Iterator[Change]:
+def _of_program(script: Script) -> Iterator[CheaperScript]:
     clauses = program(script.text).clauses
     if edits := [edit for clause in clauses if (edit := _count_for_lines(clause))]:
-        yield Change(_COUNT, _applied(script.text, edits))
+        yield CheaperScript(_COUNT, _applied(script.text, edits))
     for sentence, places in _PLACES:
         yield from _moved(script.text, clauses, sentence, places)
     if any(_STACKS & set(one.actions) and one.kind in _FUNCTIONS for one in script.probes):
-        yield Change(_SAMPLE, None)
+        yield CheaperScript(_SAMPLE, None)
 
 
-def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence[_Place]) -> Iterator[Change]:
+def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence[_Place]) -> Iterator[CheaperScript]:
     """Attach points at another place; only named where a clause uses what has another name there."""
     edits, uses = [], False
     for clause in clauses:
@@ -65,7 +65,7 @@ def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence
                     edits.append(_Edit(point.start, point.start + len(point.text), pattern.sub(replacement, written)))
                     uses |= _uses_arguments(clause)
     if edits:
-        yield Change(sentence + _RENAMED * uses, None if uses else _applied(text, edits))
+        yield CheaperScript(sentence + _RENAMED * uses, None if uses else _applied(text, edits))
 
 
 def _uses_arguments(clause: Clause) -> bool:
@@ -104,20 +104,22 @@ def _applied(text: str, edits: Sequence[_Edit]) -> str:
     return text
 
 
-def _of_strace(script: Script) -> Iterator[Change]:
+def _of_strace(script: Script) -> Iterator[CheaperScript]:
     traced = [one.attach for one in script.probes]
     if traced != ["all"] and not {"--seccomp-bpf"} & set(script.options):
         is_certain = script.pid_filter is None and {"-f", "--follow-forks"} & set(script.options)
         text = re.sub(r"\bstrace\b", "strace --seccomp-bpf", script.text, count=1) if is_certain else None
-        yield Change(_SECCOMP, text)
-    yield Change(_PERF_TRACE, None)
+        yield CheaperScript(_SECCOMP, text)
+    yield CheaperScript(_PERF_TRACE, None)
 
 
-def _of_perf(script: Script) -> Iterator[Change]:
+def _of_perf(script: Script) -> Iterator[CheaperScript]:
     if any("record-stack" in one.actions and one.kind in _FUNCTIONS for one in script.probes):
-        yield Change("Record without call chains (-g): each event writes less. It does not tell from where.", None)
+        yield CheaperScript(
+            "Record without call chains (-g): each event writes less. It does not tell from where.", None
+        )
     if any(one.actions[0].startswith("record") and one.kind in _FUNCTIONS for one in script.probes):
-        yield Change(
+        yield CheaperScript(
             "Count with perf stat: nothing is written at each event. It tells how many, and nothing else.", None
         )
 

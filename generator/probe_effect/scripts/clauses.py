@@ -51,14 +51,14 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ScriptProgram:
     """All clauses, and the blocks of macros and functions by their names."""
 
     clauses: tuple[Clause, ...]
     functions: dict[str, Tokens]
 
 
-def program(text: str) -> Program:
+def program(text: str) -> ScriptProgram:
     """The clauses of a program.
 
     Raises:
@@ -82,7 +82,7 @@ def program(text: str) -> Program:
         at = after_layout(text, at)
     if not clauses:
         raise failed(text, len(text), "no probe", "an attach point and a block, such as “tracepoint:… { @ = count() }”")
-    return Program(tuple(clauses), functions)
+    return ScriptProgram(tuple(clauses), functions)
 
 
 def _word_at(text: str, at: int) -> str:

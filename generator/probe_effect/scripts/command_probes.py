@@ -13,7 +13,7 @@ from probe_effect.scripts.tokens import failed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from probe_effect.scripts.commands import Command
+    from probe_effect.scripts.commands import ToolCommand
 
 _MODIFIERS = re.compile(r"^[ukhGHpPSDWeIb]+$")
 _LARGE_PAGES = 4096
@@ -27,7 +27,7 @@ _COSTLY = {
 """Options that change what events cost, or how many there are."""
 
 
-def read_command(text: str, command: Command) -> Script:
+def read_command(text: str, command: ToolCommand) -> Script:
     """What a command line probes.
 
     Raises:
@@ -43,7 +43,7 @@ def read_command(text: str, command: Command) -> Script:
     )
 
 
-def _tracer(command: Command) -> str:
+def _tracer(command: ToolCommand) -> str:
     """Words behind the subcommand are those of the program that is traced, and decide nothing."""
     if command.tool == "strace" and command.has("seccomp-bpf"):
         return "strace-seccomp"
@@ -81,7 +81,7 @@ def _listed(values: Iterable[str]) -> Iterator[str]:
     return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
 
 
-def _perf(text: str, command: Command) -> Iterator[ScriptProbe]:
+def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     subcommand = command.words[0] if command.words else ""
     if subcommand == "trace":
         return _perf_trace(command)
@@ -93,7 +93,7 @@ def _perf(text: str, command: Command) -> Iterator[ScriptProbe]:
     raise failed(text, 0, found, "perf record, stat, top, trace or probe, which are those that probe")
 
 
-def _perf_events(subcommand: str, command: Command) -> Iterator[ScriptProbe]:
+def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     action = COUNT if subcommand == "stat" else _record_action(command)
     is_sampled = subcommand != "stat" and not command.has("c", "count")
     for event in list(_listed(command.all("e", "event"))) or ["cycles"]:
@@ -102,13 +102,13 @@ def _perf_events(subcommand: str, command: Command) -> Iterator[ScriptProbe]:
         yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz)
 
 
-def _sampled_hz(command: Command) -> float | None:
+def _sampled_hz(command: ToolCommand) -> float | None:
     """As often as -F says, or perf's default; None for `-F max`, which is the system's."""
     (last,) = command.all("F", "freq")[-1:] or (str(PERF_HZ),)
     return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
 
 
-def _record_action(command: Command) -> str:
+def _record_action(command: ToolCommand) -> str:
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
@@ -126,7 +126,7 @@ def _perf_kind(event: str, *, is_sampled: bool) -> str:
     return kind or tracepoint_kind(event)
 
 
-def _perf_trace(command: Command) -> Iterator[ScriptProbe]:
+def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
     action = BY_NAME if command.has("s", "summary") else PRINT
     unknown = [_written("F", value) for value in command.all("F", "pf")]
     for event in list(_listed(command.all("e", "event", "expr"))) or ["all"]:
@@ -134,7 +134,7 @@ def _perf_trace(command: Command) -> Iterator[ScriptProbe]:
         yield _probe(event, kind, action, has_filter=command.has("filter"), unknown=unknown)
 
 
-def _perf_probe(text: str, command: Command) -> Iterator[ScriptProbe]:
+def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     wanted = [*command.all("a", "add"), *command.words[1:2]]
     if not wanted:
         raise failed(text, 0, "no probe", "perf probe with --add and a function")
@@ -148,7 +148,7 @@ def _perf_probe(text: str, command: Command) -> Iterator[ScriptProbe]:
 _TRACED = re.compile(r"^(?:trace=|t=)?([^=]*)$")
 
 
-def _strace(text: str, command: Command) -> Iterator[ScriptProbe]:
+def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     expressions = (_TRACED.match(one) for one in command.all("e"))
     named = [found[1] for found in expressions if found] + command.all("trace")
     if not command.words and command.pid is None:
@@ -167,7 +167,7 @@ def _strace(text: str, command: Command) -> Iterator[ScriptProbe]:
 _PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
 
 
-def _trace_cmd(text: str, command: Command) -> Iterator[ScriptProbe]:
+def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if not command.words or command.words[0] not in {"record", "start", "stream", "profile", "set"}:
         found = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
         raise failed(text, 0, found, "trace-cmd record, start, stream or profile, which are those that probe")

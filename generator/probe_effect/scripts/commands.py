@@ -21,7 +21,7 @@ _ENDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"}
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ToolCommand:
     """A tool and what it is told.
 
     Attributes:
@@ -52,7 +52,7 @@ class Command:
         return any(name in names for name, _ in self.options)
 
 
-def command_line(text: str) -> Command | None:
+def command_line(text: str) -> ToolCommand | None:
     """The tool and its options where a text is a command line of one that we read; None for any other text.
 
     Raises:
@@ -67,11 +67,11 @@ def command_line(text: str) -> Command | None:
     rest = list(words)
     key = f"{tool} {rest[0]}" if rest else tool
     options, others = _split(rest, set(WITH_VALUE.get(key, WITH_VALUE[tool]).split()))
-    command = Command(tool, cast("Language", language), options, others)
+    command = ToolCommand(tool, cast("Language", language), options, others)
     return _carrying(text, command) if tool in {"bpftrace", "dtrace"} else command
 
 
-def _carrying(text: str, command: Command) -> Command:
+def _carrying(text: str, command: ToolCommand) -> ToolCommand:
     """A command with the program that it carries; of several `-n`, all."""
     programs = command.all("e" if command.tool == "bpftrace" else "n")
     if programs:

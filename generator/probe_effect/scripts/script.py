@@ -17,7 +17,7 @@ from probe_effect.scripts.tables import D_ONLY, FILTER, NOTHING, PRINT, TRACERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.scripts.clauses import Clause, Program
+    from probe_effect.scripts.clauses import Clause, ScriptProgram
     from probe_effect.scripts.tokens import Tokens
 
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]
@@ -92,7 +92,7 @@ def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[in
         )
 
 
-def _pid_of_all(whole: Program, probes: Sequence[ScriptProbe]) -> str | None:
+def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | None:
     """The process that the predicates of all events name, where they all name the same one."""
     kinds = iter(probes)
     named = set()

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from probe_effect.stats.signed_rank import Floats
 
 MIN_PAIRS = 8
 """For an interval: from here on it covers 93 % up to a true tau of 0.95, as `benchmarks/coverage.py` measures."""

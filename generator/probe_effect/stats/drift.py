@@ -12,9 +12,7 @@ from probe_effect.stats.correlation import discordance_distribution
 from probe_effect.stats.signed_rank import CONFIDENCE, estimate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from probe_effect.stats.signed_rank import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,7 @@ from probe_effect.stats.signed_rank import estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from probe_effect.stats.signed_rank import Floats
 
 
 def ragged(lists: Iterable[Sequence[float]]) -> Floats:

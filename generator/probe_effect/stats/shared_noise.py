@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from probe_effect.stats.signed_rank import Floats
 
 LEAST_BLOCKS = 4
 """Of a row; with fewer its ranks say nothing."""

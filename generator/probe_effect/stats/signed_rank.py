@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Ranks = NDArray[np.intp]
 
 CONFIDENCE = 0.95
 
@@ -37,7 +37,7 @@ def walsh_averages(differences: Floats) -> Floats:
 
 
 @cache
-def _pairs(n: int) -> tuple[Places, Places]:
+def _pairs(n: int) -> tuple[Ranks, Ranks]:
     """The indices of every two of `n`, each with itself too."""
     first, second = np.triu_indices(n)
     return first, second

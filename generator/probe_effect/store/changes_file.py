@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CHANGES_FILE = "changes.toml"
 
-Kind = Literal["added", "corrected", "withdrawn", "accepted"]
+ChangeKind = Literal["added", "corrected", "withdrawn", "accepted"]
 
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
 
@@ -29,7 +29,7 @@ class Change(Document):
     """One entry. A submission is added by being there, so only sources are added here."""
 
     date: Day = Field(description="Day of the change.")
-    kind: Kind = Field(
+    kind: ChangeKind = Field(
         description="`added` (sources), `corrected` (figures, numbers), `withdrawn` (submissions) or "
         "`accepted` (submissions that signs speak against, and that were measured all the same)."
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    Key = str | int
+    DocumentKey = str | int
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 """Largest document that is read; a `machine.json` of the tool is about 4 KiB."""
@@ -184,7 +184,7 @@ def _syntax_problem(file: str, rule: str, error: Exception) -> Problem:
 
 
 def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) -> Problem:
-    path: tuple[Key, ...] = fault["loc"]
+    path: tuple[DocumentKey, ...] = fault["loc"]
     line, column = (_toml_place if suffix == ".toml" else _json_place)(text, path)
     name = ".".join(str(key) for key in path) or "the document"
     message = f"{printable(name, 100)}: {fault['msg'].removeprefix('Value error, ')}"
@@ -194,13 +194,13 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
     return Problem("error", file, line, column, f"{rule}/{fault['type'].replace('_', '-')}", message, hint)
 
 
-def value_line(path: Path, keys: Sequence[Key]) -> int | None:
+def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
     """The line where the value at `keys` begins in a document that could be read."""
     place = _toml_place if path.suffix == ".toml" else _json_place
     return place(path.read_text(encoding="utf-8"), keys)[0]
 
 
-def _json_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
+def _json_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
     """Where the value at `path` starts. JSON is YAML 1.2 for this purpose, and PyYAML keeps the marks."""
     node = _json_tree(text)
     if node is None:
@@ -231,7 +231,7 @@ def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
         yield from ((str(place), value) for place, value in enumerate(node.value))
 
 
-def _toml_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]:
+def _toml_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
     """Where the key at `path` stands in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
     keys = _toml_keys(text)
     for length in range(len(path), 0, -1):  # a missing key: its nearest table is the place
@@ -241,11 +241,11 @@ def _toml_place(text: str, path: Sequence[Key]) -> tuple[int | None, int | None]
 
 
 @lru_cache(maxsize=1)
-def _toml_keys(text: str) -> dict[tuple[Key, ...], tuple[int, int]]:
+def _toml_keys(text: str) -> dict[tuple[DocumentKey, ...], tuple[int, int]]:
     """Each key's place, kept for the next problem of the same document."""
-    table: tuple[Key, ...] = ()
+    table: tuple[DocumentKey, ...] = ()
     counts: dict[str, int] = {}
-    places: dict[tuple[Key, ...], tuple[int, int]] = {}
+    places: dict[tuple[DocumentKey, ...], tuple[int, int]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if header := TOML_HEADER.match(line):
             table = tuple(header[2].split("."))

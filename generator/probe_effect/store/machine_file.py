@@ -18,7 +18,7 @@ from probe_effect.store.tables import FORMULA_START
 if TYPE_CHECKING:
     from pathlib import Path
 
-Count = Annotated[int, Field(ge=0, le=2**53)]
+BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
 MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -69,11 +69,11 @@ class Machine(Document):
     id: Slug = Field(description="Made by the tool from CPU, core count and virtualization; names the folder.")
     cpu_model: Text | None = Field(description="The CPU's name as it reports it.")
     architecture: Text = Field(description="Instruction set, as `uname -m` gives it.")
-    sockets: Count | None = Field(description="CPU sockets.")
-    cores: Count | None = Field(description="Physical cores over all sockets.")
-    threads: Count = Field(description="Logical CPUs online.")
+    sockets: BoundedCount | None = Field(description="CPU sockets.")
+    cores: BoundedCount | None = Field(description="Physical cores over all sockets.")
+    threads: BoundedCount = Field(description="Logical CPUs online.")
     smt: bool | None = Field(description="Whether sibling threads share a core and are on.")
-    memory_bytes: Count | None = Field(description="Memory that the kernel manages, bytes.")
+    memory_bytes: BoundedCount | None = Field(description="Memory that the kernel manages, bytes.")
     governor: Text | None = Field(description="CPU frequency governor; null where the kernel sets none.")
     turbo: bool | None = Field(description="Whether the CPU may exceed its base frequency.")
     microcode: Text | None = Field(description="Microcode revision.")
@@ -98,13 +98,15 @@ class Run(Document):
     """What was run. Keys with a default joined the format after the first files were written."""
 
     suite: Slug = Field(description="Id of the suite.")
-    suite_version: Count = Field(description="Version of the suite's scripts and workload.")
+    suite_version: BoundedCount = Field(description="Version of the suite's scripts and workload.")
     started: Moment = Field(description="When the run began, UTC.")
     ended: Moment | None = Field(description="When it ended, UTC; null when it was cut short.")
-    blocks: Count = Field(description="Rounds planned.")
-    workload_cpu: Count = Field(description="CPU that the workload was pinned to; the first of several.")
-    tracer_cpu: Count | None = Field(description="CPU that the tracer was pinned to; null without one of its own.")
-    seed: Count = Field(description="Seed of the random order.")
+    blocks: BoundedCount = Field(description="Rounds planned.")
+    workload_cpu: BoundedCount = Field(description="CPU that the workload was pinned to; the first of several.")
+    tracer_cpu: BoundedCount | None = Field(
+        description="CPU that the tracer was pinned to; null without one of its own."
+    )
+    seed: BoundedCount = Field(description="Seed of the random order.")
     command: tuple[Text, ...] = Field(description="The exact command.")
     metric: Metric = Field(description="`time`, or `instructions` counted in an emulated machine.")
     load_before: float | None = Field(ge=0, le=1e6, description="One-minute load average before the first run.")

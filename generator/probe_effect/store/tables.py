@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Cell = int | Decimal | str | None
-Kind = Literal["integer", "number", "string"]
+ColumnKind = Literal["integer", "number", "string"]
 
 MAX_FILE_BYTES = 5 * 1024 * 1024
 """Largest file that is read at all: 5 MiB holds about 50 000 runs, and bounds what a hostile file can cost."""
@@ -54,7 +54,7 @@ class Column:
     """One column: its name carries the unit, its text goes to the dictionary."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     text: str
     required: bool = False
     choices: tuple[str, ...] = ()

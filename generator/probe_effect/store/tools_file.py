@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Problem
     from probe_effect.store.places import DataFolder
 
-Rate = Annotated[float, Field(gt=0, le=1e10)]
+EventRate = Annotated[float, Field(gt=0, le=1e10)]
 
 MAX_TOOLS = 200
 MAX_GROUPS = 50
@@ -43,8 +43,10 @@ class StandardTool(Document):
     answers: Text = Field(description="The question that it answers.")
     event: Text = Field(description="What one event is: `an open`, `a read or write`.")
     tracer: Slug | None = Field(default=None, description="Whose costs hold, where they are not those of the package.")
-    usual_from_hz: Rate | None = Field(default=None, description="Least usual rate of such events, where it is stated.")
-    usual_to_hz: Rate | None = Field(
+    usual_from_hz: EventRate | None = Field(
+        default=None, description="Least usual rate of such events, where it is stated."
+    )
+    usual_to_hz: EventRate | None = Field(
         default=None, description="Greatest usual rate of such events, where it is stated."
     )
     usual_source: Text | None = Field(default=None, description="Where that rate is stated.")

@@ -48,12 +48,12 @@ def _pattern(text: str) -> str:
     return text
 
 
-Command = Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_lines)]
+ShellCommand = Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_lines)]
 """One command of the shell, which may take several lines."""
 
-Line = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), AfterValidator(_lines)]
+OutputLine = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), AfterValidator(_lines)]
 Pattern = Annotated[Text, AfterValidator(_pattern)]
-Need = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
+PackageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
 class Transcript(Document):
@@ -61,12 +61,12 @@ class Transcript(Document):
 
     id: Slug = Field(description="Unique over all chapters; a part of its address.")
     asks: Text = Field(description="The question that it answers, in one sentence.")
-    run: Command = Field(description="The command, as a reader types it into bash; it ends by itself within 20 s.")
-    beside: Command | None = Field(
+    run: ShellCommand = Field(description="The command, as a reader types it into bash; it ends by itself within 20 s.")
+    beside: ShellCommand | None = Field(
         default=None,
         description="A command that runs meanwhile, started before and ended after; `$PID` in `run` is its process id.",
     )
-    needs: tuple[Need, ...] = Field(
+    needs: tuple[PackageName, ...] = Field(
         default=(), max_length=10, description="`root`, `tracefs`, and the names of the commands that it takes."
     )
     shows: tuple[Pattern, ...] = Field(
@@ -92,9 +92,9 @@ class Recorded(Document):
 
     schema_version: Literal[1] = 1
     id: Slug = Field(description="The transcript that it is of.")
-    run: Command = Field(description="The command as it was run.")
-    beside: Command | None = Field(description="What ran meanwhile.")
-    output: tuple[Line, ...] = Field(
+    run: ShellCommand = Field(description="The command as it was run.")
+    beside: ShellCommand | None = Field(description="What ran meanwhile.")
+    output: tuple[OutputLine, ...] = Field(
         max_length=MOST_LINES, description="What it printed, both streams as a terminal shows them, line by line."
     )
     exit_status: Annotated[int, Field(ge=-64, le=255)] = Field(description="Its exit status; a signal is negative.")

@@ -23,7 +23,7 @@ class Refused(ProbeEffectError):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class FolderProgram:
     """A program that is called in one folder."""
 
     name: str
@@ -65,11 +65,11 @@ class Program:
             return None
 
 
-def git(folder: Path, **settings: str) -> Program:
+def git(folder: Path, **settings: str) -> FolderProgram:
     """git in `folder`."""
-    return Program("git", folder, settings)
+    return FolderProgram("git", folder, settings)
 
 
-def gh(folder: Path) -> Program:
+def gh(folder: Path) -> FolderProgram:
     """GitHub's command line in `folder`; it is never to ask questions."""
-    return Program("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})
+    return FolderProgram("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})

@@ -48,7 +48,7 @@ USER, KERNEL = LISTS = ("uprobe_events", "kprobe_events")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class DynamicProbe:
     """One probe as a script asks for it."""
 
     kind: Literal["p", "r"]
@@ -59,7 +59,7 @@ class Probe:
     arguments: str = ""
 
 
-def parse_probe(line: str) -> Probe:
+def parse_probe(line: str) -> DynamicProbe:
     """The probe of one line, without comment. Raises: ValueError that says what was expected."""
     match = PROBE.fullmatch(line.strip())
     target = TARGET.fullmatch(match["target"]) if match else None
@@ -68,7 +68,7 @@ def parse_probe(line: str) -> Probe:
         raise ValueError(msg)
     kind: Literal["p", "r"] = "p" if match["kind"] == "p" else "r"
     file, function = target["file"], target["function"]
-    return Probe(kind=kind, name=match["name"], file=file, function=function, arguments=match["arguments"] or "")
+    return DynamicProbe(kind=kind, name=match["name"], file=file, function=function, arguments=match["arguments"] or "")
 
 
 def _agree_on_many(name: str, function: str, file: str | None) -> bool:
@@ -76,7 +76,7 @@ def _agree_on_many(name: str, function: str, file: str | None) -> bool:
     return (name == "*") == ("*" in function) and (name != "*" or file is not None)
 
 
-def split_probes(text: str, name: str) -> tuple[tuple[Probe, ...], str]:
+def split_probes(text: str, name: str) -> tuple[tuple[DynamicProbe, ...], str]:
     """(the probes of a script, its other lines; those keep their numbers).
 
     Args:
@@ -109,7 +109,7 @@ class DynamicEvents:
         """`words` of a script with the group's name in the place of `probes`: `probes:read`, `probes/read`."""
         return GROUP_IN_SCRIPTS.sub(self._group, words)
 
-    def define(self, probes: Iterable[Probe], pid: int, program: Path) -> None:
+    def define(self, probes: Iterable[DynamicProbe], pid: int, program: Path) -> None:
         """Define every probe, or none.
 
         Args:
@@ -130,7 +130,7 @@ class DynamicEvents:
         """Remove the group, also a half-made one; once more does no harm. Raises: TracerFailed when it is in use."""
         remove_group(self._group, self._root)
 
-    def _define(self, probe: Probe, pid: int, folder: Path) -> None:
+    def _define(self, probe: DynamicProbe, pid: int, folder: Path) -> None:
         file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
         for name, place in _places(probe, pid, folder).items():
             words = [f"{probe.kind}:{self._group}/{name}", place, probe.arguments]
@@ -182,7 +182,7 @@ def tracefs(root: Path = ROOT) -> Path:
     return folder
 
 
-def _places(probe: Probe, pid: int, folder: Path) -> dict[str, str]:
+def _places(probe: DynamicProbe, pid: int, folder: Path) -> dict[str, str]:
     """The event's name to its place as the kernel takes it, `PATH:OFFSET` of a user function. Raises: TracerFailed."""
     file, function = probe.file, probe.function
     if file is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.ftrace_script import Script
+    from probe_effect.tracers.ftrace_script import FtraceScript
     from probe_effect.tracers.protocol import Counting
 
 INSTANCE_PREFIX = "probe-effect-"
@@ -85,7 +85,7 @@ class FtraceSession:
 
     prefix: tuple[str, ...] = ()
 
-    def __init__(self, script: Script, program: Path, root: Path) -> None:
+    def __init__(self, script: FtraceScript, program: Path, root: Path) -> None:
         self._script, self._program = script, program
         self._probes = DynamicEvents(root)
         self._instance = Instance(root)
@@ -161,7 +161,7 @@ class FtraceSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RingBufferCounts:
     """What the ring buffers of some CPUs counted."""
 
     kept: int
@@ -222,11 +222,11 @@ class Instance:
             raise TracerFailed(msg)
         return found
 
-    def counts(self, cpus: Collection[int]) -> Counts:
+    def counts(self, cpus: Collection[int]) -> RingBufferCounts:
         """Counts of those CPUs: where the workload ran, and little else did. Raises: TracerFailed."""
         stats = [_stats(self.read(f"per_cpu/cpu{cpu}/stats") or "") for cpu in cpus]
         try:
-            return Counts(
+            return RingBufferCounts(
                 kept=sum(stat["entries"] + stat["read events"] for stat in stats),
                 lost=sum(stat["overrun"] + stat["commit overrun"] + stat["dropped events"] for stat in stats),
                 kept_bytes=sum(stat["bytes"] for stat in stats),

@@ -25,7 +25,7 @@ from probe_effect.tracers.dynamic_events import split_probes
 from probe_effect.tracers.protocol import TracerFailed
 
 if TYPE_CHECKING:
-    from probe_effect.tracers.dynamic_events import Probe
+    from probe_effect.tracers.dynamic_events import DynamicProbe
 
 FORMS = {
     "event": "`event GROUP/NAME`, with `*` in NAME for what may stand there",
@@ -53,10 +53,10 @@ class Event:
 
 
 @dataclass(slots=True)
-class Script:
+class FtraceScript:
     """What a script asks for."""
 
-    probes: tuple[Probe, ...] = ()
+    probes: tuple[DynamicProbe, ...] = ()
     events: list[Event] = field(default_factory=list)
     buffer_size_kb: int | None = None
     only_workload: bool = False
@@ -71,10 +71,10 @@ class Script:
         return 1 if self.events else None
 
 
-def parse_script(text: str, name: str) -> Script:
+def parse_script(text: str, name: str) -> FtraceScript:
     """The script `name`. Raises: TracerFailed with its name, the line, and what was expected there."""
     probes, rest = split_probes(text, name)
-    script = Script(probes)
+    script = FtraceScript(probes)
     for number, line in enumerate(rest.splitlines(), 1):
         words = re.sub(r"(^|\s)#.*", "", line).split(maxsplit=1)
         try:
@@ -92,7 +92,7 @@ def parse_script(text: str, name: str) -> Script:
     return script
 
 
-def _take(script: Script, word: str, value: str) -> None:
+def _take(script: FtraceScript, word: str, value: str) -> None:
     """Add one line to the script. Raises: ValueError."""
     if word == "event" and re.fullmatch(r"[\w-]+/[\w*-]+", value):
         script.events.append(Event(value))

@@ -26,7 +26,7 @@ from probe_effect.tracers.tool import ToolSession, absent, not_root, version_lin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from probe_effect.compilers import System
+    from probe_effect.compilers import Sysroot
     from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
@@ -109,7 +109,7 @@ class Libbpf:
         return None
 
 
-def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, system: System | None = None) -> None:
+def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, system: Sysroot | None = None) -> None:
     """Fill `folder` with all that `Libbpf(prebuilt=folder)` asks for on a machine that can compile nothing.
 
     Args:
@@ -133,16 +133,16 @@ def _prebuilt_name(script: Path) -> str:
     return f"{script.parent.name}/{script.stem}.o"
 
 
-def _loader(cache: Path | None, system: System | None = None) -> Path:
+def _loader(cache: Path | None, system: Sysroot | None = None) -> Path:
     compiler = c_compiler(("-O2", "-std=c11", "-Wall", "-Wextra"), ("-lbpf",), system)
     return compiled(LOADER, compiler, "tracers/libbpf-loader", cache).path
 
 
-def _object(script: Path, cache: Path | None, system: System | None = None) -> Path:
+def _object(script: Path, cache: Path | None, system: Sysroot | None = None) -> Path:
     return compiled(script, bpf_compiler(system), f"bpf/{script.stem}.o", cache, [INCLUDE]).path
 
 
-def bpf_compiler(system: System | None = None) -> Compiler:
+def bpf_compiler(system: Sysroot | None = None) -> Compiler:
     """The compiler of BPF programs, for the processor of a system; this one by default."""
     machine = system.machine if system else MACHINE
     return Compiler(

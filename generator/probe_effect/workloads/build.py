@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.compilers import Program, c_compiler, cache_folder, compiled
+from probe_effect.compilers import CompiledProgram, c_compiler, cache_folder, compiled
 from probe_effect.store.suite_file import own_headers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.compilers import System
+    from probe_effect.compilers import Sysroot
 
-__all__ = ["Program", "build", "cache_folder"]
+__all__ = ["CompiledProgram", "build", "cache_folder"]
 
 FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
 
 
 def build(
-    source: Path, cache: Path | None = None, libraries: Sequence[str] = (), system: System | None = None
-) -> Program:
+    source: Path, cache: Path | None = None, libraries: Sequence[str] = (), system: Sysroot | None = None
+) -> CompiledProgram:
     """The program made of one C source and the headers of ours that it includes.
 
     Args:

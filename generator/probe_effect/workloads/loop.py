@@ -34,7 +34,7 @@ class WorkloadFailed(ProbeEffectError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class WorkloadTask:
     """What the workload is to do, and where."""
 
     program: Path
@@ -56,7 +56,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class WorkloadRun:
     """One timed run: the loop's time by the workload's own clock, the process's CPU time by the kernel's."""
 
     operations: int
@@ -69,13 +69,13 @@ class Run:
     """How many operations took how long, where the workload times each."""
 
 
-class Workload:
+class WorkloadProcess:
     """A workload that waits for its `go`. Always `end` it.
 
     `prefix` is the beginning of a command that runs the workload, for tools that start what they watch.
     """
 
-    def __init__(self, load: Load, prefix: Sequence[str] = ()) -> None:
+    def __init__(self, load: WorkloadTask, prefix: Sequence[str] = ()) -> None:
         self._operations = load.operations
         self._is_wrapped = bool(prefix)
         self._child = Child(
@@ -91,7 +91,7 @@ class Workload:
         """Process id of the workload, or of the tool that wraps it."""
         return self._child.pid
 
-    def go(self, timeout_s: float) -> Run:
+    def go(self, timeout_s: float) -> WorkloadRun:
         """Let it run, and hand back its times. Raises: WorkloadFailed."""
         self._child.tell("g")
         ended = self._child.wait(timeout_s)
@@ -118,7 +118,7 @@ class Workload:
         self._child.end()
 
 
-def parse(text: str) -> Run:
+def parse(text: str) -> WorkloadRun:
     """What the workload's line of JSON says, and a second one, with a histogram, where there is one.
 
     Raises: WorkloadFailed.
@@ -137,7 +137,7 @@ def parse(text: str) -> Run:
         msg = f"the workload's monotonic clock moved by {wall_ns} ns in a run: such a clock cannot time anything"
         raise WorkloadFailed(msg)
     histogram = _histogram(second, operations) if second else ()
-    return Run(operations=operations, wall_ns=wall_ns, user_ns=user_ns, sys_ns=sys_ns, histogram=histogram)
+    return WorkloadRun(operations=operations, wall_ns=wall_ns, user_ns=user_ns, sys_ns=sys_ns, histogram=histogram)
 
 
 def _histogram(text: str, operations: int) -> tuple[Bucket, ...]:

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from probe_effect.emulated.guest import Guest, serve
+from probe_effect.emulated.guest import GuestRequests, serve
 from probe_effect.emulated.messages import SUITES, WORKLOADS, decode, encode
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
@@ -79,5 +79,5 @@ if __name__ == "__main__":
     console = next(word.removeprefix("file:") for word in sys.argv if word.startswith("file:"))
     line = Line(Path(console))
     line.write(encode({"number": 0}))
-    guest = Guest(ROOT / "kernel", lambda: {"bpftrace": Bpftrace(root=ROOT / "kernel")})
+    guest = GuestRequests(ROOT / "kernel", lambda: {"bpftrace": Bpftrace(root=ROOT / "kernel")})
     serve(line, guest)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from probe_effect.store.suite_file import RESULT_TYPES
 if TYPE_CHECKING:
     from probe_effect.model import Metric
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.pages.columns import Column
+    from probe_effect.pages.columns import TableColumn
     from probe_effect.pages.results.view import Range, ResultView
     from probe_effect.reduce.submission import Submission
     from probe_effect.store.suite_file import Case, Suite
@@ -27,7 +27,7 @@ VIEWS: dict[tuple[str, Metric], ResultView] = {
     **{(name, "instructions"): getattr(module, "COUNTED", COUNTS) for name, module in MODULES.items()},
 }
 
-EXPLAINED: dict[str, Column] = COLUMNS | {one.id: one for view in VIEWS.values() for one in view.explained}
+EXPLAINED: dict[str, TableColumn] = COLUMNS | {one.id: one for view in VIEWS.values() for one in view.explained}
 """Column id to column: those that many pages have, then those of single types of results."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from probe_effect.charts.slowdown import Line, slowdown_chart
+from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, comparison, wording
@@ -105,7 +105,7 @@ def charts(of: CaseResults) -> list[Chart]:
     """Slowdown over the rate of events, with what was measured at other rates as dots."""
     labels, machines, case = of.labels, of.machines, of.case
     lines = [
-        Line(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
+        CostLine(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
         for one in of.measured
         if one.threshold(5) is not None and not of.suite.factor
     ]

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from probe_effect import units
-from probe_effect.charts.times import Axes, Point, times_chart
+from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.compare.kernels import column_of
 from probe_effect.model import level_order
 from probe_effect.numbers import names
@@ -58,7 +58,7 @@ def sections(of: CaseResults) -> list[ResultSection]:
     return [grown, table]
 
 
-def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[Point]:
+def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[TimePoint]:
     """The starts or stops of some numbers at levels that are numbers of probes; `labels` are by machine and tracer.
 
     What takes no time at all has no place on a logarithmic axis.
@@ -74,9 +74,9 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
     ]
 
 
-def _point(one: Number, asked: int, time: Estimate, label: str) -> Point:
+def _point(one: Number, asked: int, time: Estimate, label: str) -> TimePoint:
     attached = units.MISSING if one.probes is None else units.count(one.probes)
-    return Point(
+    return TimePoint(
         label, one.tracer, asked, time, (label, units.count(asked), attached, units.interval(time, units.DURATION))
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.charts.times import Axes, Point, times_chart
+from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
@@ -114,9 +114,9 @@ def charts(of: CaseResults) -> list[Chart]:
     return [times_chart(f"use-{case.id}", title, sentence, points, axes, page=page)]
 
 
-def _point(one: Number, cpu: Estimate, label: str) -> Point:
+def _point(one: Number, cpu: Estimate, label: str) -> TimePoint:
     words = (label, units.count(_at(one)), units.interval(cpu, units.DURATION))
-    return Point(label, one.tracer, _at(one), cpu, words)
+    return TimePoint(label, one.tracer, _at(one), cpu, words)
 
 
 def _level(one: Number) -> int | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.numbers.index import Numbers
-    from probe_effect.pages.columns import Column
+    from probe_effect.pages.columns import TableColumn
     from probe_effect.pages.results.cells import BlockColumn, NumberColumn
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Factor, Suite
@@ -157,7 +157,7 @@ class ResultView:
     counts_template: str | None = None
     """What shows its counted instructions on the page of a case, by means of `counts`."""
     counts: Mapping[str, object] = field(default_factory=dict)
-    explained: Sequence[Column] = ()
+    explained: Sequence[TableColumn] = ()
     """Columns that no other pages have."""
     has_untraced: bool = True
     """Whether the workload runs untraced too."""
