@@ -88,7 +88,8 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def _checks() -> list[Any]:
-    own = Check(PreferredForms(VOCABULARY["words"]), engine=Fancy(), message='"{1}": write {0}')
+    words = {f"(?:{pattern})": better for pattern, better in VOCABULARY["words"].items()}
+    own = Check(PreferredForms(words), engine=Fancy(), message='"{1}": write {0}')
     modules = [import_module(f"proselint.checks.{name}") for name in VOCABULARY["proselint"]]
     return [own, *(check for module in modules for check in module.__register__)]
 

@@ -22,6 +22,8 @@ def lines(text: str) -> list[int]:
 
 def test_a_word_that_the_project_does_not_use_is_found_in_its_line_with_the_word_to_use() -> None:
     assert list(prose.problems("One.\n\nIt was Foretold\nlong ago.")) == [(2, '"Foretold": write predict, predicted')]
+    assert lines("It stands there.") == [1]
+    assert lines("It stands for a standard.") == []
 
 
 def test_a_mistake_that_proselint_knows_is_found() -> None:
