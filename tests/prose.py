@@ -46,8 +46,8 @@ MARKUP = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 """What is not read in Markdown, and in templates of it."""
-END = re.compile(r"(?<=[.!?])[\"”’)*_]*\s+(?=[^a-z.\s])|(?<=:)\n|\n\s*\n|\n *(?=[-*#>] |\d+\. )|\s*\|\s*")
-"""What ends a sentence: a full stop before a capital letter, or the end of a paragraph, an item or a table's cell."""
+END = re.compile(r"(?<=[.!?])[\"”’)*_]*(?:\n|\s+(?=[^a-z.\s]))|(?<=:)\n|\n\s*\n|\n *(?=[-*#>] |\d+\. )|\s*\|\s*")
+"""What ends a sentence: a full stop before a capital or at a line's end; the end of a paragraph, an item or a cell."""
 
 
 def problems(text: str) -> Iterator[tuple[int, str]]:

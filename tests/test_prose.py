@@ -36,7 +36,7 @@ def test_a_sentence_of_the_most_words_passes_and_one_of_more_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "end", [". ", '." ', ".\n", "\n\n", ":\n", "\n- ", "\n  1. ", " | ", '.{{< reference "x" >}} ']
+    "end", [". ", '." ', ".\nbpftrace ", "\n\n", ":\n", "\n- ", "\n  1. ", " | ", '.{{< reference "x" >}} ']
 )
 def test_what_ends_a_sentence_paragraph_item_or_cell_is_seen(end: str) -> None:
     assert lines(f"{HALF}{end}{HALF}{end}{HALF}") == []
