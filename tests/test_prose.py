@@ -11,8 +11,8 @@ import prose
 if TYPE_CHECKING:
     from pathlib import Path
 
-HALF = "Word" + " word" * (prose.MOST_WORDS // 2)
-LONGEST = "Word" + " word" * (prose.MOST_WORDS - 1)
+HALF = "Word," + " word" * (prose.MOST_WORDS // 2)
+LONGEST = "Word," + " word" * (prose.MOST_WORDS - 1)
 
 
 def lines(text: str) -> list[int]:
@@ -33,6 +33,7 @@ def test_a_mistake_that_proselint_knows_is_found() -> None:
 def test_a_sentence_of_the_most_words_passes_and_one_of_more_does_not() -> None:
     assert lines(f"Short. {LONGEST}. Short.") == []
     assert lines(f"Short.\n{LONGEST} more. Short.") == [2]
+    assert lines("list of names " * prose.MOST_WORDS) == []
 
 
 @pytest.mark.parametrize(
