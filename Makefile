@@ -39,11 +39,12 @@ test: $(ALL) $(NODE) ## everything that CI checks
 strangers: $(ALL) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
 	PYTHONPATH=tests $(BIN)/python -m strangers
 
-lint: $(ALL) $(ACTIONLINT) ## style, types and workflows
+lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 	$(BIN)/ruff format --check generator tests benchmarks site .ci
 	$(BIN)/ruff check generator tests benchmarks site .ci
 	$(BIN)/mypy
 	$(BIN)/vulture
+	PYTHONPATH=tests $(BIN)/python -m prose
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
 		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml

@@ -37,7 +37,7 @@ DEFINITIONS = (
     "what “no difference” looks like",
     "It is “no difference” when the interval of the difference holds 0",
     "0.05 reads “5 % slower”",
-    "higher overhead, lower overhead, no difference, or not comparable; of times and of counts",
+    "higher overhead, lower overhead, no difference, or not comparable. Times and counts",
     "such benchmarks where there is no difference",
     "slower over the run",
     "slower inside blocks",

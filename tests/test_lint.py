@@ -1,4 +1,4 @@
-"""Style, types and the syntax of workflows, beside the other tests."""
+"""Style, types, prose and the syntax of workflows, beside the other tests."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_what_the_maintainers_must_set_is_said_and_asked_for() -> None:
     assert "OWNER/REPOSITORY/.github/workflows/measure.yml@refs/heads/main" in said
     for required in (JOBS["test.yml", "test"], JOBS["submission.yml", "data"], JOBS["submission.yml", "review"]):
         assert f"`{required['name']}`" in said
-    assert "--disableupdate" not in said.replace("Leave `--disableupdate` out", "")
+    assert "--disableupdate" not in said.replace("Do not pass `--disableupdate`", "")
 
 
 def test_whatever_runs_as_root_on_a_machine_of_ours_has_an_owner() -> None:

@@ -1,6 +1,6 @@
 """How busy the machine is, and how a CPU spent its time: what the hypervisor took from it, and how busy it was.
 
-Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so that readings want seconds between them.
+Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so readings need seconds between them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class CpuTimes:
     """Time of one CPU since the machine started, in ticks of `sysconf(_SC_CLK_TCK)` a second."""
 
     idle: int = 0
-    """With what it waited for input and output, which proc_stat(5) calls unreliable and which is idle time too."""
+    """Idle time, with the time waiting for input and output, which proc_stat(5) calls unreliable."""
     steal: int = 0
     total: int = 0
 
@@ -34,9 +34,9 @@ SINCE_BOOT = CpuTimes()
 
 
 def cpu_times(root: Path, cpu: int | None) -> CpuTimes | None:
-    """The times of `cpu` now, or of all CPUs together where none is named.
+    """The times of `cpu` now, or of all CPUs together if it is None.
 
-    None when `/proc/stat` is absent, or does not have that CPU or its steal.
+    None if `/proc/stat` is absent, or has no line of that CPU, or no steal.
     """
     for line in (read_text(root, "proc/stat") or "").splitlines():
         name, *fields = line.split()
@@ -52,7 +52,7 @@ def steal_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None
 
 
 def busy_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
-    """Share of the time between two readings in which the CPU was not idle; None as above."""
+    """Share of the time between two readings in which the CPU was not idle; None as for `steal_ratio`."""
     idle = _share(before, after, operator.attrgetter("idle"))
     return None if idle is None else 1 - idle
 

@@ -1,4 +1,4 @@
-"""All facts, as `machine.json` holds them, and the id that they make.
+"""All facts of a machine, as `machine.json` has them, and the id that they give it.
 
 The same hardware and kernel give the same id, and it says nothing of who owns them. Every command asks this module what
 its machine is, by the module's name, so that a test makes it another machine in one place.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
-"""Words in a CPU's name that tell nothing apart."""
+"""Words in a CPU's name that distinguish no CPUs."""
 
 HASH_DIGITS = 4
 GIBIBYTE = 1 << 30
@@ -70,7 +70,7 @@ def collect_system(clock_read_ns: float | None, root: Path = ROOT) -> System:
 
 
 def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:
-    """(CPU for the workload, CPU for the tracer or None on a one-CPU machine), of those that we may use.
+    """The CPU for the workload and the CPU for the tracer, of those that we may use; None if there is only one CPU.
 
     The workload gets the last one, which by custom has fewer interrupts than the first; the tracer gets the first
     that shares no core with it, or a sibling when there is no other.

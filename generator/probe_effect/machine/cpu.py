@@ -45,7 +45,7 @@ def cpu_model(root: Path) -> str | None:
 
 
 def signature(root: Path) -> tuple[str, ...]:
-    """What tells one kind of CPU from another beside its name: family, model, stepping."""
+    """Family, model and stepping, which distinguish CPUs of one name."""
     info = cpuinfo(root)
     keys = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
     return tuple(info.get(key, "") for key in keys)
@@ -79,7 +79,7 @@ def smt(root: Path) -> bool | None:
 
 
 def _topology(root: Path) -> set[tuple[str, str]]:
-    """(socket, core) of every CPU online."""
+    """The socket and the core of every CPU online."""
     places = set()
     for folder in (root / CPU_FOLDER).glob("cpu[0-9]*/topology"):
         package, core = (read_text(folder, name) for name in ("physical_package_id", "core_id"))

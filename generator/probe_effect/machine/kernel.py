@@ -21,26 +21,26 @@ VULNERABILITY_FLAGS = """
     tsx tsx_async_abort mmio_stale_data srbds gather_data_sampling reg_file_data_sampling
     indirect_target_selection tsa vmscape ibt
 """
-"""Entry to the kernel, and so every system call and trap."""
+"""Flags that change the entry to the kernel, and so every system call and trap."""
 
 SCHEDULING_FLAGS = """
     isolcpus nohz nohz_full rcu_nocbs rcu_nocb_poll irqaffinity nosmt maxcpus nr_cpus threadirqs skew_tick
     preempt nowatchdog nmi_watchdog
 """
-"""Which CPUs are left in peace, and by which ticks."""
+"""Flags that say which CPUs are left alone, and by which ticks."""
 
 CLOCK_FLAGS = """
     clocksource tsc hpet intel_pstate amd_pstate cpufreq.default_governor idle processor.max_cstate
     intel_idle.max_cstate cpuidle.off cpuidle_haltpoll.force haltpoll.guest_halt_poll_ns
 """
-"""Clocks, frequency and idle states."""
+"""Flags of clocks, frequency and idle states."""
 
 OTHER_FLAGS = """
     nokaslr nested_pvm kvm-intel.nested kvm-amd.nested no-kvmclock no-steal-acc
     nomodule lockdown audit selinux apparmor
     transparent_hugepage numa_balancing init_on_alloc init_on_free slub_debug page_poison kasan psi
 """
-"""Virtual machines; what tracing needs and what shares its paths; memory."""
+"""Flags of virtual machines, of what tracing needs and what shares its paths, and of memory."""
 
 BOOT_FLAGS = frozenset((VULNERABILITY_FLAGS + SCHEDULING_FLAGS + CLOCK_FLAGS + OTHER_FLAGS).split())
 
@@ -58,14 +58,14 @@ ENTRY_OPTIONS = """
     MITIGATION_RETHUNK RETHUNK MITIGATION_CALL_DEPTH_TRACKING MITIGATION_SRSO MITIGATION_IBRS_ENTRY
     X86_KERNEL_IBT CALL_PADDING UNWINDER_ORC UNWINDER_FRAME_POINTER PARAVIRT KVM_GUEST
 """
-"""The way into the kernel and back, and the ticks."""
+"""Options that change the way into the kernel and back, and the ticks."""
 
 CHECKING_OPTIONS = """
     AUDITSYSCALL SECCOMP SECURITY SECURITY_SELINUX SECURITY_APPARMOR
     LOCKDEP PROVE_LOCKING DEBUG_PREEMPT KASAN KCSAN KMSAN UBSAN DEBUG_LIST DEBUG_VM DEBUG_ATOMIC_SLEEP
     CC_OPTIMIZE_FOR_SIZE CC_OPTIMIZE_FOR_PERFORMANCE LTO_CLANG CFI_CLANG
 """
-"""What the kernel does beside its work."""
+"""Options by which the kernel does more than its work."""
 
 CONFIG_OPTIONS = tuple((TRACING_OPTIONS + ENTRY_OPTIONS + CHECKING_OPTIONS).split())
 
@@ -85,17 +85,17 @@ def os_name(root: Path) -> str | None:
 
 
 def kernel_release(root: Path) -> str:
-    """As `uname -r` gives it."""
+    """The kernel's release, as `uname -r` prints it."""
     return read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
 
 
 def architecture() -> str:
-    """As `uname -m` gives it."""
+    """The architecture, as `uname -m` prints it."""
     return os.uname().machine
 
 
 def boot_flags(root: Path) -> tuple[str, ...]:
-    """Boot parameters that change probe cost, in their order; those after `--` belong to init and are left out."""
+    """Boot parameters that change probe cost, in their order; not those after `--`, which belong to init."""
     words = (read_text(root, "proc/cmdline") or "").partition(" -- ")[0].split()
     return tuple(word for word in words if _may_be_recorded(word))
 
@@ -112,7 +112,7 @@ def kernel_options(root: Path) -> dict[str, str]:
 
 
 def vulnerabilities(root: Path) -> dict[str, str]:
-    """CPU vulnerability to the kernel's account of it."""
+    """The kernel's account of each CPU vulnerability, by its name."""
     folder = root / "sys/devices/system/cpu/vulnerabilities"
     texts = {path.name: read_text(folder, path.name) for path in sorted(folder.glob("*"))}
     return {name: " ".join(text.split()) for name, text in texts.items() if text}
@@ -138,5 +138,5 @@ def clocksource(root: Path) -> str | None:
 
 
 def offered_clocksources(root: Path) -> frozenset[str]:
-    """Every clock source that the kernel has: those of hypervisors give them away."""
+    """Every clock source that the kernel has; some exist only under a certain hypervisor."""
     return frozenset((read_text(root, f"{CLOCK_FOLDER}/available_clocksource") or "").split())

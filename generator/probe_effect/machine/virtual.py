@@ -23,7 +23,7 @@ CLOCKS = {
     "xen": "Xen",
     "vmware": "VMware",
 }
-"""Clock sources that only a guest has, to their hypervisor."""
+"""The hypervisor of each clock source that only a guest has."""
 
 DMI_NAMES = (
     ("qemu", "QEMU"),
@@ -38,7 +38,7 @@ DMI_NAMES = (
     ("xen", "Xen"),
     ("virtual machine", "Hyper-V"),
 )
-"""Words in the names that firmware gives, to the hypervisor that writes them."""
+"""The hypervisor of each word in the names that firmware gives."""
 
 FREEBSD_NAMES = {
     "bhyve": "bhyve",
@@ -55,7 +55,7 @@ UNNAMED = "a hypervisor that does not say its name"
 
 
 def virtualization(root: Path) -> str | None:
-    """Hypervisor kind, or None on bare metal.
+    """The name of the hypervisor, or None on bare metal.
 
     An `amazon ec2` board without the CPU's hypervisor flag is an EC2 bare-metal machine, so names of firmware
     count only beside the flag where the CPU has one (x86).
@@ -66,7 +66,7 @@ def virtualization(root: Path) -> str | None:
 
 
 def nested(root: Path) -> bool | None:
-    """Whether the hypervisor itself runs in a virtual machine: False on bare metal, None when nothing tells."""
+    """Whether the hypervisor itself runs in a virtual machine: False on bare metal, None if nothing says."""
     if not _is_guest(root):
         return False
     words = (read_text(root, "proc/cmdline") or "").split()
@@ -100,7 +100,7 @@ def _xen_type(root: Path) -> str | None:
 
 
 def _lscpu_vendor() -> str | None:
-    """What the hypervisor answers to CPUID, through util-linux, which needs no privilege for it."""
+    """The hypervisor's name from CPUID, through util-linux, which needs no privilege for it."""
     if shutil.which("lscpu") is None:
         return None
     english = {**os.environ, "LC_ALL": "C"}

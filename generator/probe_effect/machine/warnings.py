@@ -1,11 +1,11 @@
-"""What makes a machine's times vary, or differ from those of other machines: one small function per condition.
+"""Conditions that make a machine's times vary, or differ from those of other machines: one function for each.
 
-None is no verdict on a result: the baseline, the noise floor and the interval are measured as they are. Where pyperf's
-`system tune` mends a setting it is recommended, as it also puts the setting back (pyperf, "Tune the system for
+No warning judges a result: the baseline, the noise floor and the interval are measured as they are. If pyperf's
+`system tune` mends a setting it is recommended, because it also restores the setting (pyperf, "Tune the system for
 benchmarks"; checked with 2.10: frequency governor under every driver, turbo of Intel CPUs).
 
-Of what pyperf looks at, two things are no warning here. Address space randomisation is wanted: each run then draws its
-layout anew, where a fixed one would favour some case every time (Mytkowicz et al. 2009). The highest sampling rate of
+Two conditions that pyperf looks at are no warning here. Address space randomisation is welcome: each run then has
+another layout, and a fixed one would favour some case every time (Mytkowicz et al. 2009). The highest sampling rate of
 perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time; those that are recorded one by one, as
 ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 """
@@ -57,7 +57,7 @@ def warnings(
     steal: float | None = None,
     sibling_busy: float | None = None,
 ) -> tuple[MachineWarning, ...]:
-    """Every condition that holds; what was not measured (None) is not judged.
+    """Every condition that holds; facts that were not measured (None) are not judged.
 
     Args:
         root: root of the file system.
@@ -158,7 +158,7 @@ def high_steal(steal: float | None) -> MachineWarning | None:
 
 
 def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None:
-    """Reading the time costs much: the workload reads it twice in a run, a tracer often at each event."""
+    """Reading the time is slow: the workload reads it twice in a run, a tracer often at each event."""
     source = kernel.clocksource(root)
     is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
     if not is_slow and (source is None or source in FAST_CLOCKS):
@@ -185,7 +185,7 @@ def _clock_advice(root: Path, source: str | None) -> str:
 
 
 def is_virtual(root: Path) -> MachineWarning | None:
-    """The machine is a guest: of a hypervisor on hardware as far as is known, or of a guest."""
+    """The machine is a guest: of a hypervisor on hardware, as far as is known, or of another guest."""
     hypervisor = virtual.virtualization(root)
     if hypervisor is None:
         return None

@@ -1,1 +1,1 @@
-"""From the text of a tracing script to what it probes, and what it does at each event; nothing is started or opened."""
+"""From the text of a tracing script to its probes, and what it does at each event; this starts and opens nothing."""

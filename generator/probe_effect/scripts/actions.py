@@ -1,4 +1,4 @@
-"""What a clause does each time that its probe fires, in the words of the suites."""
+"""The actions of a clause each time that its probe fires, in the words of the suites."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _ASSIGNED = set("= += -= *= /= %= &= |= ^= <<= >>= ++ --".split())
 _STORES = {"map", "thread-local"}
 _ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "user-stack": BY_USER_STACK}
 _KEYED = ("string", "kernel-stack", "user-stack")
-"""Effects that the action of a map's key has in it already, where they make that key."""
+"""Effects that the action of a map's key includes already, if they make that key."""
 _TRAITS = {*_KEYED, "name", "time"}
 _NAME_FIELD = re.compile(NAME_FIELD)
 
 
 class Doing:
-    """Reads one clause after another; what maps hold is known from all that were read before.
+    """A reader of clauses, one after another; it knows what maps hold from all clauses read before.
 
     Attributes:
         actions: words of the suites' `action` keys, in the script's order.
@@ -56,7 +56,7 @@ class Doing:
         self.start()
 
     def start(self) -> None:
-        """Forget the clause before, but not what maps hold."""
+        """Forget the previous clause, but not what maps hold."""
         self.actions: list[str] = []
         self.unknown: list[str] = []
         self.stores_time = self.takes_difference = False
@@ -65,15 +65,15 @@ class Doing:
 
     @property
     def timing(self) -> Timing | None:
-        """Which end of a pair that times something this clause is."""
+        """Which end of a timing pair this clause is: `start`, `end`, or neither."""
         return "end" if self.takes_difference else "start" if self.stores_time else None
 
     def read(self, tokens: Tokens) -> None:
-        """Walk through a predicate or a block."""
+        """Read a predicate or a block."""
         _Walk(self, tokens).through(0, len(tokens))
 
     def call(self, name: str) -> None:
-        """What a function of the script does, where it is called; one that calls itself is looked at once."""
+        """Read a function of the script where it is called; a function that calls itself is read once."""
         if name not in self.inside:
             self.inside.add(name)
             self.read(self.functions[name])
@@ -87,7 +87,7 @@ class _Walk:
         self.doing, self.tokens = doing, tokens
 
     def through(self, first: int, end: int, *, key: bool = False) -> None:
-        """Everything from one token to another; `key` where it makes a key whose action is counted already."""
+        """Read from one token to another; `key` says that they make a key whose action is counted already."""
         at = first
         while at < end:
             sort = self.tokens.sort(at)
@@ -122,7 +122,7 @@ class _Walk:
         return at
 
     def _map(self, at: int) -> int:
-        """A map or array with its key: read, written to, or gathered in. Returns where to go on."""
+        """The place behind a map or array with its key, which is read, written or aggregated into."""
         tokens, name = self.tokens, self.tokens.word(at)
         behind = tokens.behind_key(at)
         keys = (at + 2, behind - 1) if behind > at + 1 else (at, at)
@@ -163,7 +163,7 @@ class _Walk:
         return words == ("=", "0") and "time" in self.doing.held.get(name, set())
 
     def _key_actions(self, keys: tuple[int, int]) -> list[str]:
-        """What it costs to find a map's value by its key."""
+        """The actions that find a map's value by its key."""
         if keys[0] == keys[1]:
             return [COUNT]
         if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
@@ -179,7 +179,7 @@ class _Walk:
         return [BY_NAME] if all("name" in self._traits(*part) for part in parts) else [BY_BOTH]
 
     def _word(self, at: int, *, key: bool) -> int:
-        """A word: a built-in value, or a call with what stands between its brackets ahead. Returns where to go on."""
+        """The place behind a word: a built-in value, or a call, whose arguments are read first."""
         tokens, doing = self.tokens, self.doing
         word, is_call = tokens.word(at), tokens.word(at + 1) == "("
         if word == "if" and is_call:
@@ -198,7 +198,7 @@ class _Walk:
         return at + 1
 
     def _branches(self, at: int) -> int:
-        """Of branches one is taken: each action as often as that branch has it that has it most often."""
+        """Read branches, of which one is taken: each action counts as often as in the branch with most of it."""
         tokens, doing = self.tokens, self.doing
         before, most = doing.actions, Counter[str]()
         while tokens.word(at) == "if" and tokens.word(at + 1) == "(":
@@ -218,13 +218,13 @@ class _Walk:
         return at
 
     def _bracketed(self, at: int) -> int:
-        """What stands in brackets, if there are some. Returns where to go on."""
+        """The place behind the brackets, whose content is read, if there are brackets."""
         end = self.tokens.partner.get(at, at)
         self.through(at + 1, end)
         return end + 1 if end > at else at
 
     def _call(self, at: int, *, is_call: bool) -> None:
-        """A function of the script, or one that nothing is known of."""
+        """Read a call: of a function of the script, or of an unknown one."""
         name = self.tokens.word(at)
         if name in self.doing.functions:
             self.doing.call(name)
@@ -235,11 +235,11 @@ class _Walk:
             self.doing.unknown.append(shortened(self.tokens.source(at, self.tokens.partner[at + 1])))
 
     def _right_side(self, first: int) -> set[str]:
-        """The traits of what is assigned; a chain of assignments, or a block, is looked at where its own parts are."""
+        """The traits of an assigned value; a chain of assignments, or a block, has them in its own parts."""
         return self._traits(first, self.tokens.until(first, len(self.tokens), "; = {"))
 
     def _traits(self, first: int, end: int) -> set[str]:
-        """What a part of the script has in it: names, strings, stacks, times, the difference of two times."""
+        """The traits of a part of the script: names, strings, stacks, times, the difference of two times."""
         found: set[str] = set()
         for at in range(first, end):
             is_minus = self.tokens.word(at) == "-" and "time" in found
@@ -263,14 +263,14 @@ class _Walk:
 
 
 def _held(traits: set[str]) -> set[str]:
-    """What a variable or map has of what it was given: bytes, but no stack, which it holds as a number."""
+    """The traits that a variable or map keeps of its value: bytes, but no stack, which it has as a number."""
     if "difference" in traits:
         return {"difference"}
     return {"name" if one == "string" else one for one in traits if one in {"name", "string", "time"}}
 
 
 def is_enclosed(block: Tokens) -> bool:
-    """Whether one `if` without `else` has the whole of a block in it."""
+    """Whether one `if` without `else` encloses a whole block."""
     if block.word(1) != "if" or block.word(2) != "(":
         return False
     body = block.partner[2] + 1

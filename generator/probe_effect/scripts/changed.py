@@ -1,6 +1,7 @@
-"""What would answer nearly the same and cost less: the changed text where that is mechanical, else a sentence alone.
+"""Changes that answer nearly the same and cost less: the changed text if that is mechanical, else a sentence.
 
-A predicate in place of an `if` around a block is none of them: bpftrace makes one of the other (`Parser::parse_probe`).
+A predicate in place of an `if` around a block is no such change: bpftrace turns a predicate into an `if`
+(`Parser::parse_probe`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CheaperScript(NamedTuple):
-    """A change that costs less: what it is and what it no longer tells, and the changed script if that is certain."""
+    """A change that costs less: what it is, what it no longer tells, and the changed script if that is certain."""
 
     description: str
     text: str | None
@@ -55,7 +56,7 @@ def _of_program(script: Script) -> Iterator[CheaperScript]:
 
 
 def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence[_Place]) -> Iterator[CheaperScript]:
-    """Attach points at another place; only named where a clause uses what has another name there."""
+    """Changes to another attach point; without a text if a clause uses what has another name there."""
     edits, uses = [], False
     for clause in clauses:
         for point in clause.attach_points:
@@ -69,12 +70,12 @@ def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence
 
 
 def _uses_arguments(clause: Clause) -> bool:
-    """Whether a clause reads what depends on the kind of its probe."""
+    """Whether a clause reads values that depend on the kind of its probe."""
     return any(_ARGUMENT.search(one.text) for part in (clause.predicate, clause.block) for one in part.tokens)
 
 
 def _count_for_lines(clause: Clause) -> _Edit | None:
-    """A count by what the lines of a block say, where the block does nothing but print."""
+    """A count per content of the lines of a block, if the block only prints."""
     block = clause.block
     if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
         return None
@@ -147,7 +148,7 @@ _TRAMPOLINE = (
     "Probe the kernel function by fentry and fexit, written kfunc and kretfunc as every bpftrace reads them, in "
     "place of kprobe and kretprobe. The kernel has to have BTF."
 )
-_RENAMED = " Its arguments have other names there, so that the block has to be written anew."
+_RENAMED = " Its arguments have other names there, so the block has to be rewritten."
 
 _STACKS = {BY_KERNEL_STACK, BY_USER_STACK}
 _FUNCTIONS = {"kprobe", "kretprobe", "fentry", "fexit", "uprobe", "uretprobe", "tracepoint", "tracepoint-entry"}

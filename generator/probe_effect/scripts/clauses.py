@@ -19,15 +19,15 @@ _EMPTY = Tokens("", (), {})
 _TYPES = {"struct", "union", "enum"}
 _FUNCTIONS = {"macro", "fn"}
 _DECLARATIONS = {"import", "let", "inline", "typedef", "self", "this", "extern"}
-"""Begin what stands before or between clauses and ends with a semicolon; the last five are D's."""
+"""Words that begin a declaration, which is outside clauses and ends with a semicolon; the last five are D's."""
 
 BARE = {"begin", "end"}
-"""Providers that stand without a colon, in either case."""
+"""Providers that are written without a colon, in capitals or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttachPoint:
-    """One attach point as written, and where."""
+    """One attach point as written, and its place."""
 
     text: str
     start: int
@@ -35,13 +35,13 @@ class AttachPoint:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What is probed, what must hold, and what is done.
+    """A clause: its attach points, its predicate and its actions.
 
     Attributes:
         attach_points: at least one.
-        predicate: the tokens between slashes; empty where there is none.
-        predicate_start: of the opening slash; None where there is none.
-        block: tokens with the braces around them; empty where D leaves the block out.
+        predicate: the tokens between slashes; empty if there is none.
+        predicate_start: the place of the opening slash; None if there is no predicate.
+        block: the tokens with the braces around them; empty if a clause of D has no block.
     """
 
     attach_points: tuple[AttachPoint, ...]
@@ -95,7 +95,7 @@ def _is_config(text: str, at: int, word: str) -> bool:
 
 
 def _definition(text: str, at: int) -> int:
-    """Behind a definition of a type, with attributes and a semicolon, or behind the block of a `config`."""
+    """The place behind a definition of a type, with attributes and a semicolon, or behind the block of a `config`."""
     while (token := token_at(text, at)) and token.text not in {"{", ";"}:
         at = token.end
     if token is None:
@@ -188,7 +188,7 @@ def _attach_point(text: str, at: int) -> tuple[str, int]:
 
 
 def provider_of(attach: str) -> str:
-    """The long and current name of an attach point's provider, in small letters; empty where bpftrace has none such."""
+    """The long and current name of an attach point's provider, in small letters; empty if bpftrace has none."""
     word = _NAMED.sub("", attach).split(":", 1)[0]
     word = ALIASES.get(word, word.lower())
     return word if word in KINDS and (":" in attach or word in BARE) else ""

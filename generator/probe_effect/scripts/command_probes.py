@@ -1,4 +1,4 @@
-"""What command lines of perf, strace and trace-cmd probe, and what they do at each event."""
+"""The probes of command lines of perf, strace and trace-cmd, and what they do at each event."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COSTLY = {
 
 
 def read_command(text: str, command: ToolCommand) -> Script:
-    """What a command line probes.
+    """The script that a command line of a tool amounts to.
 
     Raises:
         ScriptError: a subcommand that does not trace, or that we do not read.
@@ -77,7 +77,7 @@ def _probe(
 
 
 def _listed(values: Iterable[str]) -> Iterator[str]:
-    """What commas divide, in groups (braces) or not."""
+    """The parts of a list with commas, in groups (braces) or not."""
     return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
 
 
@@ -103,7 +103,7 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
 
 
 def _sampled_hz(command: ToolCommand) -> float | None:
-    """As often as -F says, or perf's default; None for `-F max`, which is the system's."""
+    """Samples per second, by -F or perf's default; None for `-F max`, which is the system's limit."""
     (last,) = command.all("F", "freq")[-1:] or (str(PERF_HZ),)
     return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
 

@@ -1,4 +1,4 @@
-"""What a script is to its readers: its probes, in their order, and what each does."""
+"""The form of a script that has been read: its probes, in their order, and the actions of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Language = Literal["bpftrace", "d", "perf", "strace", "ftrace"]
 Timing = Literal["start", "end"]
 
 SHORT = 40
-"""Signs of a script that a message quotes."""
+"""The most characters of a script that a message quotes."""
 
 
 class ScriptError(UsageError):
@@ -29,13 +29,13 @@ class ScriptProbe:
     Attributes:
         attach: the attach point as written, short and old names of its provider resolved.
         kind: the word of the suites' `probe` keys where there is one, else a kind of bpftrace's; `unknown` for others.
-        actions: a word of the suites' `action` keys for each statement that costs, in the script's order; a word
-            stands as often as the script does it. Of branches, all; `nothing` or `filter` alone where nothing else is.
-        has_filter: whether a predicate, or an `if` around the whole block, decides what the actions are done for.
-        timing: `start` where a time is stored, `end` where the difference to a stored one is taken.
-        unknown: parts whose cost no word above covers, as written, shortened.
+        actions: a word of the suites' `action` keys for each statement that costs, in the script's order, as
+            often as the script does it. All branches count; `nothing` or `filter` if there is no other action.
+        has_filter: whether a predicate, or an `if` around the whole block, selects the events of the actions.
+        timing: `start` if a time is stored, `end` if its difference from a stored time is taken.
+        unknown: parts that no word above covers, as written, shortened.
         line: of the attach point, from 1.
-        hz: how often a timer fires on each CPU; None of events, and where the script leaves it open.
+        hz: how often a timer fires on each CPU; None for events, and if the script does not say.
     """
 
     attach: str
@@ -53,9 +53,9 @@ class Script:
     """A script, or a command line that traces.
 
     Attributes:
-        language: in which it is written; `ftrace` stands for command lines of trace-cmd.
-        tracer: whose costs it has, by its language, and by the subcommand and options of a command line.
-        text: the program itself, out of its command line where it came in one.
+        language: the language of the text; `ftrace` for command lines of trace-cmd.
+        tracer: the tracer with the same costs, by the language, or by the subcommand and options of a command line.
+        text: the program itself, without the command line that carried it.
         probes: at least one.
         pid_filter: the process that `-p`, or a predicate `pid == N` of every event, names, as written.
         options: of a command line, those that change what events cost, as written.
@@ -70,6 +70,6 @@ class Script:
 
 
 def shortened(text: str) -> str:
-    """A part of a script on one line, no longer than a message can bear."""
+    """A part of a script on one line, short enough for a message."""
     line = " ".join(text[: 4 * SHORT].split())
     return line if len(line) <= SHORT else line[: SHORT - 1] + "…"

@@ -1,4 +1,4 @@
-"""The kinds of attach points, in the words of the suites' `probe` keys where those have one."""
+"""The kinds of attach points, in the words of the suites' `probe` keys if there is one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 NO_EVENTS = frozenset({"begin", "end", "interval"})
-"""Kinds that fire when a script starts and stops, or on a clock of its own, and in no thread that is traced."""
+"""Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
 
 
 def kind_of(attach: str, language: Language) -> str:
-    """The kind of an attach point of a program; `unknown` where its language has no such provider."""
+    """The kind of an attach point of a program; `unknown` if its language has no such provider."""
     if language == "d":
         return next((kind for pattern, kind in D_KINDS if re.search(pattern, attach)), "unknown")
     provider = provider_of(attach)
@@ -32,7 +32,7 @@ def tracepoint_kind(name: str) -> str:
 
 
 def timer_hz(attach: str) -> float | None:
-    """How often a timer fires on each CPU, events per second; None where its attach point does not say."""
+    """How often a timer fires on each CPU, events per second; None if its attach point does not say."""
     found = next((match for pattern in TIMERS if (match := re.match(pattern, attach))), None)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""From a script's text, or a command line, to what it probes and what it does at each event."""
+"""From a script's text, or a command line, to its probes and what it does at each event."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _D_TEXT = re.compile(r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->"
 
 
 def read_script(text: str, language: Language | None = None) -> Script:
-    """What a script probes and does.
+    """The script in a text: its probes, and the actions of each.
 
     Args:
         text: a program in bpftrace's language or in D, or a command line that begins with `bpftrace`, `dtrace`, `perf`,
             `strace` or `trace-cmd`; `sudo`, a prompt or a path before the command does no harm.
-        language: of a program; guessed from its attach points where it is None.
+        language: of a program; guessed from its attach points if it is None.
 
     Raises:
         ScriptError: the text is in none of the languages; with line, column, what was found and what was expected.
@@ -62,7 +62,7 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
 
 
 def _language(text: str, clauses: Sequence[Clause]) -> Language:
-    """D where the text says so or an attach point is one that bpftrace has not; else bpftrace."""
+    """The language: D if the text says so or has an attach point that bpftrace lacks; else bpftrace."""
     points = [one.text for clause in clauses for one in clause.attach_points]
     foreign = any(re.search(D_ONLY, one) and not provider_of(one) for one in points)
     return "d" if foreign or any("profile:::" in one for one in points) or _D_TEXT.search(text) else "bpftrace"
@@ -93,7 +93,7 @@ def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[in
 
 
 def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | None:
-    """The process that the predicates of all events name, where they all name the same one."""
+    """The process that the predicates of all events name, if all name the same one; else None."""
     kinds = iter(probes)
     named = set()
     for clause in whole.clauses:

@@ -14,7 +14,7 @@ from typing import Any
 from probe_effect.tools.record import TOOLS
 
 MAX_DEPTH = 100
-"""Brackets within brackets; nobody writes so many, and whoever reads them recurses."""
+"""The most brackets within brackets: no script has so many, and the reader recurses."""
 
 TOKENS = (
     ("space", r"[ \t\r\n\f\v]+"),
@@ -34,7 +34,7 @@ TOKENS = (
 """In their order: the first that matches is the token. What none matches is a stray sign."""
 
 ATTACH_POINT = r'[^ \t\r\n\f\v{},"/]+'
-"""A piece of an attach point; quoted parts, and slashes of paths, stand between such pieces."""
+"""A piece of an attach point; between such pieces are quoted parts and slashes of paths."""
 
 SHELL = (
     ("space", r"[ \t\r\n]+"),
@@ -195,7 +195,7 @@ LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.lang
 """Commands to the language of what follows them."""
 
 BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
-"""Words that may stand before a command, as do assignments of variables."""
+"""Words that may precede a command, like assignments of variables."""
 
 WITH_VALUE = {
     "bpftrace": "B c e f I o p d",

@@ -26,24 +26,24 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the text behind it starts."""
+        """The place behind the token."""
         return self.start + len(self.text)
 
 
 def failed(text: str, at: int, found: str, expected: str) -> ScriptError:
-    """The error for a place of a text."""
+    """The ScriptError for a place of a text."""
     before = text[:at]
     return ScriptError(before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1, found, expected)
 
 
 def found_at(text: str, at: int) -> str:
-    """What stands at a place, for a message."""
+    """The text at a place, shortened for a message."""
     rest = text[at : at + 200].split()
     return f"“{shortened(rest[0])}”" if rest else "the end of the script"
 
 
 def token_at(text: str, at: int) -> Token | None:
-    """The next token, layout skipped; None at the end.
+    """The next token, after spaces and comments; None at the end.
 
     Raises:
         ScriptError: a comment or a string is never closed, or a sign is of no language that we read.
@@ -71,7 +71,7 @@ def _behind_comment(text: str, at: int) -> int:
 
 
 def after_layout(text: str, at: int) -> int:
-    """Where the next token starts, or the text ends, without a look at what it is."""
+    """The place where the next token starts, or the text ends; the token is not read."""
     while at < len(text):
         matched = _PATTERN.match(text, at)
         sort = _NAMES[matched.lastindex - 1] if matched and matched.lastindex else "stray"
@@ -94,23 +94,23 @@ class Tokens:
         return len(self.tokens)
 
     def word(self, at: int) -> str:
-        """The text of a token; empty where there is none."""
+        """The text of a token; empty if there is no such token."""
         return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
 
     def sort(self, at: int) -> str:
-        """The sort of a token; empty where there is none."""
+        """The sort of a token; empty if there is no such token."""
         return self.tokens[at].sort if 0 <= at < len(self.tokens) else ""
 
     def source(self, first: int, last: int) -> str:
-        """The script's own text from one token to another, which it includes."""
+        """The script's own text from one token to another, both included."""
         return self.text[self.tokens[first].start : self.tokens[last].end]
 
     def behind_key(self, at: int) -> int:
-        """Behind a map, or an array, and its key."""
+        """The place behind a map, or an array, and its key."""
         return self.partner[at + 1] + 1 if self.word(at + 1) == "[" else at + 1
 
     def until(self, first: int, end: int, stops: str) -> int:
-        """The first of some operators behind a place, outside of brackets; `end`, or a closing one, if before that."""
+        """The place of the first of `stops` outside of brackets; of `end`, or a closing bracket, if that is first."""
         at = first
         while at < end and self.word(at) not in stops.split():
             if self.partner.get(at, end) < at:
@@ -119,7 +119,7 @@ class Tokens:
         return min(at, end)
 
     def parts(self, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """What commas divide, outside of brackets."""
+        """The parts that commas divide, outside of brackets."""
         while first < end:
             comma = self.until(first, end, ",")
             yield first, comma

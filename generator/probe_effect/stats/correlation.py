@@ -1,7 +1,7 @@
 """Whether two lists order the same things alike: Kendall's rank correlation.
 
-Sources: Kendall and Gibbons (1990), Rank Correlation Methods, 5th edition, chapters 3 to 5 for tau-b and its
-distribution when the orders are unrelated; chapter 10, after Esscher (1924), for its variance when they are related.
+Sources: Kendall and Gibbons (1990), Rank Correlation Methods, 5th edition. Chapters 3 to 5 have tau-b and its
+distribution when the orders are unrelated; chapter 10, after Esscher (1924), has its variance when they are related.
 The usual interval, Fisher's z with a constant variance, is for correlations below 0.8 (Bonett and Wright 2000,
 Psychometrika 65(1)), and covers too little beyond; orders of costs often agree more than that.
 """
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from probe_effect.stats.signed_rank import Floats
 
 MIN_PAIRS = 8
-"""For an interval: from here on it covers 93 % up to a true tau of 0.95, as `benchmarks/coverage.py` measures."""
+"""Fewest pairs for an interval, which then covers 93 % up to a true tau of 0.95 (`benchmarks/coverage.py`)."""
 
 Z_95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
 BISECTIONS = 40
-"""Leave an error of 2^-39 in the ends of the interval."""
+"""Steps that leave an error of 2^-39 in the ends of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def kendall(first: Floats, second: Floats) -> Correlation | None:
 
 
 def concordance(first: Floats, second: Floats) -> int:
-    """Pairs in the same order less pairs in opposite order (Kendall's S); pairs tied in either list count 0."""
+    """Kendall's S: pairs in the same order minus pairs in opposite order; pairs tied in either list count 0."""
     before, after = np.triu_indices(len(first), k=1)
     return int(np.sum(np.sign(first[after] - first[before]) * np.sign(second[after] - second[before])))
 
@@ -89,7 +89,7 @@ def _exact_p_value(score: int, n: int) -> float:
 
 
 def _approximate_p_value(score: int, first: Floats, second: Floats) -> float:
-    """Kendall and Gibbons, equation 4.4: the variance of S with ties in both lists."""
+    """The p-value of tau from the variance of S with ties in both lists (Kendall and Gibbons, equation 4.4)."""
     n = len(first)
     ties = [_ties(values) for values in (first, second)]
     spread = n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in (*ties[0], *ties[1]))
@@ -107,7 +107,7 @@ def _ties(values: Floats) -> list[int]:
 
 
 def _interval(tau: float, n: int) -> tuple[float, float] | tuple[None, None]:
-    """Every true tau from which `tau` is at most 1.96 standard deviations away, both ends by bisection."""
+    """The least and greatest true tau from which `tau` is at most 1.96 standard deviations away, by bisection."""
     if n < MIN_PAIRS:
         return None, None
     return _end(tau, -1.0, n), _end(tau, 1.0, n)
@@ -125,6 +125,6 @@ def _end(tau: float, outside: float, n: int) -> float:
 
 
 def _standard_deviation(tau: float, n: int) -> float:
-    """That of the sample's tau, where `tau` is the true one of jointly normal values (Esscher 1924)."""
+    """The standard deviation of a sample's tau, if the true `tau` is that of jointly normal values (Esscher 1924)."""
     half = 2 / math.pi * math.asin(math.sin(math.pi * tau / 2) / 2)
     return math.sqrt(max(0.0, 2 / (n * (n - 1)) * (1 - tau**2 + 2 * (n - 2) * (1 / 9 - half**2))))

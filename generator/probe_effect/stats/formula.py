@@ -18,7 +18,7 @@ MAX_LENGTH = 2000
 MAX_NODES = 500
 
 MAX_VALUE = 10**100
-"""Beyond any figure, and well inside what a float holds: results are printed as floats."""
+"""The largest result: beyond any figure, and well inside the range of a float, as which results are printed."""
 
 OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add,

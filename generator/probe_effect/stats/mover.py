@@ -1,10 +1,10 @@
 """Sums, differences and ratios of estimates of which only the value and the 95 % interval are known.
 
-The method of variance estimates recovery (MOVER): the distance from a value to either end of its interval stands for
-the error on that side, so an interval that leans to one side leans in the result too.
+The method of variance estimates recovery (MOVER) takes the distance from a value to either end of its interval as the
+error on that side. So an interval that leans to one side leans in the result too.
 Sources: Zou and Donner (2008), Statistics in Medicine 27(10), for differences; Donner and Zou (2012), Statistical
 Methods in Medical Research 21(4), and Newcombe (2016), the same journal 25(5), for ratios.
-An estimate without both ends gives a result without ends: what is unknown does not become certain by arithmetic.
+An estimate without both ends gives a result without ends: arithmetic does not make it certain.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def total(intervals: Sequence[Estimate]) -> Estimate:
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:
-    """`first` less `second`, two independent estimates in one unit (Zou and Donner 2008)."""
+    """`first` minus `second`, two independent estimates in one unit (Zou and Donner 2008)."""
     value = first.value - second.value
     a, b = _bounds(first), _bounds(second)
     if a is None or b is None:
@@ -53,7 +53,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 def ratio(first: Estimate, second: Estimate) -> Estimate | None:
     """`first` over `second`, two independent estimates (Donner and Zou 2012); a pure number where the units are equal.
 
-    None where the divisor may be 0: its interval holds 0, or it has no interval and is 0.
+    None if the divisor may be 0: its interval contains 0, or it has no interval and is 0.
     """
     b = _bounds(second)
     if (b is None and second.value == 0) or (b is not None and b[0] <= 0 <= b[2]):
@@ -87,7 +87,7 @@ def _opposite(bounds: Bounds) -> Bounds:
 
 
 def _low_ratio(first: Bounds, second: Bounds) -> float:
-    """The ratio r at which the low end of `first - r * second` is 0; `second` lies above 0 as a whole.
+    """The ratio r at which the low end of `first - r * second` is 0; all of `second` is above 0.
 
     The end solves r^2 * square - 2 * r * product + constant = 0. Which end of the divisor counts depends on the sign
     of r, which is that of the dividend's low end.

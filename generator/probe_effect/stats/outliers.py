@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from probe_effect.stats.signed_rank import Floats
 
 OUTER_FENCE = 3.0
-"""In interquartile ranges beyond the quartiles: Tukey (1977), Exploratory Data Analysis, section 2D: "far out"."""
+"""Interquartile ranges beyond the quartiles: Tukey (1977), Exploratory Data Analysis, section 2D: "far out"."""
 
 
 def outliers(values: Floats) -> tuple[int, ...]:
     """The indices, in ascending order, of the values beyond Tukey's outer fences.
 
-    Of normal values about one in 400 000 lies there, and more of few: the quartiles vary. Below 5 values none can.
+    About one normal value in 400 000 is an outlier, and more if there are few values, because the quartiles vary.
+    Fewer than 5 values have none.
     Quartiles are interpolated between order statistics, as numpy does by default.
 
     Args:

@@ -1,11 +1,11 @@
-"""The cost from traced runs and the baselines of their blocks, each baseline compared apart.
+"""The cost from traced runs and the baselines of their blocks, each baseline compared separately.
 
-Where disturbance only ever adds time, noise is skewed. One run less the mean of two is then skewed too, and the
-signed-rank interval is centred beside the cost: the more blocks, the less it covers. One run less one run is symmetric,
-whatever the noise, as long as it is the same in both (Hollander, Wolfe and Chicken 2014, section 3.1); it is symmetric
-as well where tracing changes the size of the noise and the noise is symmetric. So the signed-rank method takes each
-baseline apart, and its results are averaged, which keeps the precision that further baselines give.
-The averaged interval is wider than it must be; `benchmarks/coverage.py` measures what both ways cover.
+If disturbance only ever adds time, noise is skewed. One run minus the mean of two is then skewed too, and the centre
+of the signed-rank interval is not the cost: the more blocks, the less it covers. One run minus one run is symmetric,
+if both have the same noise (Hollander, Wolfe and Chicken 2014, section 3.1). It is also symmetric if tracing changes
+the size of a symmetric noise. So the signed-rank method takes each baseline separately, and its results are averaged,
+which keeps the precision that further baselines give.
+The averaged interval is wider than it must be; `benchmarks/coverage.py` measures what both methods cover.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ if TYPE_CHECKING:
 
 
 def ragged(lists: Iterable[Sequence[float]]) -> Floats:
-    """(n, m) float64 of n lists of at most m values; nan where one has fewer."""
+    """An array, (n, m) float64, of n lists of at most m values; nan where a list has fewer."""
     return np.array(list(zip_longest(*lists, fillvalue=np.nan)), dtype=np.float64).T
 
 
 def paired_estimate(differences: Floats) -> Estimate:
     """The mean of the signed-rank estimates against each baseline, and the mean of the ends of their intervals.
 
-    The value lies within the interval, and a shift or another unit of the differences moves both alike. Where some of
-    the baselines have too few blocks for an interval, those that have one make the result; where all have, there is
-    none.
+    The value is inside the interval, and a shift or another unit of the differences moves both alike. If some
+    baselines have too few blocks for an interval, the others make the result; if all have, it has no interval.
 
     Args:
         differences: (n, m) float64, any unit: one row per block, one column per baseline of a block in the order run,

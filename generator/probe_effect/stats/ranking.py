@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The places, counted from 1, that an estimate may hold: from `first` to `last`; equal where only one is left."""
+    """The ranks, counted from 1, that an estimate may have: from `first` to `last`; equal if there is only one."""
 
     first: int
     last: int
@@ -22,13 +22,13 @@ class Rank:
 def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     """The rank of each estimate, the least value first, in the order given.
 
-    One is before another only where their 95 % intervals do not overlap; one without an interval may hold any place.
-    Of two equal estimates with normal errors of the same size, intervals of 95 % part in 0.6 % of pairs instead of 5 %
-    (Schenker and Gentleman 2001, The American Statistician 55(3)). That strictness pays for the number of pairs:
-    `benchmarks/coverage.py` measures how often it parts any two of 22 equal cases.
+    One is before another only if their 95 % intervals do not overlap; one without an interval may have any rank.
+    The 95 % intervals of two equal estimates with normal errors of the same size part in 0.6 % of pairs, not in 5 %
+    (Schenker and Gentleman 2001, The American Statistician 55(3)). That makes up for the number of pairs:
+    `benchmarks/coverage.py` measures how often any two of 22 equal cases part.
 
     Args:
-        intervals: in one unit; None where there is no estimate.
+        intervals: in one unit; None for no estimate.
     """
     return [
         Rank(
@@ -40,7 +40,7 @@ def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
 
 
 def is_below(first: Estimate | None, second: Estimate | None) -> bool:
-    """Whether all of the first lies below all of the second; False where that cannot be told."""
+    """Whether all of the first interval is below all of the second; False if one of them has no such end."""
     if first is None or second is None or first.high is None or second.low is None:
         return False
     return first.high < second.low

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from probe_effect.model import Arm
 
 BASELINES = 2
-"""In each block."""
+"""How many baselines each block has."""
 
 BASELINE_CASE = "baseline"
 
 SINCE = "2026-11-23"
-"""Day since which all runs are in this order; at first there was another. Whoever changes the order sets the day."""
+"""The day since which all runs are in this order; before, there was another. If you change the order, set the day."""
 
 
 def baseline(level: str | None = None) -> Key:
@@ -36,16 +36,16 @@ def blocks_in_order(
 ) -> Iterator[list[tuple[Key, Arm]]]:
     """The runs of each block, in order. The same arguments give the same order.
 
-    A case that is measured runs once in every block, at each level; one that is not takes a place in the first block
-    only, for the row that says why; one that a twin counts runs once more at the end of the first block. The runs of a
-    level stand together, so that its baselines are near in time, and the levels in random order.
+    A measured case runs once in every block, at each level. One that is not measured has a place in the first block
+    only, for the row that says why. One that a twin counts runs once more at the end of the first block. The runs of a
+    level are together, so that its baselines are near in time, and the levels are in random order.
 
     Args:
-        measured: what runs in every block.
-        left_out: what does not.
-        counted: those of `measured` that are counted apart.
-        blocks: how many rounds.
-        seed: of the random order.
+        measured: the subjects that run in every block.
+        left_out: the subjects that do not run.
+        counted: those of `measured` that are counted in runs of their own.
+        blocks: the number of rounds.
+        seed: that of the random order.
     """
     random = np.random.default_rng(seed)
     for block in range(blocks):
@@ -59,7 +59,7 @@ def blocks_in_order(
 
 
 def _block(measured: Sequence[Key], left_out: Sequence[Key], random: np.random.Generator) -> list[Key]:
-    """One block: the levels in random order, and at the end what is left out at levels of which nothing is measured."""
+    """One block: the levels in random order, then the subjects left out at levels at which nothing is measured."""
     levels = list(dict.fromkeys(subject.level for subject in measured)) or [None]
     order: list[Key] = []
     for place in random.permutation(len(levels)):

@@ -1,13 +1,13 @@
-"""Whether two series of runs share their noise: what chance adds to a run, no other machine's chance adds too.
+"""Whether two series of runs share their noise, which the runs of two machines never do by chance.
 
-The values of a row of the table (one case, over the blocks) become ranks, so that neither scale nor level nor single
-outliers count; what a whole block has in common (a slow beginning) is taken out. Of two tables, three things are asked,
-each as a deviation from what unrelated tables give, in standard deviations:
+The values of a row of the table (one case, over the blocks) become ranks, so that scale, level and single outliers do
+not count. What a whole block has in common (a slow beginning) is subtracted. Two tables are compared in three ways,
+each of which gives a deviation from unrelated tables, in standard deviations:
 
 - all values, block by block (Fisher's z of their correlation);
 - the best single row, for a table of which only some rows were copied;
-- each block with that of the other which it is most like, for blocks in another order. The greatest of n standard
-  normal values is Blom's (1958) approximation.
+- each block with the block of the other table that is most like it, for blocks in another order. The expected greatest
+  of n standard normal values is Blom's (1958) approximation.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from probe_effect.stats.signed_rank import Floats
 
 LEAST_BLOCKS = 4
-"""Of a row; with fewer its ranks say nothing."""
+"""The blocks that a row needs: with fewer, its ranks say nothing."""
 
 LEAST_VALUES = 20
-"""That two tables have to share."""
+"""The values that two tables must share to be compared."""
 
 LEAST_IN_ROW = 12
-"""That a row has to have to be compared alone: of 8 ranks, one pair in 40 320 agrees wholly by chance."""
+"""The values that a row needs to be compared alone: of 8 ranks, one pair in 40 320 agrees fully by chance."""
 
 MOST_CELLS = 1_000_000
-"""Of a table; a larger one is of no honest run, and is taken as empty."""
+"""The cells of the largest table: no honest run has more, and a larger one is taken as empty."""
 
 OF_GREATEST = 0.7
-"""At least the standard deviation of the greatest of some standard normal values."""
+"""An upper bound of the standard deviation of the greatest of some standard normal values."""
 
 LIMIT = 0.999
-"""Of a correlation, so that two equal tables deviate by a finite number."""
+"""The greatest correlation, so that two equal tables deviate by a finite number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +58,24 @@ class Shared:
     """How much two tables have in common beyond chance."""
 
     deviation: float
-    """In standard deviations of what unrelated tables give; the greatest of `tried`."""
+    """The greatest of the `tried` deviations, in standard deviations of unrelated tables."""
     correlation: float
-    """That of the values from which the deviation comes."""
+    """The correlation of the values from which the deviation comes."""
     values: int
-    """How many these are."""
+    """The number of these values."""
     tried: int
-    """Ways in which the tables were laid beside each other."""
+    """The number of ways in which the tables were compared."""
 
     @property
     def chance(self) -> float:
-        """Of so great a deviation of two unrelated tables; of many, so many times as much (Bonferroni)."""
+        """The chance of so great a deviation of two unrelated tables, times the number of ways (Bonferroni)."""
         return 0.5 * math.erfc(self.deviation / math.sqrt(2)) * self.tried
 
 
 def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> NoiseTable:
     """The noise in the values of each row, by block, in any unit.
 
-    A row of fewer than `LEAST_BLOCKS`, or of equal values, is left out.
+    A row of fewer than `LEAST_BLOCKS`, or of equal values, is excluded.
     """
     rows = {name: of for name, of in values.items() if len(of) >= LEAST_BLOCKS and len(set(of.values())) > 1}
     if len(rows) * blocks > MOST_CELLS:
@@ -91,11 +91,11 @@ def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> 
 
 
 def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
-    """What a table has in common with each of some others; None where the two share too few values to say.
+    """How much a table has in common with each other table; None if the two share too few values to say.
 
     Args:
-        width: by which deviations of unrelated tables are wider than a standard normal, because the values of a run
-            are not independent of each other.
+        width: the factor by which deviations of unrelated tables are wider than a standard normal, because the values
+            of a run are not independent of each other.
     """
     if not one.rows:
         return [None] * len(others)
@@ -110,14 +110,14 @@ def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) ->
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Some tables side by side, in the rows of another: all blocks of the first, then all of the second, and so on."""
+    """Tables side by side, in the rows of another table: all blocks of the first, then all of the second, and so on."""
 
     values: Floats
-    """(rows, blocks of all)."""
+    """The values, (rows, blocks of all tables)."""
     has: NDArray[np.bool_]
-    """(rows, tables): whether the table has the row."""
+    """Whether a table has a row, (rows, tables)."""
     blocks: NDArray[np.int64]
-    """Of each table."""
+    """The number of blocks of each table."""
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -126,7 +126,7 @@ class _Others:
 
 
 def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
-    """Some tables in the rows of `one`. One without blocks is given an empty block, as each has to have its place."""
+    """The other tables in the rows of `one`. A table without blocks gets an empty one, because each needs its place."""
     places = {name: place for place, name in enumerate(one.rows)}
     blocks = np.array([max(1, other.values.shape[1]) for other in others])
     values, has = np.zeros((len(places), blocks.sum())), np.zeros((len(places), len(others)), dtype=bool)
@@ -154,14 +154,14 @@ def _beside(one: NoiseTable, others: _Others, width: float) -> list[Shared | Non
 
 
 def _scores(values: Floats) -> Floats:
-    """Ranks from -0.5 to 0.5, in the mean 0; equal values share theirs."""
+    """The ranks of the values, from -0.5 to 0.5, of mean 0; equal values share a rank."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return ((ends - counts / 2) / len(values) - 0.5)[which]
 
 
 def _moments(one: Floats, others: _Others) -> Floats:
-    """(4, rows, tables): how many values both have, the sums of their squares, and that of their products."""
+    """The moments, (4, rows, tables): the number of common values, the sums of either's squares, of their products."""
     first = np.zeros((len(one), max(one.shape[1], others.blocks.max())))
     first[:, : one.shape[1]] = one
     block = np.arange(others.values.shape[1]) - np.repeat(others.starts, others.blocks)
@@ -172,14 +172,14 @@ def _moments(one: Floats, others: _Others) -> Floats:
 
 
 def _deviations(moments: Floats, least: int) -> Floats:
-    """(3, rows, tables): Fisher's z in its standard deviations, correlation, values; not a number below `least`."""
+    """Fisher's z in standard deviations, correlation and number of values, (3, rows, tables); nan below `least`."""
     number, first, second, both = np.where(moments[0] >= least, moments, np.nan)
     ratio = both / np.sqrt(first * second)
     return np.stack([_z(ratio) * np.sqrt(number - 3), ratio, number])
 
 
 def _out_of_step(one: Floats, others: _Others, width: float) -> Floats:
-    """The same (3, 1, tables) of blocks, each beside that of the other table which it is most like."""
+    """As `_deviations`, (3, 1, tables), of each block and the block of the other table that is most like it."""
     own, rows = one.shape[1], others.has.sum(axis=0)
     norms = np.sqrt((one**2).T @ others.has).repeat(others.blocks, axis=1)
     sizes = norms * np.sqrt((others.values**2).sum(axis=0))

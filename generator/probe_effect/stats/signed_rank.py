@@ -45,7 +45,7 @@ def _pairs(n: int) -> tuple[Ranks, Ranks]:
 
 @cache
 def critical_rank(n: int) -> int:
-    """How many Walsh averages to leave out at each end, plus one; 0 when no interval reaches `CONFIDENCE`.
+    """How many Walsh averages to drop at each end, plus one; 0 when no interval reaches `CONFIDENCE`.
 
     The largest c with P(W <= c - 1) <= (1 - CONFIDENCE) / 2 under the exact null distribution of the signed-rank sum W.
     """

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 FEWEST_BEYOND = 10
-"""Operations that must have taken longer for a percentile to be more than the luck of a few."""
+"""Operations that must have taken longer than a percentile: with fewer it depends on the luck of a few."""
 
 
 def percentile_ns(buckets: Sequence[Bucket], share: float) -> float | None:
-    """The time, ns, that `share` of the operations did not exceed; None where too few exceeded it (`FEWEST_BEYOND`).
+    """The time, ns, that `share` of the operations did not exceed; None if too few exceeded it (`FEWEST_BEYOND`).
 
-    It lies in the bucket of the true one: inside, times are taken to lie evenly.
+    It is in the same bucket as the true percentile: inside a bucket, times are assumed to be spread evenly.
 
     Args:
-        buckets: apart, in the order of their times.
+        buckets: not overlapping, in the order of their times.
         share: above 0 and below 1.
     """
     total = sum(one.operations for one in buckets)
@@ -38,7 +38,7 @@ def percentile_ns(buckets: Sequence[Bucket], share: float) -> float | None:
 def pooled(runs: Iterable[Iterable[Bucket]]) -> tuple[Bucket, ...]:
     """The buckets of several runs as one: those that begin at the same time are added up, in the order of times.
 
-    The last of a run ends with its longest time, so the greatest end of all stands.
+    The last bucket of a run ends with its longest time, so a pooled bucket has the greatest end.
     """
     highs_ns: dict[int, int] = defaultdict(int)
     operations: dict[int, int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""A branch with one commit on it: the files of a bundle on top of a base, and nothing else that lies about.
+"""A branch with one commit on it: the files of a bundle on top of a base, and nothing else.
 
 Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from probe_effect.submit.bundle import SubmissionBundle
 
 NOT_THERE = ""
-"""What `update-ref` takes for the value of a branch that must not be there yet."""
+"""The value by which `update-ref` requires that a branch does not exist yet."""
 
 PLAIN_FILE = "100644"
 
@@ -36,7 +36,7 @@ class Branch:
 
 
 def checkout_of(data: Path) -> Path | None:
-    """The git checkout whose `data/` this is, or None."""
+    """The git checkout that has this folder as its `data/`, or None."""
     parent = data.resolve().parent
     return parent if data.resolve().name == "data" and (parent / ".git").exists() else None
 
@@ -48,7 +48,7 @@ def published(checkout: Path, base: str) -> set[str]:
 
 
 def local_base(checkout: Path) -> str:
-    """The commit that others have, as far as known here without asking: the remote's default branch, else our own."""
+    """The commit that others have, as far as this clone knows: the remote's default branch, else our own."""
     ask = git(checkout)
     found = ask.answer("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
     return found or ask("rev-parse", "--verify", "HEAD^{commit}")
@@ -67,7 +67,7 @@ def fetched_base(checkout: Path, remote: str) -> str:
 def author(checkout: Path) -> str:
     """`Name <address>` that the commit will carry in public. Raises: HostNotReady when git has none.
 
-    git is kept from making an address up: it would take the names of user and host.
+    git may not make up an address: it would use the names of user and host.
     """
     try:
         for ident in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"):
@@ -84,9 +84,9 @@ def author(checkout: Path) -> str:
 
 
 def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str | None) -> Branch:
-    """The branch of `bundle` on top of `base`, made now or when the same was submitted before.
+    """The branch of `bundle` on top of `base`, made now, or before if the same was submitted before.
 
-    Where a branch of its name holds something else, here or at `remote`, it is called `..-2` and so on.
+    If a branch of that name has other files, here or at `remote`, it is called `..-2` and so on.
     Raises: HostNotReady, Refused, ProbeEffectError when `base` has one of its folders already.
     """
     files = _stored(bundle, checkout)
@@ -112,7 +112,7 @@ def push(checkout: Path, remote: str, branch: Branch, *settings: str) -> None:
 
 
 def _stored(bundle: SubmissionBundle, checkout: Path) -> dict[str, str]:
-    """Path in the repository to the object that holds the file, byte for byte."""
+    """The object of each file, byte for byte, by the file's path in the repository."""
     ask = git(checkout)
     files = {item.target(path): path for item in bundle.items for path in item.files()}
     return {name: ask("hash-object", "-w", "--no-filters", "--", path.resolve()) for name, path in files.items()}

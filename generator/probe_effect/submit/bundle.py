@@ -1,4 +1,4 @@
-"""What one pull request carries: the submissions of one machine, under the paths that they get in the repository."""
+"""The content of a pull request: the submissions of one machine, under their paths in the repository."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class Item:
     submission: SubmissionFolder
     document: MachineFile
     is_changed: bool = False
-    """Whether the document is another than the one on disk."""
+    """Whether the document differs from the one on disk."""
 
     def files(self) -> list[Path]:
-        """Its files, by name."""
+        """The files of the submission, by name."""
         return sorted(path for path in self.submission.folder.iterdir() if path.is_file())
 
     def target(self, path: Path) -> str:
-        """Where a file of it lies in the repository."""
+        """The path in the repository of a file of the submission."""
         return f"{IN_REPOSITORY}/{self.submission.id}/{path.name}"
 
     @property
     def credit(self) -> str | None:
-        """The name that it credits."""
+        """The name that the submission credits."""
         return self.document.submitter.name
 
     def credited(self, name: str | None) -> Item:
-        """The same with `name` for its credit, in memory; None: nobody's."""
+        """The item with `name` as its credit, in memory; None removes the credit."""
         if name == self.credit:
             return self
         submitter = Submitter(name=name, url=self.document.submitter.url if name else None)
         return Item(self.submission, self.document.model_copy(update={"submitter": submitter}), is_changed=True)
 
     def save(self) -> None:
-        """Write what was changed. Raises: HostNotReady."""
+        """Write the changed documents. Raises: HostNotReady."""
         if self.is_changed:
             write_machine_file(self.submission.machine_file, self.document)
 
@@ -68,7 +68,7 @@ class SubmissionBundle:
         return f"submit/{self.machine}-{newest}"
 
     def credited(self, name: str | None) -> SubmissionBundle:
-        """The same with `name` for the credit of each, in memory."""
+        """The bundle with `name` as the credit of each submission, in memory."""
         return SubmissionBundle(self.machine, [item.credited(name) for item in self.items])
 
     @property
@@ -79,13 +79,13 @@ class SubmissionBundle:
 
 
 def unpublished(data: DataFolder, published: Collection[str]) -> tuple[list[SubmissionFolder], list[SubmissionFolder]]:
-    """Submissions under `data` that are complete, and those that are not, without the `published`, by their ids."""
+    """The complete and the incomplete submissions under `data`, by their ids, without the `published` ones."""
     found = [one for one in data.submissions() if one.id not in published]
     return [one for one in found if not one.plan_file.exists()], [one for one in found if one.plan_file.exists()]
 
 
 def read_bundles(submissions: Iterable[SubmissionFolder], data: DataFolder) -> list[SubmissionBundle]:
-    """A bundle for each machine, in the order in which they come. Raises: BadData, UsageError."""
+    """A bundle for each machine, in the order of the folders. Raises: BadData, UsageError."""
     by_target: dict[str, Item] = {}
     for one in submissions:
         document, problems = read_machine_file(one.machine_file, data.relative(one.machine_file))
@@ -102,9 +102,9 @@ def read_bundles(submissions: Iterable[SubmissionFolder], data: DataFolder) -> l
 
 
 def lay_out(items: Iterable[Item], root: Path) -> None:
-    """Copy the files of `items` below `root`, as they lie in the repository: outside a clone, to be sent by hand.
+    """Copy the files of `items` below `root`, laid out like the repository: outside a clone, to be sent by hand.
 
-    Files of an earlier time are replaced. Raises: ProbeEffectError when another run has the place of a submission;
+    Older files are replaced. Raises: ProbeEffectError when another run has the place of a submission;
         HostNotReady.
     """
     for item in items:

@@ -1,4 +1,4 @@
-"""The pull request on GitHub, through its own command line `gh` where it is there and logged in, or by hand."""
+"""The pull request on GitHub, by its command line `gh` if that is installed and logged in, else by hand."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(
     r"(?:https://|ssh://git@|git@|git://)(?P<host>[\w.-]+)[/:](?P<owner>[\w-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?"
 )
-"""The forms in which `git remote` has a repository on GitHub, or on a server like it."""
+"""The forms of addresses that `git remote` has for a repository on GitHub, or on a similar server."""
 
 GH_LOGS_IN = ("credential.helper=", "credential.helper=!gh auth git-credential")
-"""Have git ask `gh` for the password, for one call: nobody's settings are changed."""
+"""Settings by which git asks `gh` for the password, for one call: the user's settings do not change."""
 
 
 MAY_NOT_WRITE = re.compile(r"\b(403|404|denied|not found)\b", re.IGNORECASE)
-"""In git's words when we may not push to a repository, or it is not there yet."""
+"""Parts of git's message if we may not push to a repository, or it does not exist yet."""
 
 FORK_PATIENCE_S = (2.0, 4.0, 8.0, None)
 
 Step = tuple[str, str]
-"""What a person does by hand where no program does it: purpose, and the command or the address."""
+"""A step that a person does by hand: its purpose, and the command or the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,43 +47,43 @@ class Repository:
 
     @property
     def web(self) -> str:
-        """Its address in a browser."""
+        """The repository's address for a browser."""
         return f"https://{self.host}/{self.owner}/{self.name}"
 
     @property
     def git(self) -> str:
-        """Its address for git."""
+        """The repository's address for git."""
         return f"{self.web}.git"
 
 
 def repository_of(address: str | None) -> Repository | None:
-    """The repository of an address as git has it; None for a folder or an unknown form."""
+    """The repository of one of git's addresses; None for a folder or an unknown form."""
     found = ADDRESS.fullmatch(address or "")
     return Repository(**found.groupdict()) if found else None
 
 
 def origin(checkout: Path) -> Repository | None:
-    """Where the checkout was cloned from."""
+    """The repository that the checkout was cloned from, or None."""
     ask = git(checkout)
     written, meant = ask.answer("config", "--get", "remote.origin.url"), ask.answer("remote", "get-url", "origin")
     return repository_of(written) or repository_of(meant)  # `url.<base>.insteadOf` may turn either into the other
 
 
 def is_logged_in(repository: Repository, checkout: Path) -> bool:
-    """Whether `gh` is there and known to the repository's host."""
+    """Whether `gh` is installed, and logged in at the repository's host."""
     return gh(checkout).answer("auth", "status", "--hostname", repository.host) is not None
 
 
 def upstream_of(repository: Repository, checkout: Path) -> Repository:
-    """The one that takes the pull request: what `repository` was forked from, else itself. Raises: Refused."""
+    """The repository that takes the pull request: the parent of a fork, else `repository`. Raises: Refused."""
     source = _asked(checkout, repository, f"repos/{repository.owner}/{repository.name}").get("source")
     return _repository(repository.host, source) if source else repository
 
 
 def send(bundle: SubmissionBundle, branch: Branch, upstream: Repository, checkout: Path, body: str) -> str:
-    """Push the branch where we may, open the pull request, and give its address; the one that is open already, if so.
+    """The address of the pull request, opened now for the pushed branch, or open already.
 
-    Who may write to `upstream` itself pushes there; for everybody else GitHub makes a fork. Raises: Refused.
+    The branch goes to `upstream` if we may write there; else GitHub makes a fork. Raises: Refused.
     """
     try:
         push(checkout, upstream.git, branch, *GH_LOGS_IN)
@@ -97,13 +97,13 @@ def send(bundle: SubmissionBundle, branch: Branch, upstream: Repository, checkou
 
 
 def installed_from() -> Repository | None:
-    """The repository that this program was installed from (PEP 610), or None when it came another way."""
+    """The repository that this program was installed from (PEP 610), or None if it was installed in another way."""
     text = metadata.distribution("probe-effect").read_text("direct_url.json")
     return repository_of(json.loads(text).get("url")) if text else None
 
 
 def steps_from_branch(branch: Branch, upstream: Repository | None) -> Iterator[Step]:
-    """By hand, from a branch in a clone to the pull request."""
+    """The steps by hand from a branch in a clone to the pull request."""
     if upstream is None:
         yield "push the branch to a repository of yours", f"git push REPOSITORY {branch.name}"
         yield "open a pull request from it, where you cloned from", branch.name
@@ -115,7 +115,7 @@ def steps_from_branch(branch: Branch, upstream: Repository | None) -> Iterator[S
 
 
 def steps_from_folder(folder: Path, upstream: Repository | None) -> Iterator[Step]:
-    """By hand, from a folder outside any clone to the pull request."""
+    """The steps by hand from a folder outside any clone to the pull request."""
     if upstream is None:
         yield "make a fork of the repository of Probe Effect, and clone it", "git clone FORK"
         yield "copy the folder into it", f"cp -R {folder}/data CLONE/"
@@ -127,7 +127,7 @@ def steps_from_folder(folder: Path, upstream: Repository | None) -> Iterator[Ste
 
 
 def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repository:
-    """The fork that the branch is in now. GitHub answers before a new fork can be written to."""
+    """The fork that has the branch now. GitHub answers before a new fork can be written to, so this waits."""
     place = f"repos/{upstream.owner}/{upstream.name}/forks"
     fork = _repository(upstream.host, _asked(checkout, upstream, "--method", "POST", place))
     for patience_s in FORK_PATIENCE_S:
@@ -143,7 +143,7 @@ def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repos
 
 
 def _open_request(upstream: Repository, branch: Branch, head: str, checkout: Path) -> str | None:
-    """The pull request of `head` that is open already."""
+    """The address of the pull request of `head` that is open already, or None."""
     owner = head.partition(":")[0] if ":" in head else upstream.owner
     words = ("pr", "list", "--repo", upstream.web, "--state", "open", "--head", branch.name)
     found = json.loads(gh(checkout)(*words, "--json", "url,headRepositoryOwner") or "[]")

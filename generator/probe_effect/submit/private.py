@@ -1,4 +1,4 @@
-"""What would tell whose machine it is: looked for in the files before they are published.
+"""Texts that would tell who owns a machine, looked for in the files before they are published.
 
 The tool records none of it. This is the second look: a tracer's message in a note may hold a path, for one.
 """
@@ -29,7 +29,7 @@ SAYS_NOTHING = frozenset(
     "root admin administrator user guest nobody daemon test localhost localdomain local host home linux freebsd "
     "debian ubuntu fedora arch alpine vagrant runner pi ec2-user build builder bench benchmark".split()
 )
-"""Names of users and hosts that stand for nobody."""
+"""Names of users and hosts that identify no one."""
 
 FILLED_BY_NOBODY = re.compile(
     "none|unknown|default.string|n/?a|not.(specified|applicable|available|present)"
@@ -47,7 +47,7 @@ SERIALS = (
 HARDWARE_ADDRESS = re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(:[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE)
 HOME_FOLDER = re.compile(r"/(home|Users)/[^/\s\"']+")
 FORMS = (("a hardware address", HARDWARE_ADDRESS), ("the path of a home folder", HOME_FOLDER))
-"""What belongs in no submission, whosever it is."""
+"""Forms of text that belong in no submission, with what each is."""
 
 
 HINT = "put another word in its place; if it only happens to be the same word, say so with --allow WORD"
@@ -61,12 +61,12 @@ class Mark:
     text: str
 
     def pattern(self) -> re.Pattern[str]:
-        """Finds the text where it is a word of its own."""
+        """The pattern that finds the text as a separate word."""
         return re.compile(rf"(?<!\w){re.escape(self.text)}(?!\w)", re.IGNORECASE)
 
 
 def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = None) -> list[Mark]:
-    """What names this machine and its user.
+    """The texts that name this machine and its user.
 
     Args:
         root: root of the file system, for tests.
@@ -86,9 +86,9 @@ def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = Non
 def find_private(
     items: Iterable[Item], marks: Sequence[Mark], allowed: Collection[str], data: DataFolder
 ) -> list[Problem]:
-    """Every place in the files where one of `marks` stands, or the form of something that belongs in none.
+    """Every place in the files with one of `marks`, or with a form of text that belongs in no submission.
 
-    A credit is given on purpose: the words of it are looked for nowhere. Nor are the `allowed`.
+    A credit is given on purpose: its words are not looked for. Nor are the `allowed` ones.
     """
     problems: list[Problem] = []
     for item in items:
@@ -127,7 +127,7 @@ def _homes(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _addresses(root: Path) -> Iterator[str]:
-    """Addresses of the network cards, and those of the internet, but for the ones that every machine has."""
+    """Hardware and internet addresses of this machine, except those that every machine has."""
     lines = (read_text(root, "proc/net/fib_trie") or "").splitlines()
     for line, after in pairwise(lines):
         if after.strip() == "/32 host LOCAL":
@@ -155,7 +155,7 @@ def _serials(root: Path) -> Iterator[str]:
 
 
 def _tells(mark: Mark) -> bool:
-    """Whether the text is nobody else's too."""
+    """Whether the text identifies this machine or user, and no others."""
     text = mark.text.strip().lower()
     if text in SAYS_NOTHING or text in {"", "/", "/root"} or FILLED_BY_NOBODY.fullmatch(text):
         return False

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"})
-"""Variables that would lead git to another repository than the folder's."""
+"""Variables that would make git use another repository than the folder's."""
 
 
 class Refused(ProbeEffectError):
-    """A program ended with a fault; the message has its own last words."""
+    """A program failed; the message has the end of its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class FolderProgram:
     name: str
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Further variables of its environment."""
+    """Further variables of the program's environment."""
 
     def __call__(self, *words: str | Path, text: str = "") -> str:
-        """What it prints, without the last newline; `text` is its standard input.
+        """The program's output, without the last newline; `text` is its standard input.
 
-        Raises: HostNotReady when it is not installed; Refused when it ends with a fault.
+        Raises: HostNotReady when it is not installed; Refused when it fails.
         """
         found = shutil.which(self.name)
         if found is None:
@@ -58,7 +58,7 @@ class FolderProgram:
         return done.stdout.decode("utf-8", errors="replace").removesuffix("\n")
 
     def answer(self, *words: str | Path) -> str | None:
-        """What it prints, or None when it is not there or refuses."""
+        """The program's output, or None if it is not installed or fails."""
         try:
             return self(*words)
         except (HostNotReady, Refused):
@@ -71,5 +71,5 @@ def git(folder: Path, **settings: str) -> FolderProgram:
 
 
 def gh(folder: Path) -> FolderProgram:
-    """GitHub's command line in `folder`; it is never to ask questions."""
+    """GitHub's command line `gh` in `folder`; it never asks questions."""
     return FolderProgram("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})

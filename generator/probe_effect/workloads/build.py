@@ -21,14 +21,14 @@ FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
 def build(
     source: Path, cache: Path | None = None, libraries: Sequence[str] = (), system: Sysroot | None = None
 ) -> CompiledProgram:
-    """The program made of one C source and the headers of ours that it includes.
+    """The path of the program compiled from one C source and the headers of ours that it includes.
 
     Args:
         source: the `.c` file.
-        cache: folder for the outcome; the user's cache by default.
+        cache: folder for programs; the user's cache by default.
         libraries: names to link with, as `cc -l` takes them.
         system: where it will run; this one by default.
-    Raises: HostNotReady without a compiler; ProbeEffectError with its words when it refuses the source.
+    Raises: HostNotReady without a compiler; ProbeEffectError with its message if it refuses the source.
     """
     compiler = c_compiler(FLAGS, [f"-l{name}" for name in libraries], system)
     # The file keeps its plain name, because that is the name by which counting twins know the workload.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NOT_PINNED = -1
 
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where workloads look for programs, so that everybody traces the system's own."""
+"""The path on which workloads look for programs, so that everybody traces the system's own."""
 
 CLOCK_READS = 200_000
 CLOCK_RUNS = 7
@@ -41,16 +41,16 @@ class WorkloadTask:
     operations: int
     cpu: int
     level: str | None = None
-    """The level of the suite's factor, where it has one."""
+    """The level of the suite's factor, if it has one."""
     variant: str | None = None
-    """Which of its loops, where it has several."""
+    """Which of the workload's loops to run, if it has several."""
     threads: int = 1
-    """How many threads perform the operations, each of them all."""
+    """How many threads perform the operations; each performs all of them."""
     tree: Path | None = None
-    """The source tree to build, where it builds one."""
+    """The source tree to build, if the workload builds one."""
 
     def words(self) -> tuple[str, ...]:
-        """Its command. A level comes before a variant, because the baseline has the one without the other."""
+        """The workload's command. A level comes before a variant, because the baseline has a level and no variant."""
         more = (str(word) for word in (self.level, self.variant, self.tree) if word is not None)
         return (str(self.program), str(self.operations), str(self.cpu), *more)
 
@@ -64,9 +64,9 @@ class WorkloadRun:
     user_ns: int
     sys_ns: int
     wrapper_cpu_ns: int | None = None
-    """CPU time of the tool that started the workload, where one did."""
+    """CPU time of the tool that started the workload, if a tool did."""
     histogram: tuple[Bucket, ...] = ()
-    """How many operations took how long, where the workload times each."""
+    """How many operations took how long, if the workload times each."""
 
 
 class WorkloadProcess:
@@ -92,7 +92,7 @@ class WorkloadProcess:
         return self._child.pid
 
     def go(self, timeout_s: float) -> WorkloadRun:
-        """Let it run, and hand back its times. Raises: WorkloadFailed."""
+        """The times of the workload, which runs now. Raises: WorkloadFailed."""
         self._child.tell("g")
         ended = self._child.wait(timeout_s)
         if ended is None:
@@ -114,12 +114,12 @@ class WorkloadProcess:
         return replace(run, user_ns=ended.user_ns, sys_ns=ended.sys_ns)
 
     def end(self) -> None:
-        """Make sure that it has ended."""
+        """Make sure that the workload has ended."""
         self._child.end()
 
 
 def parse(text: str) -> WorkloadRun:
-    """What the workload's line of JSON says, and a second one, with a histogram, where there is one.
+    """The run in the workload's line of JSON, with the histogram of a second line, if there is one.
 
     Raises: WorkloadFailed.
     """
@@ -141,7 +141,7 @@ def parse(text: str) -> WorkloadRun:
 
 
 def _histogram(text: str, operations: int) -> tuple[Bucket, ...]:
-    """The buckets of a run: apart, in the order of their times, and together all its operations.
+    """The buckets of a run, not overlapping and in the order of their times; together they have all its operations.
 
     Raises: WorkloadFailed.
     """
