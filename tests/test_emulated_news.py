@@ -245,7 +245,7 @@ def test_every_architecture_and_release_is_asked_for_its_kernel_and_every_bpftra
         def version(self, package: str) -> str:
             return versions[self.name] if package == "bpftrace" else "6.12.107-1"
 
-    monkeypatch.setattr(news, "Release", Archive)
+    monkeypatch.setattr(news, "DebianRelease", Archive)
     monkeypatch.setattr(news, "newest", lambda _: ("linux-image-6.12.107+deb13-arm64", ["linux-binary-6.12"]))
     found = news.offer("trixie", ARCHITECTURES["arm64"], tmp_path)
     assert found.kernel == "linux-image-6.12.107+deb13-arm64 6.12.107-1"
