@@ -43,7 +43,7 @@ lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 	$(BIN)/ruff format --check generator tests benchmarks site .ci
 	$(BIN)/ruff check generator tests benchmarks site .ci
 	$(BIN)/mypy
-	$(BIN)/vulture
+	PYTHONPATH=tests $(BIN)/python -m unused
 	PYTHONPATH=tests $(BIN)/python -m prose
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
 		.github .github/examples/*.yml
