@@ -36,7 +36,7 @@ NEEDS: tuple[Need, ...] = get_args(Need)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finding, or the reason why there is none: one of the two is None."""
+    """What there is, or why there is nothing: one of the two is None."""
 
     found: str | None
     reason: str | None
@@ -180,7 +180,7 @@ def _build(work: Work, cache: Path | None) -> Program | str:
 
 
 def _tracefs(root: Path) -> Answer:
-    """The folder where tracefs is mounted, or the reason why we cannot use it."""
+    """Where tracefs is mounted and open to us."""
     reason = tracefs_missing(root)
     place = next((place for place in TRACEFS if reason is None and (root / place / "events").is_dir()), None)
     return Answer(f"/{place}" if place else None, reason)

@@ -52,7 +52,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a tracer has to do in a run."""
+    """What the tracer is to do."""
 
     tracer: Tracer
     script: Path
@@ -148,7 +148,7 @@ def _traced(row: Sample, load: Load, watch: Watch, limits: Limits, leftovers: Ex
 
 
 def _let_it_load(workload: Workload) -> None:
-    """Return when the workload waits for its go, because what its loader reads is no event of the loop."""
+    """Return when the workload waits for its go: what its loader reads is no event of the loop."""
     if sys.platform == "linux":
         with suppress(TracerFailed):  # a workload that has ended says why when it is told to go
             wait_for_workload(workload.pid)
@@ -177,7 +177,7 @@ def _with_report(row: Sample, report: Report, run: Run) -> Sample:
 
 
 def probed_functions(names: Sequence[str], load: Load) -> dict[str, str]:
-    """The first bytes, in hexadecimal digits, of each user function `file:symbol` that can be found.
+    """User functions, `file:symbol`, to their first bytes in hexadecimal digits; what cannot be found is left out.
 
     The same probe costs 0.2 or 17 µs, depending on the instruction under it, so no comparison works without them.
 

@@ -50,7 +50,7 @@ class Testbed(Protocol):
         """Hold the machine for this measurement. Raises: HostNotReady if another measurement holds it."""
 
     def program(self, work: Work) -> Program:
-        """The path of the suite's compiled workload. Raises: HostNotReady, ProbeEffectError."""
+        """The suite's workload, compiled. Raises: HostNotReady, ProbeEffectError."""
 
     def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
         """The row of one run, with its times by the machine's own clock. Raises: HostNotReady."""
@@ -89,7 +89,7 @@ class ThisMachine:
             yield
 
     def program(self, work: Work) -> Program:
-        """The path of the suite's workload, compiled for this machine."""
+        """The suite's workload, compiled for this machine."""
         return build(work.source(), self.cache, work.suite.workload.libraries)
 
     def run(self, planned: PlannedRun, load: Load, watch: Watch | None, limits: Limits) -> Sample:
