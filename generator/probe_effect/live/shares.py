@@ -35,7 +35,7 @@ class Shares:
         """Events per second of a thread if nobody counted.
 
         For a thread that always wants a CPU: its events per CPU time without the part that counting took, times the
-        share of a CPU that it got over the whole time, because a short sample may have had more of a CPU, or less.
+        share of a CPU that it got over the whole time. A short sample may have had more of a CPU, or less.
         """
         used_s = self._used_s(tid, seen)
         if not used_s:
