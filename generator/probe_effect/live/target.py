@@ -177,7 +177,7 @@ def _end_of(pid: int) -> int:
 
 
 def _no_process(pid: int) -> str:
-    """The error that there is no such process, with the process that has this id in a container."""
+    """The message that there is no such process, with the process that has this id in a container."""
     others = sorted(outer for outer, inner in _inner_pids() if inner == pid)
     where = f"; inside a container process {others[0]} is called so: give that one" if others else ""
     return f"process {pid}: found none, expected the id of a process that runs here, as `ps -e` lists them{where}"
