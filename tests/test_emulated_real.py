@@ -137,4 +137,4 @@ def test_a_virtual_machine_that_does_not_come_up_is_told_with_what_to_do(
         assert all(row.instructions is None for row in rows)
         return
     assert isinstance(ended.exception, HostNotReady)
-    assert "leave out --vm-accel to count instructions" in str(ended.exception)
+    assert "omit --vm-accel to count instructions" in str(ended.exception)

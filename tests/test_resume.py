@@ -305,7 +305,7 @@ def test_what_has_changed_since_is_named_and_the_rows_are_kept(
     change(project, monkeypatch)
     with pytest.raises(HostNotReady, match=f"cannot be continued, as {words}") as refusal:
         project.resume()
-    assert "its rows are kept; to measure anew leave out --resume" in str(refusal.value)
+    assert "its rows are kept; to measure again, omit --resume" in str(refusal.value)
     assert place.samples.read_bytes() == before
     assert document(place).run.resumed == ()
 
@@ -322,7 +322,7 @@ def test_a_tracer_that_cannot_run_any_more_is_named(project: FakeProject, monkey
 
 def test_where_nothing_was_cut_short_there_is_nothing_to_go_on_with(project: FakeProject) -> None:
     project.measure(1)
-    with pytest.raises(UsageError, match="no run was cut short here; leave out --resume to start one"):
+    with pytest.raises(UsageError, match="no run was cut short here; to start one, omit --resume"):
         project.resume()
 
 

@@ -1,4 +1,4 @@
-"""Processors to emulate: what of QEMU, of the kernel's boot and of Debian's packages is another's on each."""
+"""Processors to emulate: what differs between them in QEMU, the kernel's boot and Debian's packages."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ class GuestArchitecture:
     """One of Debian's architectures (`dpkg-architecture -L`), as an emulated machine has it."""
 
     debian: str
-    """Debian's name of it, by which packages are known."""
+    """Debian's name of the architecture, which packages have."""
     machine: str
-    """The kernel's name of it, as `uname -m` gives it."""
+    """The kernel's name of the architecture, as `uname -m` prints it."""
     loader: str
     """File name of glibc's dynamic loader (sysdeps/unix/sysv/linux/*/shlib-versions)."""
     emulator_package: str
     """The package with the emulator."""
     board: tuple[str, ...]
-    """The emulator's options for the board, where it is not the emulator's own choice."""
+    """The emulator's options for the board; empty for the emulator's own choice."""
     cpu: str
     """The CPU, as the emulator calls it."""
     line: tuple[str, ...]
     """The emulator's options that make the character device `line` a serial port."""
     port: str
-    """Where the guest finds that port."""
+    """The device of that port in the guest."""
     boot_words: str
-    """Its kernel's own parameters."""
+    """Boot parameters of the kernel on this architecture."""
 
     @property
     def emulator(self) -> str:
-        """The emulator's program."""
+        """The name of the emulator's program."""
         return f"qemu-system-{self.machine}"
 
     @property
     def triplet(self) -> str:
-        """The name of its folders of libraries (Debian's multiarch)."""
+        """The name of the architecture's library folders (Debian's multiarch)."""
         return f"{self.machine}-linux-gnu"
 
 
@@ -78,7 +78,7 @@ LOADERS = {one.machine: one.loader for one in ARCHITECTURES.values()}
 """Processor, as `uname -m` gives it, to its dynamic loader."""
 
 DEFAULT = ARCHITECTURES["amd64"]
-"""What is emulated where nobody says: the same on every host, so that one command counts the same everywhere."""
+"""The default processor: the same on every host, so that one command counts the same everywhere."""
 
 
 def of_the_host() -> GuestArchitecture:

@@ -1,4 +1,4 @@
-"""What is booted: a kernel, Debian's userland, tracers of any release, and our own program with the suites' files."""
+"""The image to boot: a kernel, Debian's userland, tracers of any release, our own program and the suites' files."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from probe_effect.measure.request import Work
 
 USERLAND = "bookworm"
-"""The release inside, whatever the kernel's: so the C library that is probed is the same for all kernels."""
+"""The release inside, for every kernel, so that the probed C library is the same for all kernels."""
 
 PYTHON_PACKAGES = ("python3-minimal", "libpython3-stdlib")
 BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "linux-libc-dev", *PYTHON_PACKAGES)
-"""The kernel's headers are there for bpftrace 0.17, which needs them for some tracepoints of Linux 5.10."""
+"""Packages of the userland; bpftrace 0.17 needs the kernel's headers for some tracepoints of Linux 5.10."""
 SDK_PACKAGES = ("libc6-dev", "libbpf-dev", "systemtap-sdt-dev")
-"""What workloads and BPF programs are compiled against; it stays on the host."""
+"""Packages to compile workloads and BPF programs against; they stay on the host."""
 
 HOST_PROGRAMS = {"cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg"}
-"""Program to the package that brings it."""
+"""The package that has each program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """An image, the workloads in it, and what it is made of."""
+    """An image, the workloads in it, and its origins."""
 
     emulator: Emulator
     image: Image
@@ -57,7 +57,7 @@ def assemble(
     """The image for a kernel, with these tracers and suites, and what emulates it.
 
     Args:
-        cache: our folder for everything that is fetched or made.
+        cache: our folder for everything that is downloaded or made.
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
     check_programs(host_programs(architecture))

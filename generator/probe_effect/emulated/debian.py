@@ -1,7 +1,7 @@
 """Debian's packages of any release, fetched by apt into folders of our own: nothing is installed, no root is needed.
 
-apt keeps its state where it is told to (apt.conf(5), `Dir`), so that a list of installed packages that is empty makes
-it name everything that a package needs; it checks signatures and hashes as ever.
+apt keeps its state in a given folder (apt.conf(5), `Dir`). With an empty list of installed packages it names everything
+that a package needs; it checks signatures and hashes as always.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from probe_effect.emulated.architecture import GuestArchitecture
 
 MIRROR = "http://deb.debian.org/debian"
-"""Where the host's own apt does not name one; packages are signed, so that the way need not be."""
+"""The mirror if the host's apt names none; packages are signed, so the connection does not have to be."""
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 RELEASE = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -56,13 +56,13 @@ class Unpacked:
     system: Sysroot
     """The folder as another system, with its processor."""
     digest: str
-    """Of the packages' names and versions."""
+    """A hash over the packages' names and versions."""
     versions: dict[str, str]
-    """Package to its version."""
+    """The version of each package."""
 
     @property
     def folder(self) -> Path:
-        """Where they lie."""
+        """The folder with the files."""
         return self.system.root
 
     def origin(self, package: str) -> str:
@@ -79,7 +79,7 @@ class DebianRelease:
     architecture: GuestArchitecture = DEFAULT
     """What its packages are for."""
     kind: Literal["deb", "deb-src"] = "deb"
-    """What of it: packages, or their sources."""
+    """What to take of the release: packages, or their sources."""
 
     def fetch(self, packages: Sequence[str]) -> list[Path]:
         """The files of these packages and of all that they need.
@@ -138,7 +138,7 @@ class DebianRelease:
         return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
 
     def _located(self, package: str) -> str:
-        """How the file of a package is called."""
+        """The name of a package's file."""
         self._update()
         said = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
         match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
@@ -215,7 +215,7 @@ class DebianRelease:
 
 @contextmanager
 def locked(cache: Path) -> Iterator[None]:
-    """Have the folder for ourselves: of two programs that put machines together, the second waits for the first."""
+    """Hold the folder: of two programs that put machines together, the second waits for the first."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -253,7 +253,7 @@ def check_programs(programs: dict[str, str], user: str = "an emulated machine") 
 
 
 def _run(command: Sequence[str], folder: Path | None = None) -> str:
-    """What a command prints. Raises: ProbeEffectError with its words when it fails."""
+    """The output of a command. Raises: ProbeEffectError with its message when it fails."""
     run = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
     )
@@ -270,6 +270,6 @@ def _file_name(match: re.Match[str]) -> str:
 
 
 def _name_and_version(file: Path) -> tuple[str, str]:
-    """Of a file such as `libbpf1_1%3a1.1.2-0_amd64.deb`."""
+    """The package and its version in a file name such as `libbpf1_1%3a1.1.2-0_amd64.deb`."""
     name, version, _ = file.name.split("_", 2)
     return name, version.replace("%3a", ":")

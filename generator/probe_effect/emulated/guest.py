@@ -47,7 +47,7 @@ FACTS = (
     "sys/devices/system/clocksource/clocksource0/current_clocksource",
     "sys/devices/system/clocksource/clocksource0/available_clocksource",
 )
-"""Files below the root that say what the machine is: those that `probe_effect.machine` reads."""
+"""Files below the root with facts of the machine: those that `probe_effect.machine` reads."""
 
 
 SETTLED_AFTER_S = 0.1
@@ -81,7 +81,7 @@ class GuestRequests:
         }
 
     def tracers(self, request: Message) -> Message:
-        """What each tracer named in `words` says of itself and of `needs`; those are offered from now on."""
+        """What each tracer named in `words` reports about itself and `needs`; these can run from now on."""
         known = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
         every, names = with_paths(known, request["words"])
         self._tracers = {name: every[name] for name in names}

@@ -1,7 +1,7 @@
-"""The initial RAM file system of an emulated machine: archives that are cached one by one and lie behind each other.
+"""The initial RAM file system of an emulated machine: archives that are cached one by one and concatenated.
 
 The kernel unpacks archives that follow each other into one tree (Documentation/driver-api/early-userspace/
-buffer-format.rst), so that only what has changed is archived anew. There are no modules, disks or networks.
+buffer-format.rst), so only what has changed is archived again. There are no modules, disks or networks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEFT_OUT = re.compile(
     r"(^|/)usr/share/(doc|man|info|locale|lintian|bash-completion|perl|perl5|i18n)(/|$)"
     r"|(^|/)usr/lib/[^/]+/perl(-base|5)?(/|$)|\.a$"
 )
-"""What no tool asks for: memory for it would be taken, and time to unpack it."""
+"""Files that no tool needs, which would take memory, and time to unpack."""
 
 PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
@@ -45,7 +45,7 @@ def archive(folder: Path, target: Path) -> Path:
 
 
 def join(archives: Sequence[Path], target: Path) -> Path:
-    """The archives behind each other in one file, as an emulator takes them."""
+    """The archives concatenated in one file, as an emulator takes them."""
     with target.open("wb") as whole:
         for one in archives:
             with one.open("rb") as part:

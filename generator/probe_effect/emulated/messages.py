@@ -1,4 +1,4 @@
-"""What host and guest say to each other: one JSON object a line, a request and its answer at a time."""
+"""Messages between host and guest: one JSON object per line, a request and its answer at a time."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LIBRARY, SUITES, WORKLOADS, PREBUILT, CONFIG = (
 
 
 def encode(message: Message) -> bytes:
-    """One line."""
+    """The line of a message."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def decode(line: bytes) -> Message | None:
-    """The object of a line; None for anything else, as a kernel may print to a serial line what it likes."""
+    """The object of a line; None for anything else, because a kernel may print anything to a serial line."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -39,7 +39,7 @@ def decode(line: bytes) -> Message | None:
 
 
 def in_guest(script: Path) -> str:
-    """Where a suite's script lies in the guest."""
+    """The path of a suite's script in the guest."""
     return f"{SUITES}/{script.parent.name}/{script.name}"
 
 

@@ -1,8 +1,8 @@
-"""Instructions that a start or a stop takes, inside an emulated machine: what its CPUs execute, and not what they wait.
+"""Instructions of a start or a stop inside an emulated machine: those that its CPUs execute, without waiting.
 
 The clock counts instructions while a CPU executes and goes on while all of them are idle, so it cannot say. The kernel
 can: it adds up how long tasks ran on each CPU, which there is in instructions (`rq_cpu_time` of /proc/schedstat, by
-`sched_info_depart` in kernel/sched/stats.h). Interrupts that find a CPU idle are nobody's, and are left out.
+`sched_info_depart` in kernel/sched/stats.h). Interrupts that find a CPU idle belong to no task, and are excluded.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SWITCHED_AFTER_S = 0.002
 
 
 class Reading(NamedTuple):
-    """Since the machine started: what all tasks executed, and what this program did; in instructions."""
+    """Instructions since the machine started: those of all tasks, and those of this program."""
 
     everybody: int
     ourselves: int
 
 
 class Taken(NamedTuple):
-    """What was executed between two moments: by all others, and by ourselves until we began to wait for them."""
+    """Instructions between two moments: those of all others, and ours until we began to wait for them."""
 
     others: int
     ourselves: int
@@ -45,14 +45,14 @@ class Meter:
         self._first: Reading | None = None
 
     def begin(self) -> None:
-        """Start to count; first let work in the background end."""
+        """Start counting, after work in the background has ended."""
         self._settle()
         self._first = self._switched()
 
     def end(self) -> Taken | None:
-        """Until now, with what is left to do in the background; None where it was not begun, or the kernel is silent.
+        """The instructions until now, with work left in the background; None if not begun, or the kernel does not say.
 
-        What we execute while that settles is left out.
+        Ours while that work ends are excluded.
         """
         if self._first is None:
             return None
@@ -72,7 +72,7 @@ class Meter:
 
 
 def _reading(root: Path) -> Reading | None:
-    """None where the kernel does not say (it is built without CONFIG_SCHEDSTATS)."""
+    """The reading now; None if the kernel does not say (it is built without CONFIG_SCHEDSTATS)."""
     lines = [line.split() for line in (read_text(root, "proc/schedstat") or "").splitlines()]
     cpus = [int(words[RUN_TIME]) for words in lines if words and words[0].startswith("cpu")]
     return Reading(sum(cpus), time.process_time_ns()) if cpus else None

@@ -1,4 +1,4 @@
-"""What Debian has that was not counted yet: kernels, and versions of the tracers that are followed.
+"""Everything that is new in Debian and not counted yet: kernels, and versions of the tracers that we follow.
 
 The record is the submissions themselves: `run.packages` names the kernel and each tracer with its version.
 """
@@ -36,7 +36,7 @@ SUITES = ("per-event", "usdt", "user-probes", "combinations")
 """The suites whose history is kept up."""
 
 NARROWED = {"--case", "--quick"}
-"""With these words a run leaves out what another would count."""
+"""Options with which a run counts only a part of a suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class CountingTracer:
     """A tracer to count with."""
 
     word: str
-    """How `--tracer` names it: `libbpf`, `bpftrace=bpftrace/trixie`."""
+    """The tracer's name for `--tracer`: `libbpf`, `bpftrace=bpftrace/trixie`."""
     package: str | None
     """Its package and version; None where its version is not followed."""
 
     @property
     def tool(self) -> str:
-        """Whose scripts it takes."""
+        """The tool whose scripts it runs."""
         return self.word.partition("=")[0]
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ def duration_s(job: Job, runs: Iterable[MachineFile], machine: str, blocks: int)
 
 
 def _is_whole(run: MachineFile) -> bool:
-    """Whether it counts all of a suite."""
+    """Whether a run counts all of a suite."""
     return run.run.metric == "instructions" and run.run.ended is not None and not NARROWED & set(run.run.command)
 
 

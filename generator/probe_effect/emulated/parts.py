@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from probe_effect.emulated.tracers import Wanted
 
 METADATA = "probe_effect.dist-info/METADATA"
-"""By which a package knows its version."""
+"""Files by which a package knows its version."""
 
 FORM = "1"
-"""Counted up when the same packages are to give other archives."""
+"""The version of the archives' form: raise it when the same packages should give other archives."""
 
 INIT = Path(__file__).resolve().with_name("init.sh")
 
@@ -67,10 +67,10 @@ def own(
     sdk: Sysroot,
     cache: Path,
 ) -> Path:
-    """What is ours: the program inside, workloads, scripts, and scripts that had to be compiled.
+    """The archive of our own files: the program inside, workloads, scripts, and compiled scripts.
 
     Args:
-        kernel: whose build options lie where tracers look for them.
+        kernel: its build options are put where tracers look for them.
         programs: compiled workloads.
         scripts: of the suites; those of libbpf are compiled too.
         python: a system which runs here, whose Python compiles modules beforehand.
@@ -120,7 +120,7 @@ def _kept(cache: Path, name: str) -> Path:
 
 
 def _inside(root: Path, place: str) -> Path:
-    """Where the absolute path `place` of the guest lies below `root`."""
+    """The path below `root` of the guest's absolute path `place`."""
     return root / place.removeprefix("/")
 
 

@@ -25,7 +25,7 @@ def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
     """The source tree of a project.
 
     Args:
-        cache: our folder for all that is fetched; what lies there is not fetched again.
+        cache: our folder for downloads; files that are in it are not downloaded again.
         tell: is told when something is fetched.
     Raises: HostNotReady where it cannot be had, with what to do instead.
     """

@@ -52,10 +52,10 @@ BOOT_WORDS = (
     "quiet panic=-1 oops=panic nokaslr mitigations=off nowatchdog transparent_hugepage=never cgroup_disable=memory "
     "rdinit=/probe-effect/init"
 )
-"""A panic ends the machine. Addresses and mitigations are fixed: both would change what is executed. Without the word
-on huge pages the kernel looks for pages to join every 10 s (khugepaged), which took 6 million instructions of some
-run; without that on memory it sums up what control groups use every 2 s (`flush_memcg_stats_dwork`, mm/memcontrol.c),
-1.5 million."""
+"""Boot parameters. A panic ends the machine. Addresses and mitigations are fixed, because both would change what is
+executed. Without the word on huge pages the kernel looks for pages to join every 10 s (khugepaged), which took 6
+million instructions of some run. Without the word on memory it sums up what control groups use every 2 s
+(`flush_memcg_stats_dwork`, mm/memcontrol.c), 1.5 million."""
 
 TAIL_LINES = 6
 PANIC = "Kernel panic - not syncing"
@@ -89,7 +89,7 @@ class Emulator:
         return [*ACCELERATION[accelerator], *self.architecture.board, "-cpu", cpu, "-smp", str(CPUS)]
 
     def version(self) -> str | None:
-        """What it says of itself: `QEMU emulator version 10.0.13`; None when it does not run."""
+        """The version that QEMU reports, `QEMU emulator version 10.0.13`; None if it does not run."""
         with suppress(OSError):
             run = subprocess.run([*self.command, "--version"], capture_output=True, text=True, timeout=30, check=False)
             if found := re.match(r"QEMU emulator version [\w.]+", run.stdout):

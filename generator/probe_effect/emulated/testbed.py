@@ -215,12 +215,12 @@ class EmulatedMachine:
             yield root
 
     def _survey(self) -> Message:
-        """What the guest says of itself and of its tracers. Raises: HostNotReady when it does not come up."""
+        """What the guest reports about itself and its tracers. Raises: HostNotReady when it does not come up."""
         try:
             self._files = self._ask({"do": "facts"})["files"]
             return self._introduced()
         except GuestLost as lost:
-            advice = "; leave out --vm-accel to count instructions instead" if self.accelerator == "kvm" else ""
+            advice = "; omit --vm-accel to count instructions instead" if self.accelerator == "kvm" else ""
             msg = f"{lost}{advice}"
             raise HostNotReady(msg) from lost
 

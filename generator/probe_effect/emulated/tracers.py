@@ -34,7 +34,7 @@ class Wanted:
 
     @property
     def place(self) -> str:
-        """Where another release's files lie in the guest."""
+        """The folder with another release's files in the guest."""
         return f"/opt/{self.package}-{self.release}"
 
     @property

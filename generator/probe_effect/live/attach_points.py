@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 EVERY_CALL = "tracepoint:raw_syscalls:sys_enter"
 
 PARTS = re.compile(r'(?:"[^"]*"|[^:"])+|(?<=:)(?=:)')
-"""What colons divide; those between quotation marks, as in C++ names, divide nothing."""
+"""The parts between colons; colons in quotation marks, as in C++ names, divide nothing."""
 
 D_CALLS = re.compile(r"syscall::(?:\w+:)?(?P<call>[\w*]*):(?P<end>entry|return)")
 D_FUNCTIONS = re.compile(r"fbt:[^:]*:(?P<function>[\w*.]+):(?P<end>entry|return)")
@@ -30,9 +30,9 @@ D_PROVIDERS = {
 
 
 def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
-    """`tracepoint:syscalls:sys_enter_read` for `syscall::read:entry`; None where nothing here answers to it.
+    """`tracepoint:syscalls:sys_enter_read` for `syscall::read:entry`; None if there is no such place on Linux.
 
-    strace stops a process at every system call, whichever of them it prints.
+    strace stops a process at every system call, also at those that it does not print.
     """
     if language == "bpftrace":
         return attach

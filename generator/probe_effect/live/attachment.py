@@ -1,8 +1,8 @@
-"""Putting our counting program on probes of any kind, by the means that attaches most at once, and taking it off again.
+"""Putting our counting program on probes of any kind, by the means that attaches most at once, and removing it again.
 
 Uprobes go by one link for all functions of a file (Linux 6.6), kprobes by one for all functions (Linux 5.18), else each
-by a perf event, as tracepoints do. Where a link is refused its probes are halved until those that cannot be attached
-stand alone, so that one bad probe spoils no other.
+by a perf event, as tracepoints do. If the kernel refuses a link, its probes are halved until those that cannot be
+attached are alone, so that one bad probe spoils no other.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 MAP_BYTES = 1 << 26
 MAP_ELEMENTS = 1 << 16
-"""Most (probe, thread) pairs told apart, and the memory that they may take; what has no room is counted together."""
+"""Most (probe, thread) pairs counted separately, and the memory that they may take; others are counted together."""
 
 ELEMENT_OVERHEAD_BYTES = 64
-"""About what an element of a hash takes beside its values (struct htab_elem, kernel/bpf/hashtab.c)."""
+"""About the bytes of a hash's element without its values (struct htab_elem, kernel/bpf/hashtab.c)."""
 
 MOST_PROCESSES = 1 << 16
 
@@ -47,19 +47,19 @@ class ProbeCounts:
     by_thread: dict[int, int] = field(default_factory=dict)
     by_cpu: dict[int, int] = field(default_factory=dict)
     rest: int = 0
-    """Of the target, in threads for which there was no room."""
+    """Events of the target in threads for which there was no room."""
     elsewhere: int = 0
-    """Of others than the target."""
+    """Events of others than the target."""
 
     @property
     def events(self) -> int:
-        """Those of the target."""
+        """The events of the target."""
         return sum(self.by_thread.values()) + self.rest
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """How often the programs of one kind ran, for whomever, and for how long."""
+    """How often the programs of one kind ran, for any process, and for how long."""
 
     runs: int
     run_ns: int
@@ -68,21 +68,21 @@ class Runs:
 class Attachments:
     """Probes with our program on them; it counts only between `switch(on=True)` and `switch(on=False)`.
 
-    Always `close` it: what is attached goes with its descriptors.
+    Always `close` it: programs are detached when their descriptors are closed.
 
     Args:
-        countables: the probes; those of kind `profile` are left out.
-        watched: process ids whose events count; None for everybody's.
+        countables: the probes; those of kind `profile` are not attached.
+        watched: the ids of the processes whose events count; None for all.
         follow: whether the children of these count too.
         pid: the only process whose files get breakpoints; None for all that map them.
-    Raises: OSError where the kernel refuses maps, programs or statistics; HostNotReady.
+    Raises: OSError if the kernel refuses maps, programs or statistics; HostNotReady.
     """
 
     def __init__(
         self, countables: Sequence[Countable], watched: Iterable[int] | None, *, follow: bool, pid: int | None = None
     ) -> None:
         self.refused: dict[int, str] = {}
-        """Probes that could not be attached, by their place in `countables`, and the kernel's words."""
+        """Probes that could not be attached, by their place in `countables`, with the kernel's error."""
         self._countables, self._pid = countables, pid
         self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
@@ -109,7 +109,7 @@ class Attachments:
                 bpf.update(self._watched, struct.pack("=I", pid), struct.pack("=I", 1))
 
     def switch(self, *, on: bool) -> None:
-        """Count from now on, or no longer: all probes at the same moment."""
+        """Start or stop counting, at all probes at the same moment."""
         bpf.update(self._switch, bytes(4), struct.pack("=Q", on))
 
     def runs(self) -> dict[CountableProbe, Runs]:
@@ -129,7 +129,7 @@ class Attachments:
         return found
 
     def detach(self, indexes: set[int]) -> None:
-        """Take the program off these probes. A link to many is closed whole and made again for those that stay."""
+        """Remove the program from these probes. A link to many is closed, and made again for those that stay."""
         touched = [one for one in self._links if one[0] & indexes]
         self._links = [one for one in self._links if not one[0] & indexes]
         for _, descriptors in touched:
@@ -137,7 +137,7 @@ class Attachments:
         self._attach({index for kept, _ in touched for index in kept} - indexes)
 
     def close(self) -> None:
-        """Take everything off, and switch the statistics back."""
+        """Detach everything, and restore the statistics' setting."""
         for _, descriptors in self._links:
             _close_all(descriptors)
         self._links = []
@@ -148,7 +148,7 @@ class Attachments:
         return fd
 
     def _watch(self, watched: Iterable[int], *, follow: bool) -> int:
-        """The hash of watched processes; who is forked from now on is in it before it runs."""
+        """The hash of watched processes; a process that is forked from now on is in it before it runs."""
         self._watched = self._keep(bpf.create_map(bpf.HASH, 4, 4, MOST_PROCESSES))
         self.watch(watched)
         if follow:
@@ -176,7 +176,7 @@ class Attachments:
             self._attach_group(list(group))
 
     def _attach_group(self, indexes: list[int]) -> None:
-        """One link for all where there is such a thing; else one for each half, or a perf event for a single one."""
+        """Attach by one link for all if the kernel can; else each half by one, or a single probe by a perf event."""
         kind = self._countables[indexes[0]].kind
         ways: list[Callable[[], list[int]]] = []
         if kind != "tracepoint":

@@ -79,7 +79,7 @@ def command(number: int, attributes: bytearray) -> int:
 
 
 def address(memory: bytearray) -> int:
-    """Where a buffer lies; it must stay alive and keep its length while the kernel uses it."""
+    """The address of a buffer, which must stay alive and keep its length while the kernel uses it."""
     return ctypes.addressof((ctypes.c_char * len(memory)).from_buffer(memory))
 
 
@@ -89,7 +89,7 @@ def create_map(kind: int, key_bytes: int, value_bytes: int, entries: int, *, fla
 
 
 def update(map_fd: int, key: bytes, value: bytes) -> None:
-    """Set an element, made where it was not there. `value` of a per-CPU map has one for each CPU. Raises: OSError."""
+    """Set an element, new or not. The `value` of a per-CPU map has one for each CPU. Raises: OSError."""
     held = bytearray(key), bytearray(value)
     command(MAP_UPDATE_ELEM, bytearray(struct.pack("=I4x3Q", map_fd, address(held[0]), address(held[1]), 0)))
 
@@ -123,7 +123,7 @@ def read_per_cpu(map_fd: int, key_bytes: int, cpus: int) -> Iterator[tuple[bytes
 
 
 def load(kind: int, instructions: bytes, name: str, *, attach_type: int = 0) -> int:
-    """The descriptor of a loaded program. Raises: OSError, with the verifier's words where it has any."""
+    """The descriptor of a loaded program. Raises: OSError, with the verifier's message if there is one."""
     code, licence = bytearray(instructions), bytearray(b"Apache-2.0\0")
     shown = name.encode()[: NAME_BYTES - 1]
 
@@ -161,12 +161,12 @@ def link_uprobes(
     pid: int = 0,
     is_return: bool = False,
 ) -> int:
-    """The descriptor of one link to many places of a file (Linux 6.6), which goes off at all of them as it is closed.
+    """The descriptor of one link to many places of a file (Linux 6.6), detached from all of them when closed.
 
     Args:
         places: (offset in the file, offset of its USDT semaphore or 0, cookie).
         pid: the only process in which breakpoints are set; 0 for every one that maps the file.
-    Raises: OSError; EINVAL where the kernel has no such links.
+    Raises: OSError; EINVAL if the kernel has no such links.
     """
     name = bytearray(path + b"\0")
     offsets, semaphores, cookies = (
@@ -193,7 +193,7 @@ def link_kprobes(program_fd: int, places: Sequence[tuple[str, int]], *, is_retur
 
 
 def enable_statistics() -> int:
-    """A descriptor while which the kernel counts and times the runs of all programs (Linux 5.8). Raises: OSError."""
+    """A descriptor; until it is closed the kernel counts and times all programs' runs (Linux 5.8). Raises: OSError."""
     return command(ENABLE_STATS, bytearray(struct.pack("=I4x", STATS_RUN_TIME)))
 
 

@@ -1,4 +1,4 @@
-"""What loaded programs are attached to, by links and by perf events, as places of probes.
+"""The places to which loaded programs are attached, by links and by perf events.
 
 Source: struct bpf_link_info, enum bpf_link_type, enum bpf_perf_event_type and enum bpf_task_fd_type in
 include/uapi/linux/bpf.h, Linux 6.18. The kernel tells of perf links since 6.6 and of uprobe links since 6.8; before
@@ -53,7 +53,7 @@ class Attached:
 
 
 def links() -> list[Attached]:
-    """What every link holds. Raises: OSError."""
+    """The program and the places of every link. Raises: OSError."""
     found = (
         bpf_objects.of_id(bpf_objects.LINK_BY_ID, number, link) for number in bpf_objects.ids(bpf_objects.LINK_NEXT)
     )
@@ -61,7 +61,7 @@ def links() -> list[Attached]:
 
 
 def link(fd: int) -> Attached:
-    """What a link holds, by its descriptor. Raises: OSError."""
+    """The program and the places of a link, by its descriptor. Raises: OSError."""
     info = bpf_objects.information(fd, INFO_BYTES)
     kind, _, program = struct.unpack_from("=3I", info)
     readers = {
@@ -82,7 +82,7 @@ def link(fd: int) -> Attached:
 
 
 def queried(pid: int, fd: int) -> Attached | None:
-    """What a perf event of a process has a program for; None where it samples. Raises: OSError where it has none."""
+    """The program and place of a process's perf event; None if it samples. Raises: OSError if it has no program."""
     name = bytearray(NAME_BYTES)
     attributes = bytearray(struct.pack("=4IQ2I2Q", pid, fd, 0, len(name), bpf.address(name), 0, 0, 0, 0))
     bpf.command(TASK_FD_QUERY, attributes)
@@ -103,7 +103,7 @@ def place(kind: str, name: str, offset: int) -> Place:
 
 
 def _bytes_at(path: Path, offset: int) -> bytes | None:
-    """What stands in a file at a place; None where we cannot read it, as when it is another container's."""
+    """The bytes of a file at a place; None if we cannot read it, for example in another container."""
     try:
         with path.open("rb") as file:
             file.seek(offset)

@@ -88,7 +88,7 @@ def ids(command: int) -> Iterator[int]:
 
 
 def of_id(command: int, number: int, read: Callable[[int], Found]) -> Found | None:
-    """What `read` says of the object of that id; None when it has gone meanwhile. Raises: OSError."""
+    """The result of `read` for the object of that id; None if it has gone meanwhile. Raises: OSError."""
     try:
         fd = bpf.command(command, bytearray(struct.pack("=3I", number, 0, 0)))
     except FileNotFoundError:
@@ -107,5 +107,5 @@ def information(fd: int, size: int, filled: bytes = b"") -> bytearray:
 
 
 def text(field: bytes | bytearray) -> str:
-    """A string that ends at its first zero; whatever another program named itself, so it is foreign."""
+    """The text up to the first zero byte; another program chose it, so it is foreign."""
     return bytes(field).split(b"\0", 1)[0].decode(errors="replace")

@@ -43,7 +43,7 @@ def kernel_names() -> dict[int, str]:
 
 
 def names(data: bytes) -> dict[int, str]:
-    """The same of the bytes of a BTF object."""
+    """Number to name, as `kernel_names`, from the bytes of a BTF object."""
     head, types, _, strings = struct.unpack_from("<4I", data, 4)
     at, end, number = head + types, head + strings, 0
     found = {}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_PROBES", "CountResult", "Countable", "CountableProbe", "ProbeRate", "Target", "ThreadUse", "count"]
 
 MOST_PROBES = 10_000
-"""Of more than these a random sample is counted: each takes time to be attached, and memory of the kernel."""
+"""The most probes that are counted; of more, a random sample: each takes time to attach, and kernel memory."""
 
 SAMPLE_SEED = 20261120
 
@@ -68,9 +68,9 @@ class ProbeRate:
 class CountResult:
     """What was counted.
 
-    `threads`: of the target, the busiest first, and what they used in `threads_s`. `counting_cpu_s`: CPU time that
-    counting took of the programs that it watched, also while probes were attached and detached: the run time of our
-    programs as the kernel has it, and for each run the probe's own cost as the caller gave it, and the statistics'.
+    `threads`: of the target, the busiest first, with their CPU time in `threads_s`. `counting_cpu_s`: CPU time that
+    counting took from the watched programs, also while probes were attached and detached. It is the run time of our
+    programs by the kernel, plus for each run the probe's own cost, by the caller, and that of the statistics.
     `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
     time, because the target ended or no probe was left within the budget. `not_counted`: probe to the reason.
     """

@@ -1,4 +1,4 @@
-"""What can be counted: one probe of any kind, and where it stands."""
+"""One probe whose events can be counted, of any kind, and its place."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ RETURNS: tuple[CountableProbe, ...] = ("kretprobe", "uretprobe")
 class Countable:
     """One probe whose events are to be counted.
 
-    `probe`: what the caller calls it; each its own. `name`: `category:name` of a tracepoint, the function of a kprobe.
-    `path`, `offsets`: of a probe in a file, where in the file it stands, in bytes; several places count as one probe.
-    `semaphore`: where the file has the count of those who watch a USDT probe, 0 where it has none. `hz`: of a profile,
+    `probe`: the caller's own name for it. `name`: `category:name` of a tracepoint, the function of a kprobe.
+    `path`, `offsets`: of a probe in a file, its places there, in bytes; several places count as one probe.
+    `semaphore`: where the file counts the tools that watch a USDT probe, 0 if it does not. `hz`: of a profile,
     whose events are computed and not counted.
     """
 
@@ -34,5 +34,5 @@ class Countable:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Probes of one group can share a link."""
+        """The group of the probe: probes of one group can share a link."""
         return (self.kind, self.name if self.kind == "tracepoint" else str(self.path))

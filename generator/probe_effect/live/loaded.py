@@ -1,4 +1,4 @@
-"""What traces on this system now, with or without BPF, and how often it fired between two looks at it.
+"""Everything that traces on this system now, with or without BPF, and how often it fired between two looks.
 
 Runs and times of BPF programs are the kernel's own, which it keeps only while statistics are on; they are on as long as
 a `RunStatistics` is open and go off with its descriptor, at `kill -9` too. Where the sysctl `kernel.bpf_stats_enabled`
@@ -32,9 +32,9 @@ Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """One thing that traces, as it was at one look.
+    """One tracing program, event or process, as it was at one look.
 
-    `key`: what it has in common with itself at the next look. `owners`: processes that hold it; none of a program that
+    `key`: identifies it at the next look. `owners`: processes that hold it; none of a program that
     is pinned or that the kernel holds, and of what is on in tracefs, where nobody holds it. `places`: where it is
     attached, as far as the kernel tells, and `others` how many more there are. `events`, `program_ns`: how often it
     fired and how long its program ran since statistics were on; None where the kernel does not keep it.
@@ -54,9 +54,9 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """One thing that traces, between two looks: its events per second, and seconds in its program per second.
+    """One tracing program, event or process between two looks: events per second, seconds in its program per second.
 
-    The statistics' own part of each run is taken off the latter. None where the kernel does not keep them.
+    The statistics' own part of each run is subtracted from the latter. None if the kernel does not keep them.
     """
 
     loaded: Loaded
@@ -95,13 +95,13 @@ class RunStatistics:
         return [self._active(before.get(one.key), one, seconds) for one in last.found]
 
     def added_s_per_s(self, active: Iterable[Active]) -> float | None:
-        """What the statistics cost by themselves, in seconds per second; None where that could not be measured."""
+        """The cost of the statistics themselves, in seconds per second; None if it could not be measured."""
         if self.own.added_ns is None:
             return None
         return sum(one.events_hz or 0.0 for one in active if one.loaded.sort == "bpf") * self.own.added_ns / 1e9
 
     def close(self) -> None:
-        """Switch the statistics back."""
+        """Restore the statistics' setting."""
         os.close(self._statistics)
 
     def __enter__(self) -> Self:
@@ -147,7 +147,7 @@ def _unlinked(program: BpfProgram) -> tuple[Place, ...]:
 
 
 def _in_tracefs() -> Iterator[Loaded]:
-    """What is on in ftrace. Events that it does not count one by one are one row, counted by the buffer they share."""
+    """Everything that is on in ftrace. Events without a count of their own are one row, counted by their buffer."""
     found, buffers = tracefs.switched_on()
     for one in found:
         if one.events is not None:

@@ -44,7 +44,7 @@ def open_event(kind: int, config: int, *, extension: tuple[int, int] = (0, 0), p
 
 
 def open_tracepoint(category: str, name: str) -> int:
-    """The descriptor of a tracepoint's event. Raises: OSError; FileNotFoundError where the kernel has none such."""
+    """The descriptor of a tracepoint's event. Raises: OSError; FileNotFoundError without such a tracepoint."""
     found = read_text(tracefs(), f"events/{category}/{name}/id")
     if found is None:
         msg = f"no tracepoint {category}:{name}"
@@ -57,7 +57,7 @@ def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, sema
 
     Args:
         device: `kprobe` or `uprobe`. `name`: a kernel function, or the path of a file, with an offset of bytes in it.
-        semaphore: where the file has the count of those who watch a USDT probe; 0 where it has none.
+        semaphore: where the file counts the tools that watch a USDT probe; 0 if it does not.
     """
     place = f"sys/bus/event_source/devices/{device}"
     number = read_text(ROOT, f"{place}/type")
@@ -71,7 +71,7 @@ def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, sema
 
 
 def field_offset(category: str, name: str, field: str) -> int:
-    """Where a tracepoint's record has a field, in bytes. Raises: FileNotFoundError, HostNotReady."""
+    """The offset of a field in a tracepoint's record, in bytes. Raises: FileNotFoundError, HostNotReady."""
     text = read_text(tracefs(), f"events/{category}/{name}/format") or ""
     found = re.search(rf"\b{field};\s*offset:(\d+);", text)
     if found is None:
@@ -81,7 +81,7 @@ def field_offset(category: str, name: str, field: str) -> int:
 
 
 def tracefs() -> Path:
-    """Where tracefs is mounted. Raises: HostNotReady where it is not."""
+    """The folder where tracefs is mounted. Raises: HostNotReady if it is not."""
     folder = tracefs_folder(ROOT)
     if folder is None:
         raise HostNotReady(no_tracefs(ROOT))

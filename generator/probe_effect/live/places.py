@@ -35,7 +35,7 @@ NEEDS: dict[str, Need] = {
     "uretprobe": "uprobe",
     "usdt": "uprobe",
 }
-"""Kind of probe to what the kernel must have for it."""
+"""What the kernel must have for each kind of probe."""
 
 KERNEL_FUNCTIONS = ("kprobe", "kretprobe", "fentry", "fexit")
 
@@ -53,14 +53,14 @@ Source: include/uapi/linux/perf_event.h, enum perf_sw_ids; arch/x86/mm/fault.c, 
 
 
 class NotHere(ProbeEffectError):
-    """A probe that this system does not have, in words."""
+    """This system does not have a probe; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where one probe is set: a static probe of the kernel (`sched:sched_switch`), a function, or a place in a file.
 
-    `offset` and `first_bytes`, in a program's file at `path`: where the probe is set, and what stands there.
+    `offset` and `first_bytes`: the place in a program's file at `path`, and the bytes there.
     `semaphore_offset`: of a static probe that has one, the count of those that watch it.
     """
 
@@ -81,7 +81,7 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
         root: root of the file system, where tracefs is looked for.
         pid: the process in which libraries named without a path are looked for; else the system's own.
 
-    Raises: NotHere, with what to do where something can be done.
+    Raises: NotHere, with what to do, if anything.
     """
     need = NEEDS.get(kind)
     if need is not None and (why := missing(need, root)):
@@ -125,7 +125,7 @@ def _available(folder: Path | None) -> tuple[str, ...]:
 
 
 def _kernel_functions(pattern: str, root: Path) -> list[str]:
-    """Those that ftrace lists; where it keeps the list to itself, those that the kernel's symbols have."""
+    """The kernel functions in ftrace's list; if we cannot read that, those among the kernel's symbols."""
     folder = tracefs_folder(root)
     text = read_text(folder, "available_filter_functions") if folder else None
     if text is None:
@@ -161,7 +161,7 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
 
 
 def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
-    """The other files of a process that have a function of this name too, of which one may be what it calls.
+    """The other files of a process with a function of this name, one of which may be the one that it calls.
 
     A library that replaces the C library's allocator is the usual case: its `malloc` is found first (ld.so(8)).
     """
@@ -192,7 +192,7 @@ def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
 def _files(named: str, root: Path, pid: int | None) -> list[Path]:
     """The files that an attach point names: by a path that may have wildcards, a program's or a library's name.
 
-    Raises: NotHere for what is not there.
+    Raises: NotHere if there is no such file.
     """
     if "/" in named:
         pattern = named.lstrip("/")
@@ -219,5 +219,5 @@ def _library(stem: str) -> str | None:
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` stands for anything, and nothing else for anything but itself, as in bpftrace."""
+    """The pattern of a wildcard, where `*` matches anything and every other character itself, as in bpftrace."""
     return re.compile(".*".join(map(re.escape, pattern.split("*"))))

@@ -1,4 +1,4 @@
-"""What the kernel's refusals mean, and what to do about each."""
+"""The reasons behind the kernel's refusals, and what to do about each."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LOCKDOWN = "sys/kernel/security/lockdown"
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 
 OLDEST = "5.15"
-"""Linux that has all we stand on: cookies of perf links; statistics by descriptor came with 5.8, batches with 5.6."""
+"""The oldest Linux with all that we need: cookies of perf links. (Statistics came with 5.8, batches with 5.6.)"""
 
 
 @contextlib.contextmanager
 def explained(doing: str) -> Iterator[None]:
-    """Turn what the kernel refuses inside into HostNotReady with the reason; `doing` begins the sentence."""
+    """Turn refusals of the kernel in the block into HostNotReady with the reason; `doing` begins the message."""
     try:
         yield
     except OSError as error:
@@ -31,7 +31,7 @@ def explained(doing: str) -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """Why the kernel refused, as far as it can be told, with what to do."""
+    """Why the kernel refused, as far as is known, and what to do."""
     if error.errno in {errno.EPERM, errno.EACCES}:
         return _not_permitted()
     if error.errno == errno.ENOSYS:

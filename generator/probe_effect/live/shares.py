@@ -1,4 +1,4 @@
-"""What counting took of each thread's time, from which follows how fast it would go otherwise."""
+"""The share of each thread's time that counting took, from which follows its rate without counting."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BUSY_RATIO = 0.9
 """A thread that wants a CPU for this share of its time does less because it is counted; others wait less instead."""
 
 MOST_TAKEN_RATIO = 0.5
-"""Where counting took more of a thread's time, what is left says too little of how fast the thread would go."""
+"""The most that counting may take: with more, a thread's other time says too little about its own rate."""
 
 
 class Shares:
-    """What counting took of the threads of a target, which were looked at for `watched_s`."""
+    """The time that counting took from the threads of a target, which were observed for `watched_s`."""
 
     def __init__(self, chosen: Sequence[Countable], threads: Sequence[ThreadUse], watched_s: float) -> None:
         self._chosen, self._watched_s = chosen, watched_s
@@ -34,8 +34,8 @@ class Shares:
     def hz(self, tid: int, events: int, seen: Snapshot) -> float:
         """Events per second of a thread if nobody counted.
 
-        Of one that wants a CPU all the time: the events in its CPU time less what counting took of that, at the share
-        of a CPU that it got over the whole time; a short sample may have had more of a CPU, or less.
+        For a thread that always wants a CPU: its events per CPU time without the part that counting took, times the
+        share of a CPU that it got over the whole time. A short sample may have had more of a CPU, or less.
         """
         used_s = self._used_s(tid, seen)
         if not used_s:
@@ -44,7 +44,7 @@ class Shares:
         return events / left_s * min(1.0, self._wanting[tid].cpu_s / self._watched_s)
 
     def taken_ratio(self, tid: int, seen: Snapshot) -> float:
-        """Share of the CPU time of a thread that counting took; 0 of one that waits anyway, or that ended unseen."""
+        """Share of a thread's CPU time that counting took; 0 for a thread that waits anyway, or that ended unseen."""
         used_s = self._used_s(tid, seen)
         if not used_s:
             return 0.0
@@ -53,7 +53,7 @@ class Shares:
         return self._taken[id(seen)].get(tid, 0.0) / used_s
 
     def _used_s(self, tid: int, seen: Snapshot) -> float:
-        """CPU time in which a thread's events were counted: of its process then, the part that it has of it always."""
+        """CPU time, s, in which a thread's events were counted: its usual share of its process's CPU time then."""
         one = self._wanting.get(tid)
         return seen.cpu_s.get(one.pid, 0.0) * one.cpu_s / self._process_s[one.pid] if one else 0.0
 

@@ -1,4 +1,4 @@
-"""Static probes of programs (USDT): where they stand in an ELF file.
+"""Static probes of programs (USDT): their places in an ELF file.
 
 Source: the notes of systemtap's sys/sdt.h: in each, the address of the probe, that of `.stapsdt.base` when it was
 linked, that of its semaphore, and three texts (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
@@ -25,7 +25,7 @@ NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
 
 @dataclass(frozen=True, slots=True)
 class StaticProbe:
-    """One site of a static probe: its offset in the file, what stands there, and where its semaphore is, if any."""
+    """One site of a static probe: its offset in the file, the bytes there, and the offset of its semaphore, if any."""
 
     provider: str
     name: str
@@ -35,7 +35,7 @@ class StaticProbe:
 
 
 def static_probes(path: Path) -> list[StaticProbe]:
-    """All sites in a file, in its order; none where it has none, or is no ELF file."""
+    """All sites in a file, in its order; none if it has none, or is no ELF file."""
     try:
         with path.open("rb") as file:
             return list(_sites(ELFFile(file)))

@@ -1,4 +1,4 @@
-"""The kernel's statistics of BPF programs: on while we look, and what they cost themselves."""
+"""The kernel's statistics of BPF programs, on while we look, and their own cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKET_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class OwnCost:
-    """What the statistics do to each run of a program, in ns.
+    """The cost of the statistics for each run of a program, in ns.
 
     `counted_ns`: what they find for a program that does nothing, and so too much for every other. `added_ns`: by how
     much they make a run longer; None where somebody else had switched them on already.
@@ -28,12 +28,12 @@ class OwnCost:
 
     @property
     def unseen_ns(self) -> float:
-        """What they add to a run and do not find in it; 0 where that is not known."""
+        """The ns that the statistics add to a run without counting them; 0 if not known."""
         return max(0.0, (self.added_ns or 0.0) - self.counted_ns)
 
 
 def own_cost(trials: int = TRIALS) -> OwnCost:
-    """Measured on an empty program, which the kernel runs some ten thousand times for us (BPF_PROG_TEST_RUN).
+    """The statistics' cost, from some ten thousand runs of an empty program (BPF_PROG_TEST_RUN).
 
     The median of so many trials, each without and with statistics: a few ms each. Raises: OSError.
     """
@@ -48,7 +48,7 @@ def own_cost(trials: int = TRIALS) -> OwnCost:
 
 
 def _trial(program: int) -> tuple[float, float | None]:
-    """(ns of a run as the statistics have it, ns by which they make it longer)."""
+    """The ns of a run by the statistics, and the ns by which they make it longer."""
     before = bpf_objects.program(program).runs
     without_ns = _run_ns(program)
     first = bpf_objects.program(program)

@@ -40,7 +40,7 @@ class Target:
 
     @property
     def is_machine(self) -> bool:
-        """Whether everybody's events count."""
+        """Whether the events of all processes count."""
         return self.pid is None and self.cgroup is None and not self.command
 
 
@@ -81,7 +81,7 @@ class TargetProcesses:
         return [int(folder.name) for folder in ROOT.glob("proc/[0-9]*")]
 
     def go_on(self) -> None:
-        """Let a command begin."""
+        """Let the command begin."""
         if self._child is not None:
             self._child.send(signal.SIGCONT)
 
@@ -93,7 +93,7 @@ class TargetProcesses:
         return False
 
     def end(self) -> None:
-        """End a command, and let go of what was followed."""
+        """End the command, and close what was followed."""
         if self._child is not None:
             self._child.send(signal.SIGCONT)  # a stopped program would not hear that it is to end
             self._child.end()
@@ -140,7 +140,7 @@ def _threads(pid: int) -> Iterator[ThreadUse]:
 
 
 def _check_namespace() -> None:
-    """Raise HostNotReady where the kernel's process ids are not ours."""
+    """Raise HostNotReady if the kernel's process ids are not ours."""
     try:
         here = (ROOT / "proc/self/ns/pid").readlink().name
     except OSError:
@@ -148,7 +148,7 @@ def _check_namespace() -> None:
     if here != INITIAL_PID_NAMESPACE:
         msg = (
             f"this program is in a process namespace of its own ({here}), and the kernel counts by the ids of the "
-            "first one: run it on the host, or in a container that shares them (docker run --pid=host)"
+            "first one. Run it on the host, or in a container that shares them (docker run --pid=host)"
         )
         raise HostNotReady(msg)
 
@@ -156,7 +156,7 @@ def _check_namespace() -> None:
 def _stopped(command: tuple[str, ...]) -> Child:
     """The command, stopped before it is executed. Its output goes to our standard error, and it is told nothing.
 
-    Raises: UsageError where it cannot be started.
+    Raises: UsageError if it cannot be started.
     """
     words = ("/bin/sh", "-c", WAIT_STOPPED, "sh", *command)
     child = Child(words, stdin=subprocess.DEVNULL, stdout=2, stderr=2)
@@ -169,7 +169,7 @@ def _stopped(command: tuple[str, ...]) -> Child:
 
 
 def _end_of(pid: int) -> int:
-    """A descriptor that tells of the end of a process. Raises: UsageError where there is none such."""
+    """A descriptor that says when a process ends. Raises: UsageError if there is no such process."""
     try:
         return end_descriptor(pid)
     except (OSError, OverflowError) as error:
@@ -177,14 +177,14 @@ def _end_of(pid: int) -> int:
 
 
 def _no_process(pid: int) -> str:
-    """That there is no such process, and which one a container calls so."""
+    """The message that there is no such process, with the process that has this id in a container."""
     others = sorted(outer for outer, inner in _inner_pids() if inner == pid)
     where = f"; inside a container process {others[0]} is called so: give that one" if others else ""
     return f"process {pid}: found none, expected the id of a process that runs here, as `ps -e` lists them{where}"
 
 
 def _inner_pids() -> Iterator[tuple[int, int]]:
-    """(id here, id in its own namespace) of each process that lives in another one: proc_pid_status(5), NSpid."""
+    """Id here and id in its own namespace of each process in another one: proc_pid_status(5), NSpid."""
     for folder in ROOT.glob("proc/[0-9]*"):
         for line in (read_text(folder, "status") or "").splitlines():
             if line.startswith("NSpid:") and len(ids := line.split()[1:]) > 1:

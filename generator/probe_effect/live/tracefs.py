@@ -1,4 +1,4 @@
-"""What is switched on in tracefs: tracers, events and dynamic probes of ftrace and its instances, without any BPF.
+"""Everything switched on in tracefs: tracers, events and dynamic probes of ftrace and its instances, without BPF.
 
 Source: Documentation/trace/ftrace.rst (set_event, current_tracer, instances, per_cpu/cpuN/stats), kprobetrace.rst and
 uprobetracer.rst ("Event Profiling").
@@ -24,7 +24,7 @@ DEFINED = re.compile(r"^([pr])\d*:(\S+)/(\S+) (\S+):0x([0-9a-fA-F]+)", re.MULTIL
 """A line of `uprobe_events`."""
 
 WRITTEN = re.compile(r"^(?:entries|overrun|read events): (\d+)", re.MULTILINE)
-"""Of a buffer's `stats`: what lies in it, what was overwritten and what was read make up all that was written."""
+"""Parts of a buffer's `stats` whose sum is all that was written: entries in it, overwritten and read ones."""
 
 TRACERS = {"function": "function-tracer", "function_graph": "function-graph"}
 
@@ -33,7 +33,7 @@ TRACERS = {"function": "function-tracer", "function_graph": "function-graph"}
 class SwitchedOn:
     """A tracer, an event or a probe that is on. `instance`: of which part of ftrace, empty for the main one.
 
-    `events`: how often it fired until now; None where the kernel does not count it by itself.
+    `events`: how often it fired until now; None if the kernel does not count it by itself.
     """
 
     instance: str
@@ -44,7 +44,7 @@ class SwitchedOn:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """All that was written into the buffer of an instance until now, from whatever is on in it."""
+    """The records written into the buffer of an instance until now, from all that is on in it."""
 
     instance: str
     events: int
@@ -84,7 +84,7 @@ def _on(instance: str, folder: Path, probes: dict[str, tuple[Place, int | None]]
 
 
 def _probes(folder: Path) -> Iterator[tuple[str, tuple[Place, int | None]]]:
-    """`group:event` of each dynamic probe to where it stands and how often it fired."""
+    """The place of each dynamic probe and how often it fired, by `group:event`."""
     hits = _hits(folder, "uprobe_profile", 1) | _hits(folder, "kprobe_profile", 0)
     for kind, group, event, path, offset in DEFINED.findall(read_text(folder, "uprobe_events") or ""):
         where = place("uprobe" if kind == "p" else "uretprobe", path, int(offset, 16))
@@ -97,7 +97,7 @@ def _probes(folder: Path) -> Iterator[tuple[str, tuple[Place, int | None]]]:
 
 
 def _hits(folder: Path, file: str, column: int) -> dict[str, int]:
-    """Event to how often it fired; the file of uprobes has the path before it."""
+    """How often each event fired, by its name; the file of uprobes has the path before it."""
     lines = (line.split() for line in (read_text(folder, file) or "").splitlines())
     return {words[column]: int(words[column + 1]) for words in lines if len(words) > column + 1}
 

@@ -1,9 +1,8 @@
-"""The time while probes are counted: it looks what counting costs, and takes the costliest probes off when it is ahead.
+"""The time while probes are counted: it observes what counting costs, and detaches the costliest if that is too much.
 
-What may be used at a moment is a share of the budget that is there from the start, `AHEAD_RATIO`, and the rest in
-proportion to the time gone by. So a burst is borne, a hot probe has its short sample, and rare ones are counted on:
-they may take `SPARE_RATIO` of the budget when a hot one has used it up. What fires while probes are taken off comes on
-top.
+At a moment counting may have used a share of the budget that is there from the start, `AHEAD_RATIO`, and the rest in
+proportion to the time gone by. So a burst is allowed, a hot probe has its short sample, and rare ones still count:
+they may take `SPARE_RATIO` of the budget after a hot one has used it up. Events while probes are detached come on top.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ SPARE_RATIO = 0.1
 """Share of the budget that is left to those probes that stay, each time when others were taken off."""
 
 QUICK_S, SLOW_S, QUICK_FOR_S = 0.001, 0.005, 0.02
-"""How often we look what it costs: at first each ms, for a hot probe shows at once."""
+"""Intervals at which the cost is observed: at first each ms, because a hot probe shows at once."""
 
 LOOK_AT_THREADS_S = 0.25
-"""How often we look what threads used, because some end before the counting does."""
+"""Interval at which the threads' CPU time is read, because some end before the counting does."""
 
 LEAST_LOOK_S = 0.2
 """The kernel keeps a thread's time by ticks of 1 to 10 ms: less than this says little of how busy it is."""
@@ -101,19 +100,19 @@ class Window:
         return last
 
     def spent_s(self) -> float:
-        """CPU time that counting took until now of the programs that it watches."""
+        """CPU time, s, that counting took until now from the programs that it watches."""
         return (
             sum(one.run_ns + one.runs * self._probe_cost_ns[kind] for kind, one in self._attachments.runs().items())
             / 1e9
         )
 
     def threads(self) -> list[ThreadUse]:
-        """What the threads of the target used, the busiest first."""
+        """The CPU time of the target's threads, the busiest first."""
         return used_between(self._before, self._threads)
 
     @property
     def watched_s(self) -> float:
-        """How long threads were looked at."""
+        """The time, s, during which threads were observed."""
         return self._looked_s - self._began_s
 
     def _step_s(self) -> float:
@@ -124,7 +123,7 @@ class Window:
         return max(by_now_s, self._spared_s)
 
     def _snapshot(self) -> Snapshot:
-        """What was counted until now; of a kind that never ran an event cost what the caller said."""
+        """The counts until now; for a kind that never ran, the cost of an event is the caller's."""
         runs = self._attachments.runs()
         event_ns = {
             kind: cost_ns + (runs[kind].run_ns / runs[kind].runs if kind in runs and runs[kind].runs else 0.0)
@@ -133,7 +132,7 @@ class Window:
         return Snapshot(self._attachments.counts(), self.elapsed_s, event_ns, self._clocks.read())
 
     def _take_off(self) -> None:
-        """Keep the cheapest probes that fit into what is left, and those that never fire; the costliest goes always."""
+        """Keep the probes of lowest cost that fit into the rest, and those that never fire; never the costliest."""
         now = self._snapshot()
         used_s = {
             index: (now.counts[index].events + now.counts[index].elsewhere)
@@ -169,7 +168,7 @@ class Window:
             self._looked_s = time.monotonic()
 
     def _watch_threads_on(self) -> None:
-        """Look at the threads a last time, after long enough."""
+        """Read the threads' CPU time a last time, after long enough."""
         if self.ended != "the process ended":
             self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
         self._threads |= self._look()
@@ -188,12 +187,12 @@ class _CpuClocks:
         self._at_s = dict(self._from_s)
 
     def read(self) -> dict[int, float]:
-        """What each process used while probes were counted; as it was last known of one that has ended."""
+        """The CPU time, s, of each process while probes were counted; the last known one if it has ended."""
         self._at_s |= _cpu_s(self._from_s)
         return {pid: self._at_s[pid] - began_s for pid, began_s in self._from_s.items()}
 
     def skip(self) -> None:
-        """Leave out the time since `read`, in which nothing was counted."""
+        """Exclude the time since `read`, in which nothing was counted."""
         for pid, now_s in _cpu_s(self._from_s).items():
             self._from_s[pid] += now_s - self._at_s[pid]
             self._at_s[pid] = now_s

@@ -56,7 +56,7 @@ class Settings:
     author: Author = "third-party"
     fleet_name: str | None = None
     continued_by: tuple[str, ...] = ()
-    """Words of the command that continues this run when it was cut short, after the program's name."""
+    """Words of the command that continues this run if it is cut short, after the program's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Progress:
     cost: Estimate | None = None
     """Cost so far of that row's case, ns or instructions per event."""
     clock_jumped_s: float = 0.0
-    """By how much somebody set the time of day while the run went on; known when it is done."""
+    """Seconds by which the time of day was set during the run; known when it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,10 @@ class Bench:
         )
 
     def run(self, document: PlanFile, samples: Path) -> Progress:
-        """Make every planned run that has no row yet, and write its row before the next; where things stand then.
+        """The progress at the end. Every planned run without a row is made, and its row written before the next.
 
         Raises: HostNotReady when a row cannot be written; BadData when those on disk cannot be read, and
-            ProbeEffectError when they are not of this plan. In each case they are kept.
+            ProbeEffectError when they are not from this plan. In each case the rows are kept.
         """
         runs = plan(document.subjects, self.settings.blocks, self.settings.seed)
         with RunWriter(samples) as writer:  # opened before the rows are read: it cuts off a torn one
@@ -152,7 +152,7 @@ class Bench:
         return operations
 
     def _try(self, subject: Key, done: int, total: int, first: int) -> tuple[int, Sample]:
-        """(operations of a run, the trial's row)."""
+        """The operations of a run, and the trial's row."""
         trial = PlannedRun(0, 0, subject, "baseline" if subject.is_baseline else "traced")
         blocks = self.settings.blocks
         self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=total))
@@ -163,7 +163,7 @@ class Bench:
         return operations_for(self._target_s(subject), partial(self._make, trial), first, least)
 
     def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
-        """The row of a planned run: made now, or the reason why it is not."""
+        """The row of a planned run: made now, or with the reason why not."""
         if left_out := journal.left_out(planned.subject):
             return replace(empty_row(planned), status=left_out.status, note=left_out.note)
         operations = journal.operations(planned.subject)

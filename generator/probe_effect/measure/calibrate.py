@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from probe_effect.model import Sample
 
 FIRST_OPERATIONS = 20_000
-"""Long enough to judge by for a cheap probe (10 ms at 500 ns), bearable for a dear one (0.8 s at 40 µs)."""
+"""Operations of a first trial: 10 ms with a probe of 500 ns, 0.8 s with one of 40 µs."""
 
 FIRST_AT_A_LEVEL = 1
-"""Where the suite has a factor, whose level may make an operation take a second."""
+"""Operations of a first trial in a suite with a factor, at whose levels an operation may take a second."""
 
 MIN_OPERATIONS = 1_000
-"""Of a suite without a factor: what is done once in a run is then spread over as many."""
+"""Fewest operations of a suite without a factor: work that is done once in a run is spread over them."""
 CHECK_OPERATIONS = 100_000
-"""Events that a counting run makes at least: a hundred strays of other programs are then 0.1 %."""
+"""Fewest events of a counting run: a hundred events of other programs are then 0.1 %."""
 
 LONGEST_CHECK_S = 10.0
 
@@ -49,14 +49,13 @@ shorter run would not do: some ten events of other programs must stay below 0.1 
 def operations_for(
     target_s: float, run: Callable[[int], Sample], first: int = FIRST_OPERATIONS, least: int = MIN_OPERATIONS
 ) -> tuple[int, Sample]:
-    """(operations that take about `target_s`, the last trial's row).
+    """The operations that take about `target_s`, and the last trial's row.
 
-    Trials grow until one is long enough to judge by: a tenth of the target. A trial that does not end well stops
-    the search; its row says why.
+    Trials grow until one takes a tenth of the target. A trial that fails stops the search; its row says why.
 
     Args:
         target_s: seconds that a run should take.
-        run: makes a run of so many operations and hands back its row.
+        run: makes a run of that many operations and returns its row.
         first: operations of the first trial.
         least: operations of a run, at least.
     """
@@ -78,6 +77,6 @@ def check_operations(operations: int, target_s: float) -> int:
 
 
 def rounded(operations: float, least: int = MIN_OPERATIONS) -> int:
-    """Two significant digits, so that the number reads easily, and never below what a run needs."""
+    """The operations, rounded to two significant digits, which are easy to read, and never fewer than `least`."""
     step: int = 10 ** max(math.floor(math.log10(max(operations, 1.0))) - 1, 0)
     return max(least, round(operations / step) * step)

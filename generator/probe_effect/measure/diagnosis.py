@@ -1,4 +1,4 @@
-"""What this machine can measure, what it lacks, and what makes it noisy: asked of everything that has a say."""
+"""What this machine can measure, what it lacks, and what makes it noisy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TracerState:
     tracer: str
     version: str | None
     unavailable: str | None
-    """Why it cannot run here and what to do; None when it can."""
+    """Why the tracer cannot run here and what to do; None if it can."""
     lacks: Mapping[Need, str]
     """Facility to the reason why this tracer cannot use it here; asked only of a tracer that can run."""
 
@@ -61,16 +61,16 @@ class SuiteState:
     suite: str
     cases: int
     scripts: Mapping[str, int]
-    """Tracer to how many of the cases are written for it; tracers without any are left out."""
+    """Tracer to how many of the cases are written for it; tracers without any are excluded."""
     measurable: Mapping[str, int]
-    """Tracer to how many of the cases can be measured here; tracers that cannot run are left out."""
+    """Tracer to how many of the cases can be measured here; tracers that cannot run are excluded."""
     unbuildable: str | None
     """Why the workload cannot be compiled, so that nothing can be measured; None when it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """Everything; what is not known is None."""
+    """The whole diagnosis of a machine; unknown facts are None."""
 
     machine: Machine
     system: System
@@ -82,13 +82,13 @@ class Diagnosis:
     tracer_cpu: int | None
     load: float | None
     steal_ratio: float | None
-    """Of the workload's CPU, since the machine started."""
+    """The steal of the workload's CPU since the machine started, as a ratio of the time."""
     kernel: Mapping[Need, str | None]
     """Facility to None where the kernel offers it, else why not."""
     tracers: tuple[TracerState, ...]
     suites: tuple[SuiteState, ...]
     packages: tuple[str, ...]
-    """What the tracers need and is not installed, by Debian's or Ubuntu's names."""
+    """The missing packages of the tracers, by Debian's or Ubuntu's names."""
     warnings: tuple[MachineWarning, ...]
 
     @property
@@ -100,7 +100,7 @@ class Diagnosis:
 def diagnose(
     suites: Sequence[tuple[Path, Suite]], known: Mapping[str, Tracer], cache: Path | None = None, root: Path = ROOT
 ) -> Diagnosis:
-    """Ask everything. Each suite's workload is compiled: nothing else proves that compiler and headers are there.
+    """The diagnosis of this machine. Each suite's workload is compiled, to prove that compiler and headers are there.
 
     Args:
         suites: folder and document of each.
@@ -187,7 +187,7 @@ def _tracefs(root: Path) -> Availability:
 
 
 def _kernel_missing(need: Need, root: Path) -> str | None:
-    """None when the kernel offers it, else why not; to whom tracefs is closed, its refusals say nothing."""
+    """Why the kernel does not offer a facility; None if it does. If tracefs is closed to us, that is the reason."""
     reason = missing(need, root)
     return CLOSED if reason and tracefs_missing(root) == CLOSED else reason
 
@@ -197,6 +197,6 @@ def _sibling_times(root: Path, cpu: int) -> dict[int, CpuTimes | None]:
 
 
 def _busiest(before: Mapping[int, CpuTimes | None], after: Mapping[int, CpuTimes | None]) -> float | None:
-    """Share of time in which the busiest of these CPUs was busy; None when it has no sibling or nothing is known."""
+    """Share of time in which the busiest of these CPUs was busy; None without CPUs, or if it is not known."""
     shares = [busy_ratio(before.get(cpu), times) for cpu, times in after.items()]
     return max((share for share in shares if share is not None), default=None)

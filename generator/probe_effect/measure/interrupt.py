@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""What a terminal, and what a system that shuts down, sends to ask a program to end."""
+"""The signals with which a terminal, and a system that shuts down, ask a program to end."""
 
 
 class Interrupted(ProbeEffectError):
-    """Somebody asked us to stop."""
+    """The program was asked to stop."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise `Interrupted` where the program is when it is asked to stop. Further demands wait for the tidying up."""
+    """Raise `Interrupted` at the first signal to stop. Further signals wait until everything is tidied up."""
 
     def stop(number: int, _: FrameType | None) -> None:
         for known in SIGNALS:
@@ -40,7 +40,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Hold such demands back until the block is left: what is tidied up is tidied up whole."""
+    """Hold these signals back until the block is left, so that it is run as a whole."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What has been done of a plan and what is left, from the rows on disk: for a fresh run as for a continued one."""
+"""The finished and the remaining runs of a plan, from the rows on disk, for a fresh and for a continued run."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from probe_effect.store.plan_file import PlanFile, PlannedSubject
 
 GIVE_UP_AFTER = 2
-"""Runs of a case that may end badly before the rest of them is left out: each can cost minutes. (Not the baseline.)"""
+"""Failed runs of a case after which its other runs are skipped: each can take minutes. (Not the baseline.)"""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Costs so far, estimated as the summary will: differences inside each block."""
+    """The costs so far, estimated as in the summary: from differences inside each block."""
 
     baselines: dict[tuple[int, str | None], list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Block and level to ns, or instructions, per operation of its baselines so far."""
+    """The ns, or instructions, per operation of the baselines so far, by block and level."""
     threads: dict[str | None, float] = field(default_factory=dict)
-    """Level to how many threads perform the operations at once: all their events over the operations of one."""
+    """How many threads perform the operations at once, by level: all events over the operations of one thread."""
     traced: dict[Key, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, row: Sample) -> Estimate | None:
-        """Take in a row; the cost so far of its case, None where it has none yet."""
+        """The cost so far of a row's case, with this row; None if it has none yet."""
         amount = row.wall_ns or row.instructions
         if row.status != "ok" or not amount or not row.events:
             return None
@@ -57,7 +57,7 @@ class Tally:
 
 
 class Journal:
-    """The rows of a run so far, beside its plan."""
+    """The rows of a run so far, and its plan."""
 
     def __init__(self, document: PlanFile, rows: Iterable[Sample]) -> None:
         self._document = document
@@ -69,18 +69,18 @@ class Journal:
             self.add(row)
 
     def add(self, row: Sample) -> Estimate | None:
-        """Take in a row that is on disk; the cost so far of its case, None where it has none yet."""
+        """The cost so far of the case of a row on disk, with this row; None if it has none yet."""
         subject = Key(row.case, row.tracer, row.level)
         self._places.add((row.block, row.position))
         self.failures[subject] += not subject.is_baseline and row.status in {"failed", "timeout"}
         return self._tally.add(row)
 
     def has(self, run: PlannedRun) -> bool:
-        """Whether the run has its row."""
+        """Whether a planned run has its row."""
         return (run.block, run.position) in self._places
 
     def operations(self, subject: Key) -> int:
-        """Operations of a run of `subject`. Raises: KeyError for one that is not to be run."""
+        """Operations of a run of `subject`. Raises: KeyError for a subject that is not run."""
         document = self._document
         if not subject.is_baseline:
             number = self._subjects[subject].operations
@@ -93,15 +93,15 @@ class Journal:
         return number
 
     def left_out(self, subject: Key) -> PlannedSubject | None:
-        """The plan's word on a case that is not run; None for one that is, and for the baseline."""
+        """The plan's reason why a case is not run; None for a case that is run, and for the baseline."""
         found = self._subjects.get(subject)
         return found if found is not None and found.operations is None else None
 
 
 def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
-    """The rows that are on disk, each of them one of the planned runs.
+    """The rows on disk, each of a planned run.
 
-    Raises: BadData for rows that cannot be read; ProbeEffectError for rows of another plan.
+    Raises: BadData for rows that cannot be read; ProbeEffectError for rows from another plan.
     """
     rows, problems = read_samples(samples, str(samples))
     if problems:
@@ -112,7 +112,7 @@ def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
             at = f" at level {row.level}" if row.level is not None else ""
             msg = (
                 f"{samples}: block {row.block}, position {row.position} is {row.case} with {row.tracer}{at}, which is "
-                "not what its plan has there: it cannot be continued, and is kept; to measure anew leave out --resume"
+                "not what its plan has there: it cannot be continued, and is kept; to measure again, omit --resume"
             )
             raise ProbeEffectError(msg)
     return rows

@@ -1,4 +1,4 @@
-"""What a killed run left behind: its programs, its probes and its folders, found by the process id that all bear.
+"""The leftovers of a killed run: its programs, probes and folders, found by the process id in their names.
 
 The kernel ends the programs of a run that dies (see `processes`), and most probes with them; this is for the rest.
 """
@@ -30,14 +30,14 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """One thing, in words, and how it is removed."""
+    """One leftover, in words, and how to remove it."""
 
     what: str
     remove: Callable[[], None]
 
 
 def leftovers() -> list[Leftover]:
-    """All that killed runs left on this machine; programs first, because they hold the others."""
+    """All leftovers of killed runs on this machine; programs first, because they hold the others."""
     return [*_programs(), *_in_tracefs(), *_folders()]
 
 
@@ -88,7 +88,7 @@ def _name(process: Path) -> str:
 
 
 def _end(pid: int) -> None:
-    """End a program in order, so that it takes its probes with it; by force when it does not."""
+    """End a program so that it removes its probes; by force if it does not end."""
     try:
         descriptor = end_descriptor(pid)
     except ProcessLookupError:

@@ -1,6 +1,6 @@
 """One run: the workload waits, the tracer comes alive, the workload goes, the tracer is asked to stop.
 
-And the instructions on which its probes stand, as a workload that waits has them.
+And the instructions under its probes, in a workload that waits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run to make, with its place: in these words a plan and an emulated machine speak of it."""
+    """One run to make, with its place, as a plan and an emulated machine name it."""
 
     block: int
     position: int
@@ -46,7 +46,7 @@ class Limits:
     """bpftrace has been seen to take 26 s to attach every system call; one probe takes 0.4 s."""
     run_s: float = 120.0
     build_s: float = 1800.0
-    """Of a workload that builds a project: strace makes some minutes of one."""
+    """The limit of a workload that builds a project: under strace a build takes minutes."""
     stop_s: float = 60.0
 
 
@@ -59,7 +59,7 @@ class TracerTask:
     counting: Counting
     events_per_operation: int = 1
     is_start: bool = False
-    """Whether its start and its stop are what is measured."""
+    """Whether the tracer's start and stop are measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def run_once(
 
 @contextmanager
 def _tidied() -> Iterator[ExitStack]:
-    """What is to be undone; it is undone whole, also when somebody asks to stop meanwhile."""
+    """A block that undoes what a run did, as a whole, also if a signal to stop comes meanwhile."""
     leftovers = ExitStack()
     try:
         yield leftovers
@@ -183,7 +183,7 @@ def _with_report(row: Sample, report: Report, run: WorkloadRun) -> Sample:
 def probed_functions(names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
     """User functions, `file:symbol`, to their first bytes in hexadecimal digits; what cannot be found is left out.
 
-    The same probe costs 0.2 or 17 µs by the instruction that it stands on, so no number compares without them.
+    The same probe costs 0.2 or 17 µs, depending on the instruction under it, so no comparison works without them.
 
     Args:
         names: `file:symbol` each; a file is the workload's, or a library's stem (`libc`).

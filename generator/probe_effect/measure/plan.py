@@ -20,7 +20,7 @@ def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[Pl
     Args:
         subjects: the cases with their tracers and levels.
         blocks: how many rounds.
-        seed: of the random order.
+        seed: that of the random order.
     """
     measured = [_subject(one) for one in subjects if one.operations is not None]
     left_out = [_subject(one) for one in subjects if one.operations is None]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DORMANT = "dormant"
 
 BUILDERS = ("make", "cc")
-"""The commands that every project needs to be built."""
+"""The commands that the build of every project needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Work:
 
     folder: Path
     suite: Suite
-    """With the cases of the machine's architecture alone."""
+    """The suite, with the cases of the machine's architecture alone."""
     tracers: Mapping[str, Tracer]
     measured: tuple[Key, ...]
     skipped: Mapping[Key, str]
     tree: Tree | None = None
-    """The source tree that its workload builds, where it builds one and it is known which."""
+    """The source tree that the workload builds, if it builds one and the tree is known."""
     elsewhere: tuple[str, ...] = ()
-    """The cases that only machines of another architecture have: no part of the plan."""
+    """The cases for machines of another architecture, which are not in the plan."""
 
     def case(self, subject: Key) -> Case:
         """The case of a measured subject."""
@@ -150,8 +150,8 @@ def choose_tracers(
 ) -> dict[str, Tracer]:
     """The tracers of those names, or all that can run here. `as_root` is whether they run as root, if not as we do.
 
-    Raises: UsageError for an unknown one; HostNotReady when one that was named, or every one, cannot run here, and
-        for a user other than root when any cannot: the message says what can run all the same.
+    Raises: UsageError for an unknown one; HostNotReady if a named tracer, or every tracer, cannot run here. For a user
+        other than root also if any tracer cannot: the message says what can run all the same.
     """
     unknown(names, known, "tracer")
     reasons = {name: tracer.available() for name, tracer in known.items() if not names or name in names}
@@ -165,7 +165,7 @@ def choose_tracers(
 
 
 def _without_root(known: Mapping[str, Tracer]) -> str:
-    """What a user other than root can do."""
+    """The message that says what a user other than root can do."""
     able = [name for name, tracer in known.items() if tracer.available() is None]
     command = typed("measure", *(word for name in able for word in ("--tracer", name)))
     possible = (
@@ -219,14 +219,14 @@ def resolve(
 
 
 def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:
-    """Why a level that is a number of threads cannot be run; None when it can."""
+    """Why a level that is a number of threads cannot be run; None if it can."""
     if suite.factor is None or not suite.factor.occupies_cpus or level is None:
         return None
     return f"{level} threads need a CPU each, and there are {cpus}" if int(level) > cpus else None
 
 
 def _without_command(suite: Suite, level: str | None) -> str | None:
-    """Why a level whose program is not installed, or a build, cannot be run; None when it can."""
+    """Why a level whose program is not installed, or a build, cannot be run; None if it can."""
     commands = BUILDERS if suite.workload.project else suite.workload.commands.get(level or "", ())
     absent = next((name for name in commands if shutil.which(name, path=SYSTEM_PATH) is None), None)
     return f"{absent} is not in {SYSTEM_PATH}; the suite's description names its package" if absent else None

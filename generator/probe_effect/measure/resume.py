@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def unfinished(results: Path, suites: Collection[str], machine: str) -> list[OpenSubmission]:
-    """The newest unfinished run of the machine of that id for each suite; `suites` empty means all.
+    """The newest unfinished run for each suite on the machine of that id; an empty `suites` means all.
 
     Raises: UsageError when there is none; BadData for files that cannot be read.
     """
@@ -35,7 +35,7 @@ def unfinished(results: Path, suites: Collection[str], machine: str) -> list[Ope
     found = [one for suite, one in newest.items() if not suites or suite in suites]
     if not found:
         of = f" of {', '.join(suites)}" if suites else ""
-        msg = f"{results / machine}: no run{of} was cut short here; leave out --resume to start one"
+        msg = f"{results / machine}: no run{of} was cut short here; to start one, omit --resume"
         if others := [str(place.folder) for place in places if place.machine != machine]:
             msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
         raise UsageError(msg)
@@ -49,7 +49,7 @@ def cut_short(results: Path) -> list[SubmissionFolder]:
 
 
 def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
-    """What an unfinished run has on disk. Raises: BadData for files that cannot be read."""
+    """The unfinished run in a folder. Raises: BadData for files that cannot be read."""
     document, problems = read_machine_file(place.machine_file, str(place.machine_file))
     plan, more = read_plan_file(place.plan_file, str(place.plan_file))
     if document is None or plan is None:
@@ -58,13 +58,13 @@ def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
 
 
 def command_to_go_on(place: SubmissionFolder) -> str:
-    """The command that continues an unfinished run, as its plan has it; a plan that cannot be read has none."""
+    """The command that continues an unfinished run, by its plan; `measure --resume` if the plan cannot be read."""
     plan, _ = read_plan_file(place.plan_file, str(place.plan_file))
     return typed(*plan.continued_by) if plan and plan.continued_by else typed("measure", "--resume")
 
 
 def reopen(one: OpenSubmission, work: Work, testbed: Testbed) -> OpenSubmission:
-    """The submission, open again; not yet written. Raises: HostNotReady when something has changed."""
+    """The submission, open again; not yet written. Raises: HostNotReady if the machine or the suite has changed."""
     if changes := list(_changes(one, work, testbed)):
         raise changed(one.place, changes)
     run = one.document.run
@@ -76,12 +76,12 @@ def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
     """The refusal to continue, with what has changed since the beginning."""
     return HostNotReady(
         f"{place.folder}: cannot be continued, as {'; '.join(changes)}\n"
-        "its rows are kept; to measure anew leave out --resume"
+        "its rows are kept; to measure again, omit --resume"
     )
 
 
 def work_of(one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer]) -> Work:
-    """What an unfinished run works on.
+    """The suite and the tracers of an unfinished run.
 
     Raises: UsageError for a suite or tracer that is not known any more; HostNotReady for a tracer that cannot run now.
     """
@@ -107,7 +107,7 @@ def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
 
 
 def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]:
-    """What differs between now and the beginning of the run, in words."""
+    """The differences between now and the beginning of the run, in words."""
     document = one.document
     before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
     system = testbed.system(None, document.run.workload_cpu)

@@ -28,7 +28,7 @@ Author = Literal["project", "third-party"]
 
 
 class SteadyClock:
-    """The time of day at its making, carried on by the monotonic clock: nobody sets it while a run goes on."""
+    """The time of day when it was made, continued by the monotonic clock, which is never set during a run."""
 
     def __init__(self) -> None:
         self._start, self._start_s = datetime.now(UTC), time.monotonic()
@@ -38,7 +38,7 @@ class SteadyClock:
         return (self._start + timedelta(seconds=time.monotonic() - self._start_s)).strftime(MOMENT_FORM)
 
     def jumped_s(self) -> float:
-        """By how many seconds the time of day was set since: above 0 when it was set forward."""
+        """Seconds by which the time of day was set since then: above 0 when it was set forward."""
         return (datetime.now(UTC) - self._start).total_seconds() - (time.monotonic() - self._start_s)
 
 
@@ -57,11 +57,11 @@ class OpenSubmission:
     clock: SteadyClock = field(default_factory=SteadyClock)
 
     def write(self) -> None:
-        """Write what is known so far. Raises: HostNotReady."""
+        """Write the document as it is so far. Raises: HostNotReady."""
         write_machine_file(self.place.machine_file, self.document)
 
     def close(self, **facts: object) -> SubmissionFolder:
-        """Say when the run ended and how busy the machine was then; `facts` are further keys of `run`.
+        """Record when the run ended and how busy the machine was then; `facts` are further keys of `run`.
 
         Raises: HostNotReady when that cannot be written; then the run stays open.
         """
@@ -107,7 +107,7 @@ def _not_writable(results: Path, error: OSError) -> HostNotReady:
 
 
 def _fresh_folder(parent: Path, name: str) -> Path:
-    """`<name>`, or `<name>-2` and so on when there was a run on that day: nothing measured is ever overwritten."""
+    """`<name>`, or `<name>-2` and so on if there was a run on that day: no measured row is ever overwritten."""
     parent.mkdir(parents=True, exist_ok=True)
     for number in count(1):
         folder = parent / (name if number == 1 else f"{name}-{number}")
@@ -120,10 +120,10 @@ def _fresh_folder(parent: Path, name: str) -> Path:
 
 
 def hand_to_sudo_user(folder: Path, environment: Mapping[str, str] | None = None) -> None:
-    """Give a submission's folder to the user who called `sudo`: they are to read, credit and send it without root.
+    """Give a submission's folder to the user who called `sudo`, so that they can read, credit and send it.
 
-    With it go the folders around it that were made on its way, up to the nearest that is theirs. Without sudo nothing
-    is done.
+    The parent folders that were made for it become theirs too, up to the nearest that is theirs already. Without sudo
+    this does nothing.
     """
     variables = os.environ if environment is None else environment
     if os.geteuid() != 0 or not (
@@ -136,7 +136,7 @@ def hand_to_sudo_user(folder: Path, environment: Mapping[str, str] | None = None
 
 
 def _on_the_way(folder: Path, user: int) -> list[Path]:
-    """Folders of root's between `folder` and the nearest above it that is the user's; none where no folder is."""
+    """Root's folders between `folder` and the nearest parent that is the user's; none if no parent is."""
     between: list[Path] = []
     for parent in folder.parents:
         owner = parent.stat().st_uid

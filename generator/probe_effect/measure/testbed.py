@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What is known of a machine that we made ourselves; keys of `run` in machine.json."""
+    """The origins of a machine that we made ourselves; keys of `run` in machine.json."""
 
     mechanisms: dict[str, str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
@@ -37,17 +37,17 @@ class Origins:
 
 
 class Testbed(Protocol):
-    """What a measurement asks of the machine that its runs are made on."""
+    """The interface of a machine on which runs are made."""
 
     @property
     def metric(self) -> Metric:
-        """What is measured on it."""
+        """What is measured on this machine: `time` or `instructions`."""
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
-        """(CPU of the workload, or the first of several; CPU of the tracers, None without one of their own)."""
+        """The CPU of the workload, or the first of several, and the CPU of the tracers, or None if they have none."""
 
     def held(self, cpus: tuple[int, int | None]) -> AbstractContextManager[None]:
-        """Have it for ourselves. Raises: HostNotReady where another measurement has it."""
+        """Hold the machine for this measurement. Raises: HostNotReady if another measurement holds it."""
 
     def program(self, work: Work) -> CompiledProgram:
         """The suite's workload, compiled. Raises: HostNotReady, ProbeEffectError."""
@@ -56,30 +56,30 @@ class Testbed(Protocol):
         """The row of one run, with its times by the machine's own clock. Raises: HostNotReady."""
 
     def recorded(self, row: Sample) -> Sample:
-        """The row as it is written down: in what the machine measures."""
+        """The row as it is written, in the machine's metric."""
 
     def machine(self) -> Machine:
-        """What it is."""
+        """The facts of the machine."""
 
     def system(self, program: Path | None, cpu: int) -> System:
-        """Its operating system; with a workload, also what a read of its clock costs on a CPU."""
+        """The facts of its operating system; with a workload, also the time of a clock read on a CPU."""
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed (`one_run.probed_functions`)."""
 
     def origins(self) -> Origins:
-        """What it was made of, where it was made."""
+        """The origins of the machine; empty if its owner installed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThisMachine:
-    """The machine that we run on: times are measured."""
+    """The machine that we run on, where times are measured."""
 
     cache: Path | None = None
     metric: Metric = "time"
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
-        """The last CPU for the workload; all of them where it occupies them."""
+        """The last CPU for the workload, or all of them if it occupies them; and the CPU of the tracers."""
         return (min(usable_cpus()), None) if work.occupies_cpus else collect.choose_cpus()
 
     @contextmanager

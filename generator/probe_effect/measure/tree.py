@@ -1,6 +1,6 @@
-"""Source trees that a workload builds: what each is, and a fresh copy of it for every run.
+"""Source trees that a workload builds, and a fresh copy of one for every run.
 
-Nothing is built in a tree itself. Its copies lie in memory where there is room, because a disk adds noise of its own.
+Nothing is built in a tree itself. Its copies are in memory if there is room, because a disk adds noise of its own.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-"""What make(1) looks for."""
+"""The files that make(1) looks for."""
 
 CLEAN = "make clean"
 HISTORY = (".git", ".hg", ".svn")
-"""Folders of a tree that are no part of what is built."""
+"""Folders of a tree that are not part of the build."""
 
 ROOM = 8
 """How many times the size of a tree must be free in memory: for two copies, the objects of one, and some to spare."""
@@ -44,23 +44,23 @@ class Tree:
 
     folder: Path
     origin: str
-    """What the record says of it: never where it lies."""
+    """The tree's name in the record, without its folder."""
     configure: str | None = None
-    """The command that makes it one that `make` builds; None where it is one."""
+    """The command after which `make` can build the tree; None if it can already."""
     is_named: bool = False
-    """Whether somebody named it, in place of the suite's own project."""
+    """Whether the user named the tree, in place of the suite's own project."""
     work: Path | None = None
-    """Our own folder with its copies; None before it is made ready."""
+    """Our own folder with the copies; None before the tree is made ready."""
 
     @property
     def build(self) -> Path | None:
-        """The copy that is built; None before it is made ready."""
+        """The copy that is built; None before the tree is made ready."""
         return self.work / "build" if self.work else None
 
     def renew(self) -> None:
-        """Have the copy that is built fresh, whatever is left of the run before. Raises: HostNotReady.
+        """Make a fresh copy to build, in place of that of the previous run. Raises: HostNotReady.
 
-        Nothing is done before it is made ready.
+        Does nothing before the tree is made ready.
         """
         if self.work is None or self.build is None:
             return
@@ -72,7 +72,7 @@ class Tree:
 
 
 def named_tree(folder: Path) -> Tree:
-    """The tree in a folder that somebody named. Raises: UsageError where there is none that `make` builds."""
+    """The tree in a folder that the user named. Raises: UsageError if there is none that `make` builds."""
     if not folder.is_dir():
         msg = f"{folder}: no such folder; name that of a source tree which `make` builds"
         raise UsageError(msg)
@@ -88,10 +88,10 @@ def named_tree(folder: Path) -> Tree:
 
 @contextmanager
 def made_ready(tree: Tree) -> Iterator[Tree]:
-    """The tree with a folder of ours, in which a configured and clean copy is renewed from.
+    """The tree with a folder of ours, which has a configured and clean copy to make others from.
 
-    The folder goes with us, or is removed as a leftover by the next measurement. Raises: HostNotReady where there is no
-        room, or with the words of a command that failed.
+    The folder is removed when we end, or as a leftover by the next measurement. Raises: HostNotReady if there is no
+        room, or with the message of a command that failed.
     """
     place = _place(sum(path.lstat().st_size for path in _files(tree.folder)))
     prefix = f"{WORK_PREFIX}{os.getpid()}-"
@@ -109,7 +109,7 @@ def _ready(work: Path) -> Path:
 
 
 def _place(size_bytes: int) -> Path | None:
-    """Memory, where it has room and programs may run from it; None: where temporary files are."""
+    """A folder in memory, if it has room and programs may run from it; None: the folder of temporary files."""
     try:
         flags, free_bytes = os.statvfs(SHARED_MEMORY).f_flag, shutil.disk_usage(SHARED_MEMORY).free
     except OSError:
@@ -131,7 +131,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _run(command: str, work: Path) -> None:
-    """Run a command in the copy that others are made of. Raises: HostNotReady with its last words."""
+    """Run a command in the copy that others are made from. Raises: HostNotReady with the end of its output."""
     environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "TMPDIR": str(work), STARTED_BY: str(os.getpid())}
     try:
         run = subprocess.run(
@@ -156,7 +156,7 @@ def _run(command: str, work: Path) -> None:
 
 
 def _origin(folder: Path) -> str:
-    """How many files a tree has, and a hash over their names and contents."""
+    """The number of files of a tree, and a hash over their names and contents, in words."""
     hashed, count = hashlib.sha256(), 0
     for count, path in enumerate(_files(folder), start=1):  # noqa: B007 (the last is their number)
         content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
@@ -165,7 +165,7 @@ def _origin(folder: Path) -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Its files and links, always in one order, without its history. Raises: OSError where it cannot be read."""
+    """The files and links of a tree, always in one order, without its history. Raises: OSError if it cannot be read."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
             if path.name not in HISTORY:
