@@ -38,8 +38,9 @@ def model_table(found: Sequence[Outcome], size: Size, seed: int) -> str:
     ]
     blocks = f"{', '.join(map(str, size.blocks[:-1]))} and {size.blocks[-1]}"
     caption = (
-        f"Per cent of intervals that hold the truth, {COST_NS:g} ns on top of {BASELINE_NS:g} ns, with the number of "
-        f"blocks that has the least, of {blocks}; {CASES} cases and 2 baselines a block.\n"
+        f"Per cent of intervals that contain the truth, {COST_NS:g} ns on top of {BASELINE_NS:g} ns, with {CASES} "
+        f"cases and 2 baselines a block.\n"
+        f"Each coverage is the lowest over {blocks} blocks.\n"
         f"Ours; ours, were baselines averaged first; means of the same runs; means of two arms run one after the other "
         f"(Welch's interval).\n"
         f"With {SHOWN_BLOCKS} blocks: median width of our interval, ns; median error of the fastest run, ns; per cent "

@@ -35,7 +35,7 @@ MAKERS = ("sentence", "summary", "ranking", "place_among")
 DEFINITIONS = (
     "that is the noise floor, and a cost below it is no difference",
     "what “no difference” looks like",
-    "It is “no difference” when the interval of the difference holds 0",
+    "It is “no difference” when the interval of the difference contains 0",
     "0.05 reads “5 % slower”",
     "higher overhead, lower overhead, no difference, or not comparable. Times and counts",
     "such benchmarks where there is no difference",
