@@ -153,4 +153,4 @@ def test_a_number_that_a_page_quotes_and_others_data_lack_is_said_to_be_missing(
     out = tmp_path / "site"
     build(small_data, out)
     text = " ".join(re.sub(r"<[^>]+>", " ", (out / "index.html").read_text(encoding="utf-8")).split())
-    assert "was worked out at (not known here) for a user-space probe" in text
+    assert "was computed with (not known here) for a user-space probe" in text

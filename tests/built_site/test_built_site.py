@@ -239,10 +239,10 @@ def test_raw_rows_are_files_of_the_site(site: Path) -> None:
 ASSEMBLED = """
 import sys
 from pathlib import Path
-from probe_effect.exports.build import Places
+from probe_effect.exports.build import BuildPlaces
 from probe_effect.store.places import DataFolder
 from site_build import OWN_KEPT, PROJECT, assembled
-assembled(Places(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys.argv[2])))
+assembled(BuildPlaces(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys.argv[2])))
 """
 
 
