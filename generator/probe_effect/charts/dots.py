@@ -74,9 +74,7 @@ class DotQuantity:
 
 
 NANOSECONDS = DotQuantity(
-    "added ns per event",
-    ("cost_ns", "cost_low_ns", "cost_high_ns"),
-    partial(units.interval, scale=units.DURATION),
+    "added ns per event", ("cost_ns", "cost_low_ns", "cost_high_ns"), partial(units.interval, scale=units.DURATION)
 )
 INSTRUCTIONS = DotQuantity(
     "added instructions per event",

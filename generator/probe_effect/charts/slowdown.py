@@ -153,10 +153,7 @@ def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) 
     }
     dash = colour | {"scale": {"domain": labels, "range": [one.dash for one in seen.values()]}}
     picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
-    band = {
-        "mark": {"type": "area", "clip": True, "fillOpacity": 0.18},
-        "encoding": {"x": X, **ENDS, "color": colour},
-    }
+    band = {"mark": {"type": "area", "clip": True, "fillOpacity": 0.18}, "encoding": {"x": X, **ENDS, "color": colour}}
     stroke = {
         "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
         "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],

@@ -67,12 +67,7 @@ def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) ->
     y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
     names = list(seen)
     series = {"field": "series", "type": "nominal", "sort": names}
-    legend = {
-        "columns": LEGEND_COLUMNS[layout],
-        "symbolType": "stroke",
-        "symbolSize": 300,
-        "symbolOpacity": 1,
-    }
+    legend = {"columns": LEGEND_COLUMNS[layout], "symbolType": "stroke", "symbolSize": 300, "symbolOpacity": 1}
     colour = series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
     dash = colour | {"scale": {"domain": names, "range": [one.dash for one in seen.values()]}}
     picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}

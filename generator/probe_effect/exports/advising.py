@@ -152,12 +152,7 @@ def _costs(on: Setup, kind: str, mechanism: str | None, actions: Sequence[str]) 
     """Action to the cost of the probe with it alone: value, ends, basis and note; those that anything tells."""
     parts = {
         action: cost_of(
-            on.found,
-            on.machine,
-            on.tracer,
-            kind=kind,
-            mechanism=mechanism,
-            actions=[action] * (action != PLAIN_ACTION),
+            on.found, on.machine, on.tracer, kind=kind, mechanism=mechanism, actions=[action] * (action != PLAIN_ACTION)
         )
         for action in actions
     }

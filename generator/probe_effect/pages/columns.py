@@ -96,10 +96,7 @@ QUANTITIES = (
         "instructions",
     ),
     _figure(
-        "stop-instructions",
-        "Stop",
-        "The same from asking the tracer to stop until it has exited.",
-        "instructions",
+        "stop-instructions", "Stop", "The same from asking the tracer to stop until it has exited.", "instructions"
     ),
     _figure("probes", "Probes", "Probes that the tracer says it attached; empty where it does not say."),
     _figure("events-fired", "Events", "Events that one operation of the workload made, by the tracer's own count."),

@@ -95,10 +95,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             band=_band,
         ),
         "d-and-bpftrace.md": render(
-            "fragments/d-and-bpftrace.md.j2",
-            pairs=pairs,
-            times=next(timed, None),
-            counts=next(counts, None),
+            "fragments/d-and-bpftrace.md.j2", pairs=pairs, times=next(timed, None), counts=next(counts, None)
         ),
     }
 

@@ -9,13 +9,7 @@ from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
-from probe_effect.compare.kernels import (
-    architecture_order,
-    kernel_names,
-    matrices,
-    names_of_all,
-    release_order,
-)
+from probe_effect.compare.kernels import architecture_order, kernel_names, matrices, names_of_all, release_order
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.names import architecture

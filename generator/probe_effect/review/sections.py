@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from probe_effect.review.report import (
-        CaseKey,
-        CaseRow,
-        Listed,
-        NearestRow,
-        RemarkRow,
-        ReviewReport,
-        SubmissionRow,
-    )
+    from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
 
 T = TypeVar("T")
 

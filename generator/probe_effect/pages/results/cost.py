@@ -204,17 +204,7 @@ VIEW = ResultView(
     heading_of_machine="What an event costs here",
     main=COST,
     noted="cost",
-    columns=(
-        cells.TRACER,
-        cells.LEVELS,
-        COST,
-        cells.FASTEST,
-        *of_levels(SLOWDOWN),
-        AT_5,
-        LOSS,
-        cells.BLOCKS,
-        GRADE,
-    ),
+    columns=(cells.TRACER, cells.LEVELS, COST, cells.FASTEST, *of_levels(SLOWDOWN), AT_5, LOSS, cells.BLOCKS, GRADE),
     brief=(cells.TRACER, cells.LEVELS, COST, *of_levels(cells.FASTEST, SLOWDOWN), AT_5, GRADE),
     guide=(COST, AT[5]),
     summary={
