@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, between, between_tracers, grown
 from probe_effect.compare.sides import differing_traits
 from probe_effect.errors import ProbeEffectError, UsageError, unknown
+from probe_effect.numbers.grouping import grouped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -151,11 +153,11 @@ def failures(found: Compared) -> list[Failure]:
 
 def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
     """Each case with its tracers, and levels where it has any, by case id."""
-    found: dict[str, list[str]] = {}
-    for key in sorted(keys, key=lambda key: key.case):
-        level = "" if key.level is None else f" at {key.level}"
-        found.setdefault(key.case, []).append(f"{key.tracer}{level}")
-    return [(case, ", ".join(tracers)) for case, tracers in found.items()]
+    cases = grouped_by(sorted(keys, key=attrgetter("case")), attrgetter("case"))
+    return [
+        (case, ", ".join(key.tracer if key.level is None else f"{key.tracer} at {key.level}" for key in own))
+        for case, own in cases.items()
+    ]
 
 
 def _common_metric(sides: Sequence[ReadSide], selection: Selection) -> Metric:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import compare
 from probe_effect.model import level_order, release_numbers
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
@@ -88,12 +89,15 @@ def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str |
 
     Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
     """
-    runs: dict[tuple[CountedCase, KernelColumn], list[Number]] = defaultdict(list)
-    for submission in counted(catalogue):
-        if submission.suite == suite.id and submission.architecture == architecture:
-            for one in (one for one in submission.numbers if case_id in {None, one.case}):
-                runs[row_of(one), column_of(one)].append(one)
-    cells = {place: best(numbers) for place, numbers in runs.items()}
+    numbers = (
+        one
+        for submission in counted(catalogue)
+        if submission.suite == suite.id and submission.architecture == architecture
+        for one in submission.numbers
+        if case_id in {None, one.case}
+    )
+    places = grouped_by(numbers, lambda one: (row_of(one), column_of(one)))
+    cells = {place: best(own) for place, own in places.items()}
     kernels = sorted({column.kernel for _, column in cells}, key=release_order)
     return Matrix(suite, architecture, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
 

@@ -6,12 +6,13 @@ another, the difference may be theirs.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import since_runs
+from probe_effect.numbers.grouping import grouped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,10 +52,8 @@ def histories(submissions: Sequence[Submission]) -> dict[str, History]:
     Args:
         submissions: of one machine; those of counts are left out.
     """
-    suites: dict[str, list[Submission]] = defaultdict(list)
-    for one in sorted(submissions, key=lambda one: (one.suite, one.started, one.id)):
-        if one.metric == "time":
-            suites[one.suite].append(one)
+    timed = (one for one in submissions if one.metric == "time")
+    suites = grouped_by(sorted(timed, key=attrgetter("suite", "started", "id")), attrgetter("suite"))
     found = {suite: _history(runs) for suite, runs in suites.items() if len(runs) > 1}
     return {suite: one for suite, one in found.items() if any(pair.reason is None for pair in one.comparisons)}
 
@@ -80,10 +79,7 @@ def changes(found: Comparison) -> tuple[RunChange, ...]:
 
 
 def _history(runs: Sequence[Submission]) -> History:
-    by_change: dict[tuple[RunChange, ...], list[Comparison]] = defaultdict(list)
-    for one in runs:
-        for found in since_runs(one, runs):
-            by_change[changes(found)].append(found)
+    by_change = grouped_by(chain.from_iterable(since_runs(one, runs) for one in runs), changes)
     alike = tuple(by_change.pop((), ()))
     return History(tuple(runs), alike, {change: tuple(found) for change, found in by_change.items()})
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
 from probe_effect.compare.kernels import architecture_order, counted, release_order
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
 from probe_effect.numbers.names import architecture, machine_label, release_series, short_id, tool
 
@@ -62,10 +63,8 @@ def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[M
     """
     shown = set(shown_machines(catalogue.numbers))
     current = {one.machine for one in counted(catalogue)}
-    counting: dict[str, list[MeasuredMachine]] = {}
-    for one in machines:
-        if one.metric == "instructions" and one.name in current:
-            counting.setdefault(one.architecture, []).append(one)
+    counts = (one for one in machines if one.metric == "instructions" and one.name in current)
+    counting = grouped_by(counts, lambda one: one.architecture)
     newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
     return [*(one for one in machines if one.metric == "time" and one.name in shown), *newest]
 

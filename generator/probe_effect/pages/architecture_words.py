@@ -76,5 +76,4 @@ def _apart(found: ArchitecturePair, pair: tuple[Number, Number]) -> str:
 
 
 def _title(row: CountedCase, titles: Mapping[str, str]) -> str:
-    name = names.quoted(titles.get(row.case, row.case))
-    return name if row.level is None else f"{name} at level {row.level}"
+    return f"{names.quoted(titles.get(row.case, row.case))}{names.at_level(row.level)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
-from probe_effect.numbers.names import machine_label, quoted
+from probe_effect.numbers.names import at_level, machine_label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -162,15 +162,11 @@ def place_among(one: Number, others: Iterable[Number]) -> str:
 
 def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
-    return f"{machine_label(one.submission)}{_at_level(one)}"
+    return f"{machine_label(one.submission)}{at_level(one.level)}"
 
 
 def _subject(one: Number, *, with_tracer: bool) -> str:
-    return f"{quoted(one.title)}{_at_level(one)}" + (f" with {one.tracer}" if with_tracer else "")
-
-
-def _at_level(one: Number) -> str:
-    return "" if one.level is None else f" at level {one.level}"
+    return f"{quoted(one.title)}{at_level(one.level)}" + (f" with {one.tracer}" if with_tracer else "")
 
 
 def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.compare.comparison import compare
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.pages import comparison, wording
 from probe_effect.tools.record import plain_tools
@@ -89,9 +90,7 @@ def extremes(catalogue: Catalogue) -> list[str]:
     found = []
     for kind in ASKED:
         every = [one for machine in catalogue.numbers.machines() if (one := _of_kind(machine, catalogue, kind))]
-        groups: dict[tuple[str, str, str], list[Number]] = {}
-        for one in every:
-            groups.setdefault((one.case, one.tracer, wording.tier(one.submission.document)), []).append(one)
+        groups = grouped_by(every, lambda one: (one.case, one.tracer, wording.tier(one.submission.document)))
         several = max(groups.values(), key=len, default=[])
         if len(several) > 1:
             least, *_, most = sorted(several, key=lambda one: one.known_cost.value)

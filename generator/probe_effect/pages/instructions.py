@@ -13,7 +13,8 @@ from probe_effect.compare.comparison import (
     compare,
 )
 from probe_effect.compare.kernels import column_of, kernel_names
-from probe_effect.numbers.names import quoted
+from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.names import at_level, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -139,7 +140,7 @@ def said_of(suite: Suite, words: str) -> str:
 
 def subject(one: Number) -> str:
     """The case, with its level where it has one."""
-    return quoted(one.title) if one.level is None else f"{quoted(one.title)} at level {one.level}"
+    return f"{quoted(one.title)}{at_level(one.level)}"
 
 
 def tracer(one: Number) -> str:
@@ -160,11 +161,8 @@ def side(one: Number, kernels: Mapping[str, str]) -> str:
 
 def _places(some: Sequence[Number], kernels: Mapping[str, str]) -> str:
     """`with bpftrace v0.17.0 or bpftrace v0.23.2 on Linux 7.3 (323)`, kernel by kernel."""
-    tracers: dict[str, list[str]] = {}
-    for one in some:
-        level = "" if one.level is None else f" at level {one.level}"
-        tracers.setdefault(f"{kernels[column_of(one).kernel]}{level}", []).append(tracer(one))
-    words = " or ".join(f"with {listed(names, 'or')} on {kernel}" for kernel, names in tracers.items())
+    kernel = grouped_by(some, lambda one: f"{kernels[column_of(one).kernel]}{at_level(one.level)}")
+    words = " or ".join(f"with {listed([*map(tracer, own)], 'or')} on {name}" for name, own in kernel.items())
     medians = list(dict.fromkeys(_whole(one.cost) for one in (some[0], some[-1])))
     return f"{words} ({' to '.join(medians)})"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.agreement import counted_orders
@@ -10,6 +10,7 @@ from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
 from probe_effect.compare.kernels import architecture_order, kernel_names, matrices, names_of_all, release_order
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.names import architecture
@@ -129,26 +130,20 @@ def told(catalogue: Catalogue, found: Sequence[Matrix]) -> dict[str, list[list[T
     """Architecture to the largest changes of each way, one for each cause."""
     names = names_of_all(found)
     said: dict[str, list[list[Told]]] = {}
-    for name, some in groupby(found, key=lambda one: one.architecture):
-        for way, listed in changes(list(some)).items():
-            causes: dict[Explanation | Comparison, list[Comparison]] = {}
-            for one in listed:
-                causes.setdefault(explanation_of(one, catalogue.explanations) or one, []).append(one)
-            said.setdefault(name, []).append(
-                [
-                    Told(way.sentence(same[0], names), None if isinstance(cause, Comparison) else cause, len(same) - 1)
-                    for cause, same in list(causes.items())[:MOST_EXPLAINED]
-                ]
-            )
+    for name, own in grouped_by(found, attrgetter("architecture")).items():
+        for way, listed in changes(own).items():
+            causes = grouped_by(listed, lambda one: explanation_of(one, catalogue.explanations) or one)
+            told = [
+                Told(way.sentence(same[0], names), None if isinstance(cause, Comparison) else cause, len(same) - 1)
+                for cause, same in list(causes.items())[:MOST_EXPLAINED]
+            ]
+            said.setdefault(name, []).append(told)
     return said
 
 
 def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
     """Emulated machine to its submissions, newest first; machines in the order of architectures and kernels."""
-    found: dict[str, list[Submission]] = {}
-    for one in sorted(newest_first(catalogue.counted), key=_machine_order):
-        found.setdefault(one.machine, []).append(one)
-    return found
+    return grouped_by(sorted(newest_first(catalogue.counted), key=_machine_order), attrgetter("machine"))
 
 
 def _machine_order(one: Submission) -> tuple[object, ...]:
@@ -167,8 +162,5 @@ def tracers(submissions: Iterable[Submission]) -> list[str]:
 
 def orders(catalogue: Catalogue, found: Sequence[Matrix]) -> list[list[tuple[CountedOrder, str]]]:
     """The orders that can be set against each other, each with its architecture; together by source and platform."""
-    each: dict[tuple[str, str], list[tuple[CountedOrder, str]]] = {}
-    for suite in found:
-        for one in counted_orders(catalogue, suite):
-            each.setdefault((one.source.id, one.platform), []).append((one, suite.architecture))
-    return list(each.values())
+    each = ((one, suite.architecture) for suite in found for one in counted_orders(catalogue, suite))
+    return list(grouped_by(each, lambda pair: (pair[0].source.id, pair[0].platform)).values())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import home, names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
@@ -145,10 +146,7 @@ def facts(document: MachineFile) -> dict[str, str]:
 
 def by_value(settings: Mapping[str, str]) -> dict[str, list[str]]:
     """Each value to the names that have it: a hundred options become a few lines."""
-    groups: dict[str, list[str]] = {}
-    for name, value in settings.items():
-        groups.setdefault(value, []).append(name)
-    return groups
+    return grouped_by(settings, settings.__getitem__)
 
 
 def _yes(value: bool | None) -> str | None:  # noqa: FBT001

@@ -14,7 +14,7 @@ from probe_effect.charts.dots import Dot, DotQuantity, dot_chart
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import largest
 from probe_effect.compare.over_time import histories, same_machine
-from probe_effect.numbers.names import date_words, quoted
+from probe_effect.numbers.names import date_words, quoted, with_level
 from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, comparison
 from probe_effect.pages.results import view_of
@@ -161,7 +161,7 @@ def _rows(compared: Iterable[Comparison]) -> Mapping[str, int]:
 
 
 def _row(one: Number) -> str:
-    return f"{one.title}{'' if one.level is None else f', {one.level}'}, {one.tracer}"
+    return f"{with_level(one)}, {one.tracer}"
 
 
 def _when(one: Submission, runs: Sequence[Submission]) -> str:

@@ -9,6 +9,7 @@ from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.once import once
 from probe_effect.numbers.published import with_unit
 from probe_effect.pages import addresses, citing, wording
@@ -107,10 +108,8 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
     """Figures by heading, in the order given."""
-    by_heading: dict[str, list[Figure]] = {}
-    for figure in figures:
-        by_heading.setdefault(figure.group, []).append(figure)
-    return [FigureGroup(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
+    by_heading = grouped_by(figures, lambda figure: figure.group)
+    return [FigureGroup(heading, tuple(own), _platforms(own)) for heading, own in by_heading.items()]
 
 
 def _rows(figures: Sequence[Figure]) -> list[str]:

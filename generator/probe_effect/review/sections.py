@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.model import Estimate
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
 from probe_effect.review import verdict
@@ -184,12 +185,12 @@ def _case(row: CaseRow) -> tuple[str, ...]:
 
 def _skipped(rows: Iterable[CaseRow]) -> list[str]:
     """The cases without a number, by what kept them from having one."""
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.status != "ok":
-            without = f"{_subject(row)} with {row.tracer}"
-            reasons.setdefault(f"{row.status}: {row.note or units.MISSING}", []).append(without)
-    return [f"{', '.join(cases)}: {reason}." for reason, cases in reasons.items()]
+    without = (row for row in rows if row.status != "ok")
+    reasons = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
+    return [
+        f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
+        for reason, own in reasons.items()
+    ]
 
 
 def _cost(row: CaseRow) -> str:

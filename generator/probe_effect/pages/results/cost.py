@@ -11,6 +11,7 @@ from markupsafe import Markup
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.results import cells
@@ -139,9 +140,8 @@ def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> li
     Args:
         ranked: whether to say, too, which of its tracers can be told apart.
     """
-    machines: dict[str, list[Number]] = {}
-    for one in sorted(measured, key=lambda one: one.submission.machine != home):
-        machines.setdefault(one.submission.machine, []).append(one)
+    ordered = sorted(measured, key=lambda one: one.submission.machine != home)
+    machines = grouped_by(ordered, lambda one: one.submission.machine)
     return [[*_extremes(own), *(rankings(own) if ranked else [])] for own in machines.values()]
 
 
@@ -193,10 +193,7 @@ def between_versions(measured: Sequence[Number]) -> list[str]:
 
 def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
     """What each machine measured, apart for each level: only that is ranked together."""
-    groups: dict[tuple[str, str | None], list[Number]] = {}
-    for one in measured:
-        groups.setdefault((one.submission.machine, one.level), []).append(one)
-    return list(groups.values())
+    return list(grouped_by(measured, lambda one: (one.submission.machine, one.level)).values())
 
 
 VIEW = ResultView(

@@ -13,6 +13,7 @@ from probe_effect import units
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
@@ -62,10 +63,8 @@ def _slope_note(factor: Factor | None) -> Sequence[str]:
 
 def growths(measured: Iterable[Number]) -> list[Growth]:
     """That of each tracer on each machine that was measured at two levels or more, in the order of `measured`."""
-    groups: dict[tuple[str, str], list[Number]] = {}
-    for one in measured:
-        if _level(one) is not None and one.tracer_cpu is not None:
-            groups.setdefault((one.submission.machine, one.tracer), []).append(one)
+    known = (one for one in measured if _level(one) is not None and one.tracer_cpu is not None)
+    groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer))
     found = (_growth(min(own, key=_at), max(own, key=_at)) for own in groups.values())
     return [one for one in found if one is not None]
 
