@@ -13,7 +13,7 @@ from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import draw_png
 from probe_effect.charts.site_card import machine_card
 from probe_effect.charts.theme import CARD_HEIGHT, WIDTHS
-from probe_effect.exports.machine_pictures import write_machine_pictures
+from probe_effect.exports.figures import write_machine_pictures
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import comparison, machine_page

@@ -20,6 +20,7 @@ from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
 from probe_effect.answer.words import WORDS
+from probe_effect.exports.guidance_costs import USER_PROBES
 from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown_machines
@@ -48,23 +49,7 @@ PROBE_KINDS = tuple(
 )
 """Kinds that the reader of scripts knows."""
 
-USER_PROBES = ("uprobe", "uretprobe")
-"""Kinds whose cost depends on the first instruction of what is probed."""
-
-SAID = (
-    "slows",
-    "unclear",
-    "unknown",
-    "one",
-    "one-waiting",
-    "running",
-    "threshold",
-    "no-threshold",
-    "hot",
-    "counted",
-    "band",
-    "bands",
-)
+SAID = "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands".split()
 """Keys of the words that the page has in common with `predict` and the calculator."""
 
 ADVISE_WORDS = {

@@ -21,14 +21,12 @@ from probe_effect.exports.diagrams import write_diagrams
 from probe_effect.exports.explore import FORM, explore_files
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
-from probe_effect.exports.figures import write_drawings, write_figures
+from probe_effect.exports.figures import machine_cards, write_drawings, write_figures, write_machine_pictures
 from probe_effect.exports.files import copy, write
 from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
-from probe_effect.exports.labels import labels, tracer_looks
-from probe_effect.exports.machine_pictures import machine_cards, write_machine_pictures
+from probe_effect.exports.labels import labels, tracer_looks, transcript_values
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
-from probe_effect.exports.transcripts import transcript_values
 from probe_effect.exports.workers import drawing
 from probe_effect.pages import site, tracer_page
 from probe_effect.store.suite_file import own_headers, workload_source

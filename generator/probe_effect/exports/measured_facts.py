@@ -211,10 +211,8 @@ def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple
     for one in {(one.tracer, one.case): one for one in current.values() if one.case in likes}.values():
         points = line(found, one.submission.machine, one.tracer, likes[one.case] or "")
         if points:
-            key, title = (
-                f"{one.tracer}.{one.case}",
-                "rates at which the slowdown is rate x cost, within their intervals",
-            )
+            key = f"{one.tracer}.{one.case}"
+            title = "rates at which the slowdown is rate x cost, within their intervals"
             held = f"{sum(point.holds for point in points)} of {len(points)}"
             yield f"{key}.rates-held", _told(one, None, held, title)
             yield f"{key}.lowest-rate", _told(one, None, units.rate(points[0].rate_hz), "lowest rate measured")

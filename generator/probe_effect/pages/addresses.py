@@ -9,23 +9,13 @@ from probe_effect.numbers import names
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number, Submission
 
-Quantity = Literal[
-    "cost",
-    "fastest",
-    "slowdown",
-    "threshold-1",
-    "threshold-5",
-    "threshold-30",
-    "loss",
-    "start",
-    "stop",
-    "start-instructions",
-    "stop-instructions",
-    "instructions",
-    "tracer-cpu",
-    "tracer-memory",
-    "tracer-calls",
+EventQuantity = Literal[
+    "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "instructions"
 ]
+ToolQuantity = Literal[
+    "start", "stop", "start-instructions", "stop-instructions", "tracer-cpu", "tracer-memory", "tracer-calls"
+]
+Quantity = EventQuantity | ToolQuantity
 """What the page of a number has an anchor for."""
 
 

@@ -163,9 +163,7 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> Re
         for tracer, cost in found.with_tracers(machine, case_id).items()
         if (path := entry_path(found, (machine, tracer, case_id)))
     ]
-    return (
-        ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE]) if said else ResultSection()
-    )
+    return ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE] * bool(said))
 
 
 @dataclass(frozen=True, slots=True)

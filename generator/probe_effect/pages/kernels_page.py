@@ -5,6 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from probe_effect import units
+from probe_effect.answer.from_counts import FEWEST_POINTS
+from probe_effect.answer.timed import timed_kernels
 from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
@@ -14,14 +17,17 @@ from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.names import architecture
+from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.pages import architecture_words, instructions
 from probe_effect.pages.architecture_page import late_titles, plain_tracer
 from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.markdown import render
+from probe_effect.stats.correlation import MIN_PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from probe_effect.answer.timed import TimedKernel
     from probe_effect.compare.agreement import CountedOrder
     from probe_effect.compare.kernels import Matrix
     from probe_effect.numbers.catalogue import Catalogue
@@ -58,13 +64,20 @@ class ProbeTable(NamedTuple):
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown; each says so, or is empty, before anything was counted."""
-    found = matrices(catalogue)
+    found, timed = matrices(catalogue), timed_kernels(catalogue)
     own: dict[str, dict[str, object]] = {
         "answers": {"table": table(found), "architectures": list(dict.fromkeys(one.architecture for one in found))},
         "findings": {"told": told(catalogue, found)},
         "architectures": {"pairs": beside(found), "words": architecture_words},
         "orders": {"orders": orders(catalogue, found)},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
+        "published-times": {
+            "timed": timed,
+            "names_of_timed": kernel_names(one.kernel for one in timed),
+            "order": order_of_times,
+            "mark": DERIVED_MARK,
+            "why_no_model": why_no_model(timed),
+        },
     }
     shared = {"kernels": names_of_all(found), "titles": catalogue.titles}
     return {
@@ -164,3 +177,23 @@ def orders(catalogue: Catalogue, found: Sequence[Matrix]) -> list[list[tuple[Cou
     """The orders that can be set against each other, each with its architecture; together by source and platform."""
     each = ((one, suite.architecture) for suite in found for one in counted_orders(catalogue, suite))
     return list(grouped_by(each, lambda pair: (pair[0].source.id, pair[0].platform)).values())
+
+
+def order_of_times(one: TimedKernel) -> str:
+    """Whether published times of arm64 and counts put the cases in the same order, pair by pair, in a sentence."""
+    alike, every = one.alike()
+    if not every:
+        return "One case has no order."
+    few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(one.pairs) < MIN_PAIRS else ""
+    return f"Of {units.count(every)} pairs of cases, {units.count(alike)} lie in one order by time and by count{few}."
+
+
+def why_no_model(timed: Sequence[TimedKernel]) -> str | None:
+    """That too few cases have both a time and a count for a model of time; None where there are enough."""
+    cases = {pair.count.case for one in timed for pair in one.pairs}
+    if not timed or len(cases) >= FEWEST_POINTS:
+        return None
+    return (
+        f"{len(cases)} cases have a time and a count, and a model of time is fitted from {FEWEST_POINTS} on, "
+        "so none is fitted for arm64."
+    )

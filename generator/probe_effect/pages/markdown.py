@@ -70,17 +70,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {
-        "addresses": addresses,
-        "agreement": agreement,
-        "comparison": comparison,
-        "instructions": instructions,
-        "names": names,
-        "units": units,
-        "wording": wording,
-        "columns": EXPLAINED,
-        "TOOLS": TOOLS,
-    }
+    modules = (addresses, agreement, comparison, instructions, names, units, wording)
+    made.globals |= {module.__name__.rpartition(".")[2]: module for module in modules}
+    made.globals |= {"columns": EXPLAINED, "TOOLS": TOOLS}
     made.tests["plain_word"] = is_plain_word
     made.filters |= {
         "duration": units.duration,

@@ -11,6 +11,7 @@ from probe_effect.charts.theme import TextForm
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses
+from probe_effect.pages.instructions import listed
 from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.reduce.tails import SHARES
 from probe_effect.stats.tail import at_least
@@ -89,8 +90,8 @@ def sentences(found: Sequence[TailRow]) -> Iterator[str]:
             if time is not None
         ]
         if said:
-            words = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-            yield f"On {names.machine_label(submission)}, one operation in a thousand takes {words}."
+            takes = listed(said, "and")
+            yield f"On {names.machine_label(submission)}, one operation in a thousand takes {takes}."
         clock_ns = submission.document.system.clock_read_ns
         if clock_ns is not None:
             yield f"Each of these times has about one read of the clock in it, which takes {units.duration(clock_ns)}."

@@ -61,6 +61,11 @@ def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
     return [one._replace(at_levels=True) for one in columns]
 
 
+def with_first(first: Sequence[NumberColumn], others: Iterable[NumberColumn]) -> tuple[NumberColumn, ...]:
+    """The columns of `first`, then those of `others` that are not among them."""
+    return *first, *(one for one in others if one not in first)
+
+
 def for_factor(columns: Iterable[NumberColumn], factor: Factor | None) -> list[NumberColumn]:
     """Those that a suite with that factor has, or a suite without; levels under the title of their factor."""
     shown = [one for one in columns if one.at_levels in {None, factor is not None}]
@@ -90,6 +95,9 @@ UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PE
 START, STOP = linked("start", wording.start), linked("stop", wording.stop)
 CPU, MEMORY = linked("tracer-cpu", wording.tracer_cpu), linked("tracer-memory", wording.tracer_memory)
 CALLS = linked("tracer-calls", wording.tracer_calls)
+
+OF_RUN = (START, STOP, CPU, MEMORY, PROBES, BLOCKS)
+"""Of a timed run, whatever its suite is about."""
 
 INSTRUCTIONS = linked("instructions", instructions.added)
 SHARE = NumberColumn("untraced-share", instructions.share)

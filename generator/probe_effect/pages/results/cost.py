@@ -36,12 +36,7 @@ QUANTITIES = (
     cells.NOISE_FLOOR,
     cells.TRACED_RATE,
     LOSS,
-    cells.START,
-    cells.STOP,
-    cells.CPU,
-    cells.MEMORY,
-    cells.PROBES,
-    cells.BLOCKS,
+    *cells.OF_RUN,
 )
 
 INTERVALS = "Intervals are 95 % intervals."
@@ -200,7 +195,6 @@ VIEW = ResultView(
     heading="Costs",
     heading_of_machine="What an event costs here",
     main=COST,
-    noted="cost",
     columns=(cells.TRACER, cells.LEVELS, COST, cells.FASTEST, *of_levels(SLOWDOWN), AT_5, LOSS, cells.BLOCKS, GRADE),
     brief=(cells.TRACER, cells.LEVELS, COST, *of_levels(cells.FASTEST, SLOWDOWN), AT_5, GRADE),
     guide=(COST, AT[5]),

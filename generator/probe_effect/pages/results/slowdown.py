@@ -9,7 +9,7 @@ from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.pages import wording
 from probe_effect.pages.results import cells, cost
-from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn
+from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn, with_first
 from probe_effect.pages.results.view import ResultView
 from probe_effect.reduce.thresholds import THRESHOLDS
 
@@ -108,15 +108,10 @@ VIEW = ResultView(
     heading="Slowdowns",
     heading_of_machine="What tracing does here",
     main=SLOWDOWN,
-    noted="cost",
     columns=COLUMNS,
     guide=(SLOWDOWN, COST),
     summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": COST, "lost": LOSS, "grade": GRADE},
-    quantities=(
-        SLOWDOWN,
-        PROBES,
-        *(one for one in cost.QUANTITIES if one.id not in {"slowdown", "probes", *(at.id for at in cells.AT.values())}),
-    ),
+    quantities=with_first((SLOWDOWN, PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))),
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
     said=said,

@@ -14,7 +14,16 @@ from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
-from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
+from probe_effect.pages.results.cells import (
+    COUNTED_START,
+    COUNTED_STOP,
+    CPU,
+    START,
+    STOP,
+    NumberColumn,
+    of_levels,
+    with_first,
+)
 from probe_effect.pages.results.view import ResultSection, ResultView
 
 if TYPE_CHECKING:
@@ -162,7 +171,6 @@ def growth_counted(found: Matrix) -> list[str]:
 VIEW = ResultView(
     heading="Start and stop",
     main=START,
-    noted="cost",
     columns=(cells.TRACER, *CELLS, cells.BLOCKS),
     guide=(START, STOP),
     summary={
@@ -173,7 +181,7 @@ VIEW = ResultView(
         "memory": cells.MEMORY,
         "grade": cells.GRADE,
     },
-    quantities=(START, STOP, *(one for one in cost.QUANTITIES if one not in {START, STOP})),
+    quantities=with_first((START, STOP), cost.QUANTITIES),
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
     said=said,
@@ -200,11 +208,7 @@ COUNTED = replace(
         "probes": ATTACHED,
         "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
     },
-    quantities=(
-        COUNTED_START,
-        COUNTED_STOP,
-        *(one for one in counts.COUNTS.quantities if one not in {COUNTED_START, COUNTED_STOP}),
-    ),
+    quantities=with_first((COUNTED_START, COUNTED_STOP), counts.COUNTS.quantities),
     said=said,
     cited="Instructions to start and stop",
     value=lambda one: f"start {wording.start(one)}, stop {wording.stop(one)} instructions",

@@ -85,11 +85,8 @@ class CaseResults:
     def table(self, columns: Sequence[NumberColumn], *note: str) -> ResultSection:
         """Those that have a number, as far as the suite has such columns; empty where there is none."""
         rows = [one for one in self.measured if one.is_known]
-        return (
-            ResultSection(columns=for_factor(columns, self.suite.factor), rows=rows, note=note)
-            if rows
-            else ResultSection()
-        )
+        shown = for_factor(columns, self.suite.factor)
+        return ResultSection(columns=shown, rows=rows, note=note) if rows else ResultSection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class ResultView:
     """The same on the page of a machine, where that is another."""
     main: NumberColumn
     """The quantity that stands for all where there is room for one."""
-    noted: str
+    noted: str = "cost"
     """The column to whose line on the page of a number a note leads."""
     columns: Sequence[NumberColumn]
     """Of a submission's table, whose rows are its cases."""
