@@ -90,7 +90,7 @@ def test_the_ratio_is_of_the_printed_time_to_the_counted_instructions(published:
 
 def test_the_order_of_each_two_cases_is_counted(published: Path) -> None:
     counted(published, STEPPING, COUNTS | {"ret": 950.0})
-    assert "Of 3 pairs of cases, 2 lie in one order by time and by count" in fragment(published)
+    assert "Of 3 pairs of cases, 2 have the same order by time and by count" in fragment(published)
 
 
 def test_too_few_cases_for_a_model_are_told(published: Path) -> None:

@@ -68,8 +68,8 @@ class CountedOrder:
 def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> list[Pairing]:
     """Every published cost of a case against those of `measured` that are of the same tool.
 
-    A cost of 0, a measured one that is no difference from 0, and one whose events do not add up have no ratio and are
-    left out; so are published costs that name no tool, or one that was not measured.
+    Published costs of 0 have no ratio, and those that name no tool, or one that was not measured, have no partner.
+    Measured costs are left out that are not distinguishable from 0, or whose events do not add up.
     """
     return [
         found

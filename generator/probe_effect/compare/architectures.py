@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 class ArchitecturePair:
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
-    `pairs`: the cases that both have a sound count of, on as many CPUs; `only`: those of each side that the other has
-    none of, with any tracer; `correlation`: of the two orders, None of fewer than two pairs.
+    Attributes:
+        pairs: the cases that both have a sound count of, on as many CPUs.
+        only: the cases of each side that the other has no count of, with any tracer.
+        correlation: that of the two orders; None of fewer than two pairs.
     """
 
     matrices: tuple[Matrix, Matrix]

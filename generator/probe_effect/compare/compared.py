@@ -48,7 +48,7 @@ class Selection:
 
 
 class Half(NamedTuple):
-    """A side or a tracer, how a sentence ends with it (`on B`), and its current numbers by what stands opposite."""
+    """A side or a tracer, how a sentence ends with it (`on B`), and its current numbers by the key that both share."""
 
     name: str
     words: str

@@ -1,8 +1,8 @@
 """Two numbers of one case against each other: whether the second has higher overhead, and by how much.
 
-Times are told apart by intervals and the noise floor, counts of instructions by ranges and the repeatability limit;
-a time and a count are never compared, nor are counts of two architectures. Swapping the two turns `higher` into
-`lower`, negates the difference and inverts the ratio; nothing else changes.
+Times differ by intervals and the noise floor, counts of instructions by ranges and the repeatability limit. A time and
+a count are never compared, nor are counts of two architectures. Swapping the two turns `higher` into `lower`, negates
+the difference and inverts the ratio; nothing else changes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Side:
-    """What stands on one side: a submission, or several of a machine."""
+    """One side of a comparison: a submission, or several of a machine."""
 
     name: str
     submissions: tuple[Submission, ...]
@@ -196,8 +196,9 @@ def faults(one: Number) -> list[str]:
 
 
 def _compare_times(first: Number, second: Number) -> Comparison:
-    """The interval of the difference is that of its blocks where both lie in the same ones (`stats.signed_rank`).
+    """The second time against the first.
 
+    The interval of the difference is that of its blocks where both are from the same blocks (`stats.signed_rank`).
     Otherwise it is that of two independent estimates (`stats.mover`). The ratio always takes them for independent,
     which is wider than need be where they share their baselines.
     """

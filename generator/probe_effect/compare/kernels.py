@@ -44,7 +44,7 @@ class KernelColumn(NamedTuple):
 class Matrix:
     """The counts of one suite on one architecture, `x86_64` or another that `canonical_architecture` gives.
 
-    Rows stand in the suite's order, kernels and versions in the order of their numbers.
+    Rows have the suite's order, kernels and versions the order of their numbers.
     """
 
     suite: Suite
@@ -163,7 +163,7 @@ def between_versions(found: Matrix) -> list[Comparison]:
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
     """How prose calls each release of one architecture: `Linux 6.1`.
 
-    It is the whole release where another of the series stands beside it.
+    It is the whole release where the series has another of them.
     """
     releases = list(dict.fromkeys(kernels))
     series = [release_series(release) for release in releases]

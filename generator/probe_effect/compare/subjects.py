@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredMachine(Side):
-    """A machine with a cost, by its id; `label` is what sentences call it. Its submissions stand newest first."""
+    """A machine with a cost, by its id; `label` is what sentences call it. Its submissions are newest first."""
 
     metric: Metric
     label: str

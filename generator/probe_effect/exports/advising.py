@@ -54,16 +54,17 @@ SAID = "slows unclear unknown one one-waiting running threshold no-threshold hot
 
 ADVISE_WORDS = {
     "filtered": FILTERED,
-    "not-understood": "{attach} has a part that was not understood: {what}. It is taken for the dearest action that "
-    "was measured, and at the low end for nothing.",
+    "not-understood": "{attach} has a part that was not understood: {what}. At the high end it is taken "
+    "for the most expensive action that was measured, and at the low end for nothing.",
     "whole": "this script",
     "least": "at no less than {rate}",
     "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
     "no-tracer": "Nobody measured {tracer} on this machine.",
     "no-event": "None of its probes is fired by what a thread does.",
-    "first": "What the kernel does with the first instruction of a probed user function decides its cost: a nop (on "
-    "arm64 since Linux 6.13), a jump or a call it carries out itself, on x86-64 a push of a register too; most others "
-    "it copies and steps, with a second exception; on x86-64 a nop of five bytes becomes a call since Linux 6.18. "
+    "first": "What the kernel does with the first instruction of a probed user function decides its cost. It carries "
+    "out a jump, a call or a nop itself (a nop on arm64 since Linux 6.13), and on x86-64 a push of a register too. It "
+    "copies and steps most others, with a second exception. On x86-64 a nop of five bytes becomes a call since Linux "
+    "6.18. "
     "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
 }
 """What only this page says."""

@@ -42,7 +42,7 @@ DOCUMENTS: dict[str, type[Document]] = {
 
 
 def written_files() -> dict[str, str]:
-    """Every file of the format that lies in the repository: path under `data/`, to its text."""
+    """Every file of the format in the repository: path under `data/`, to its text."""
     schemas = {f"schema/{name}.schema.json": model.model_json_schema() for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
     return {"README.md": readme(), "LICENSE": licence.TEXT} | {path: _json(schema) for path, schema in schemas.items()}

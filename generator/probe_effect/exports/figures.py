@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from probe_effect.store.kept import Kept
 
 EMBEDDED_WORDS_PX = 150
-"""Height of what stands around the drawing in the page that others embed."""
+"""Height of the words around the drawing, in the page that others embed."""
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:

@@ -19,13 +19,13 @@ READABLE = 0o644 << 16
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8, into a folder that need not be there yet."""
+    """Write a file, text as UTF-8, into a folder that is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file into a folder that need not be there yet."""
+    """Copy a file into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 

@@ -9,7 +9,7 @@
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop>`: of that run, current or not, where a page asks for it.
-- `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
+- `<one>.machine`: the machine that its quantities are of, which may be another than the reference submission's.
 - `<one>.another-cpu`: the same cost on a machine whose CPU is of another family, which it names, of its tier if any is.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
 
@@ -232,7 +232,7 @@ def _ratio(submissions: Iterable[Submission], first: str, second: str) -> Fact |
 
 
 def _bounded(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, said: str = "") -> Fact:
-    """A quantity; of one that is not distinguishable from 0, what it lies below."""
+    """A quantity; of one that is not distinguishable from 0, its upper end."""
     if one.distinguishable is False and found.high is not None:
         below = f"less than {units.quantity(found.high, scale, 2)}"
         # The number's page names no other quantity of such a cost.

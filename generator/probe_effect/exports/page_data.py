@@ -107,7 +107,7 @@ def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path
 
 
 def about(catalogue: Catalogue, address: str) -> dict[str, object]:
-    """What every JSON file says of itself: where it belongs, of which version it is, and its terms."""
+    """The head of every JSON file: its page, the version of the data, and the terms."""
     return {
         "page": catalogue.edition.address(address),
         "data_version": catalogue.version,

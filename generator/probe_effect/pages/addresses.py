@@ -70,7 +70,7 @@ def figure(source_id: str, figure_id: str | None = None) -> str:
 
 
 def chart(name: str) -> str:
-    """The page of a figure; its files lie beside it."""
+    """The page of a figure; its files are beside it."""
     return f"/charts/{name}/"
 
 

@@ -136,7 +136,7 @@ def _predicted(found: Evidence, one: Number) -> Estimate | None:
 
 
 def _measured(one: Number) -> str:
-    """What counting them did to that program; what it lies below, where it cannot be told from nothing."""
+    """The slowdown of a program while its events were counted; only its upper end where it is not clear."""
     if one.is_clear:
         return wording.slowdown(one)
     return f"below {units.percent(slowdown_at(one.bounded_cost, rate_hz(one)).high, 2)}"

@@ -1,6 +1,6 @@
 """Every sentence and table row that says higher overhead, lower overhead or no difference: made here and nowhere else.
 
-Each is made from a `Comparison`, in words that swap with its sides, and with the interval that they stand on.
+Each is made from a `Comparison`, in words that swap with its sides, and with the interval.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def between_machines(found: Comparison) -> str:
 
 
 def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str]:
-    """For each probed user function, that it does not begin alike on both sides: its first instruction is dear or not.
+    """A sentence for each probed user function that does not begin alike on both sides, as the cost depends on that.
 
     Args:
         functions: `file:symbol`, as the suite names them.
@@ -134,7 +134,7 @@ def ranking(measurements: Iterable[Number], where: str) -> str | None:
     first = [one.tracer for one, rank in found if rank.first == 1]
     last = [one.tracer for one, rank in found if rank.last == len(found)]
     if len(first) == len(found):
-        return f"On {where} the {len(found)} tracers cannot be told apart: all their intervals overlap."
+        return f"On {where} the {len(found)} tracers show no difference: all their intervals overlap."
     return (
         f"Of the {len(found)} tracers on {where}, {_among(first)} the lowest overhead, and {_among(last)} the highest."
     )
@@ -155,7 +155,7 @@ def place_among(one: Number, others: Iterable[Number]) -> str:
     if rank is None or len(found) < 2:
         return ""
     if (rank.first, rank.last) == (1, len(found)):
-        return f"It is not told apart from any of the {len(found)}: their intervals overlap."
+        return f"It shows no difference from any of the {len(found)}: their intervals overlap."
     parted = "" if rank.first == rank.last else ", for intervals of others overlap with its own"
     return f"Of {len(found)}, counted from the lowest overhead, it holds place {_place(rank)}{parted}."
 

@@ -57,7 +57,7 @@ def share(case: Number) -> str:
 
 
 def limit() -> str:
-    """From where on two counts are told apart."""
+    """The change from which on two counts differ, in per cent, as text."""
     return units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
 
 
@@ -112,7 +112,7 @@ def extent(found: Sequence[Comparison], what: str) -> str:
 def extremes(line: Iterable[Number]) -> str | None:
     """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts.
 
-    Those that cannot be told from the extreme share it.
+    Those that show no difference from an extreme share it.
     """
     counted = sorted((one for one in line if one.is_sound), key=lambda one: one.known_cost.value)
     if len(counted) < 2:
@@ -123,7 +123,7 @@ def extremes(line: Iterable[Number]) -> str | None:
         for extreme in (counted[0], counted[-1])
     )
     if any(one in most for one in fewest):
-        return "The counts cannot all be told apart, so none is the fewest or the most."
+        return "The counts do not all differ, so none is the fewest or the most."
     return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
 
 

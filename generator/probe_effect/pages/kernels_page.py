@@ -185,7 +185,9 @@ def order_of_times(one: TimedKernel) -> str:
     if not every:
         return "One case has no order."
     few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(one.pairs) < MIN_PAIRS else ""
-    return f"Of {units.count(every)} pairs of cases, {units.count(alike)} lie in one order by time and by count{few}."
+    return (
+        f"Of {units.count(every)} pairs of cases, {units.count(alike)} have the same order by time and by count{few}."
+    )
 
 
 def why_no_model(timed: Sequence[TimedKernel]) -> str | None:

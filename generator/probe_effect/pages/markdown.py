@@ -45,7 +45,7 @@ def escape(value: object) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """`text` escaped, but for what stands between backticks and is plain: that is shown as code."""
+    """`text` escaped; what is plain and between backticks is shown as code."""
     parts = CODE.split(text)
     return Markup("").join(
         Markup(f"`{part}`") if place % 2 else escape(part)  # noqa: S704 (plain, as `CODE` says)

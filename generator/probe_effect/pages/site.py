@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 FIRST_MACHINE = 101
-"""The weight of the first emulated machine's page, which stands behind those of the architectures."""
+"""The weight of the first emulated machine's page, which comes after those of the architectures."""
 
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:

@@ -80,7 +80,7 @@ def answer(case: Number, machine: str) -> str:
     if case.cost is None:
         return f"{where} this case is {case.status}: {case.note}."
     if case.distinguishable is False:
-        return f"{where} it cannot be told from no tracing at all."
+        return f"{where} its cost is not distinguishable from 0."
     if case.threshold(5) is None:
         return f"{where} there is no guidance: {case.note or 'it was not slower'}."
     words = ", ".join(

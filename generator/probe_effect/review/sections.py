@@ -151,7 +151,7 @@ def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
 
 
 def _folded(section: Section) -> Section:
-    """The same, folded where its table is long: what it comes to stands above it."""
+    """The section, folded where its table is long, because its sentences have the summary."""
     return replace(section, is_folded=len(section.rows) + section.more > MOST_OPEN_ROWS)
 
 
@@ -240,7 +240,7 @@ def _what(names: Sequence[str], more: int) -> str:
 def _numbers(report: ReviewReport) -> Iterator[Section]:
     """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded.
 
-    Those of a new submission stand in its own rows.
+    The numbers of a new submission are in its own rows.
     """
     numbers, told = report.numbers, tuple(f"{one.id}/" for one in report.submissions.rows)
     for kind, noun in QUANTITIES.items():

@@ -25,9 +25,12 @@ DIGITS = 7
 class NumberColumn(NamedTuple):
     """A column of a table that has a row for each number, or a line of the page of a number.
 
-    `id`: of its entry in the dictionary; `label`: another header than that has; `is_linked`: whether its cells lead to
-    the line of the number's own page; `note`: what is said below its table; `at_levels`: whether only suites with a
-    factor have it, or only those without.
+    Attributes:
+        id: that of its entry in the dictionary.
+        is_linked: whether its cells lead to the line of the number's own page.
+        label: another header than the dictionary has.
+        note: a sentence below its table.
+        at_levels: True for a column of suites with a factor alone, False for one of suites without.
     """
 
     id: str

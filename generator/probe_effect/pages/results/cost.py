@@ -133,7 +133,7 @@ def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> li
     """For each machine, `home` first, what its tracers of the lowest and the highest overhead do, or why none does.
 
     Args:
-        ranked: whether to say, too, which of its tracers can be told apart.
+        ranked: whether to say, too, which of its tracers differ.
     """
     ordered = sorted(measured, key=lambda one: one.submission.machine != home)
     machines = grouped_by(ordered, lambda one: one.submission.machine)
@@ -147,7 +147,7 @@ def _extremes(own: Sequence[Number]) -> list[str]:
 
 
 def rankings(measured: Sequence[Number]) -> list[str]:
-    """For each machine with several tracers, which has the lowest overhead, as far as can be told."""
+    """A sentence for each machine with several tracers: which has the lowest overhead, as far as intervals show."""
     said = [comparison.ranking(own, comparison.place_of(own[0])) for own in _by_machine(measured)]
     return [sentence for sentence in said if sentence is not None]
 

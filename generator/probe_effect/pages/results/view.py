@@ -91,7 +91,7 @@ class CaseResults:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One number as it stands in a cell, and whose it is."""
+    """One number with the text that a cell has of it."""
 
     number: Number
     quantity: str
@@ -173,7 +173,7 @@ class ResultView:
         return ResultSection(charts=[chart] if chart and self.has_chart else [], columns=columns, rows=numbers)
 
     def range_of(self, case: Case, numbers: Numbers) -> Range:
-        """What is current of a case; costs that are no difference stand alone or not at all."""
+        """The range of the current numbers of a case; a cost that is no difference is shown alone or not at all."""
         every = numbers.of_case(case.id)
         known = [one for one in every if one.is_known]
         if not known:
