@@ -35,7 +35,7 @@ MOST = 2
 """Costs that it has room for."""
 
 MEASURED = "measured"
-"""What it says of a machine none of whose costs are told apart from 0."""
+"""What it says of a machine without a cost that is distinguishable from 0."""
 
 FACE = "'Source Serif 4', Georgia, serif"
 

@@ -35,7 +35,7 @@ BACKGROUND = '<rect width="100%" height="100%" fill="#fff"/>'
 
 
 def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
-    """The chart as one SVG element that may stand in a page beside others.
+    """The chart as one SVG element, which a page may have beside others.
 
     Ids get the chart's name in front, because two charts in one page may not share one. The same chart is the same
     text in every build.

@@ -98,7 +98,7 @@ def _unwrap(parent: ET.Element) -> None:
 
 
 def _join(parent: ET.Element) -> None:
-    """Make one group of neighbours that are clipped by the same: to whoever draws them each is a layer of its own."""
+    """Make one group of neighbours that are clipped by the same, because a browser draws each group as a layer."""
     before = None
     for child in list(parent):
         _join(child)
