@@ -38,7 +38,7 @@ RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (
 LINE, MEASURED = "rate x cost", "measured"
 """Where a value is from."""
 TEXTS = ("rate", "slowdown")
-"""What a reader sees at a point; the table has the numbers."""
+"""The fields that a reader sees at a point; the table has the numbers."""
 
 SLOWDOWNS = (1e-4, 10.0)
 PASSED = 1.0

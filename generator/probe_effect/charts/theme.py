@@ -18,7 +18,7 @@ Datum = dict[str, str | float | bool | None]
 Layout = Literal["wide", "narrow", "card"]
 
 LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
-"""Those in a page; the card is the picture that a link to it shows elsewhere."""
+"""The layouts in a page; the card is the picture that a link to it shows elsewhere."""
 
 INK, MUTED, AXIS, GRID, PAPER = "#1a1a1a", "#5c5c5c", "#8a8a8a", "#e3e3e3", "#fffffe"
 SERIES = ("#0c97c6", "#b17243", "#115431", "#3f3c70", "#9c8a0a", "#c94d73", "#4c61cc", "#554f0a")
@@ -34,7 +34,7 @@ PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
 
 STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
 LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
-"""Of the lines of series, and of their names in a legend of two columns, in pixels."""
+"""The widths of the lines of series, and of their names in a legend of two columns, in pixels."""
 
 TITLE_SIZE, TITLE_CHARACTERS = 38, 56
 SENTENCE_SIZE, SENTENCE_CHARACTERS = 23, 98

@@ -64,7 +64,7 @@ def _write(found: list[Matrix], catalogue: Catalogue, place: int) -> str:
 
 
 def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[str]]:
-    """What changed from the oldest kernel to the newest, and since when probes exist; then how much differs at all."""
+    """Sentences in groups: changes from the oldest kernel to the newest, first kernels of probes, extents."""
     said = [group for each in found for group in (_over_all(each, kernels), since(each, kernels)) if len(group) > 1]
     return [*said, *([instructions.extent(some, way.title)] for way in WAYS if (some := way.of_all(found)))]
 

@@ -21,7 +21,7 @@ MOST_SAID = 3
 
 
 def sides(found: ArchitecturePair) -> tuple[str, str]:
-    """What readers call the two."""
+    """The names of both architectures."""
     first, second = (names.architecture(one.architecture) for one in found.matrices)
     return first, second
 

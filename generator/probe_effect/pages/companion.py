@@ -48,25 +48,25 @@ TWINS = ("per-event", "usdt")
 
 @dataclass(frozen=True, slots=True)
 class EventFrequency:
-    """One kind of event in all programs of one machine: by program, the most frequent first."""
+    """One type of event in all programs of one machine: a number for each program, the most frequent first."""
 
     title: str
     numbers: Sequence[Number]
 
     @property
     def most(self) -> Number:
-        """Of the program that makes most of them."""
+        """The number of the program that makes most of these events."""
         return self.numbers[0]
 
     @property
     def least(self) -> Number:
-        """Of the program that makes fewest."""
+        """The number of the program that makes fewest of these events."""
         return self.numbers[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageCost:
-    """One question in one language: its script, and what it costs, as far as anybody knows."""
+    """One question in one language: its script, and its time, count and published cost, where known."""
 
     language: str
     script: str

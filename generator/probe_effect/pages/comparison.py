@@ -24,7 +24,7 @@ WORDS: dict[Outcome, tuple[str, str]] = {
     "no difference": ("shows no difference", "show no difference"),
     "not comparable": ("is not comparable", "are not comparable"),
 }
-"""What each outcome is called: of one, and of several."""
+"""The words for each outcome: for one comparison, and for several."""
 
 SIDED = ("higher", "lower")
 """The outcomes that are of one side."""
@@ -35,7 +35,7 @@ TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which ar
 
 
 def between_machines(found: Comparison) -> str:
-    """One case and tracer on two machines."""
+    """The sentence on one case and tracer on two machines."""
     first, second = (machine_label(one.submission) for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "on", first, second)
 
@@ -58,18 +58,18 @@ def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str
 
 
 def between_submissions(found: Comparison) -> str:
-    """One case and tracer in two submissions."""
+    """The sentence on one case and tracer in two submissions."""
     first, second = (one.submission.id for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
 def between_runs(found: Comparison, first: str, second: str) -> str:
-    """One case and tracer in two runs of one machine, under the names that a page has for them."""
+    """The sentence on one case and tracer in two runs of one machine, by the names that a page has for them."""
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
 def between_tracers(found: Comparison) -> str:
-    """One case with two tracers, and whether they ran apart."""
+    """The sentence on one case with two tracers, and whether they ran apart."""
     subject = _subject(found.second, with_tracer=False)
     said = sentence(found, subject, "with", found.first.tracer, found.second.tracer)
     return said if found.is_paired else f"{said} They were measured in different runs."
@@ -149,7 +149,7 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
 
 
 def place_among(one: Number, others: Iterable[Number]) -> str:
-    """Its place among them, the lowest cost first, as far as intervals tell; nothing where it cannot be ranked."""
+    """A sentence with its place among others, the lowest cost first; empty where it cannot be ranked."""
     found = ranked([one, *others])
     rank = next((rank for other, rank in found if other is one), None)
     if rank is None or len(found) < 2:
@@ -170,7 +170,7 @@ def _subject(one: Number, *, with_tracer: bool) -> str:
 
 
 def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
-    """Each outcome that came out; the first that takes a side says which side it speaks of."""
+    """The words for each outcome that occurs; the first that has a side names that side."""
     is_said = False
     for outcome, times in counts.items():
         if times:

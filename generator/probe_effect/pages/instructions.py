@@ -46,13 +46,13 @@ MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a c
 
 
 def made(one: Number | None) -> str:
-    """The same, with how the kernel made the kprobes of the case."""
+    """A count in a table of many, with how the kernel made the kprobes of the case."""
     mechanism = one.mechanism if one is not None else None
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 
 def share(case: Number) -> str:
-    """What an event adds to an untraced operation."""
+    """The share of an untraced operation that an event adds, in per cent, as text."""
     return units.percent(case.added_ratio)
 
 
@@ -86,7 +86,7 @@ def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
 
 
 def words_of_outcomes() -> dict[str, object]:
-    """What the outcomes of counts against each other are called, for the page that compares what its reader chooses."""
+    """The words for outcomes of compared counts, for the page that compares what its reader chooses."""
     return {
         "summary": "Of {count}, {outcomes}.",
         "counted": ["pair of counts", "pairs of counts"],

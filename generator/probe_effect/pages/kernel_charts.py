@@ -77,7 +77,7 @@ def _panels(
     places: Sequence[str],
     series: Sequence[str],
 ) -> list[Chart]:
-    """Of cases that have several places: on a scale of its own a single dot says nothing.
+    """The chart of the cases that have several places, because a single dot on its own scale says nothing.
 
     Args:
         by: how the chart is called in its address, and in its title.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case
 
 MOST_EXPLAINED = 5
-"""Of an architecture and a way to compare, the causes that the page tells, each with the largest change."""
+"""The causes that the page names for an architecture and a way to compare, each with the largest change."""
 
 
 class ProbeCount(NamedTuple):

@@ -86,7 +86,7 @@ def environment() -> Environment:
 
 
 def page_code() -> str:
-    """What decides, beside the data, what a page of one submission is."""
+    """A digest of what decides, beside the data, what a page of one submission is."""
     return f"{code()} {code_version('numbers', 'compare', 'charts', 'pages')} jinja2 {library_version('jinja2')}"
 
 

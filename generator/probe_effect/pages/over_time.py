@@ -58,7 +58,7 @@ class SuiteOverTime:
 
 
 def of_machine(machine: str, catalogue: Catalogue) -> list[SuiteOverTime]:
-    """Each suite that the machine ran again, and whose cases can be set against each other."""
+    """The history of each suite that the machine ran again, where its cases can be compared."""
     drawn = charts(catalogue, machine)
     return [_told(suite, one, catalogue, drawn.get(suite)) for suite, one in _of_costs(machine, catalogue)]
 
@@ -121,7 +121,7 @@ def _change(one: RunChange) -> str:
 
 
 def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
-    """Each cost over that of the run before; None where no two can be compared."""
+    """The chart of each cost over that of the run before; None where no two can be compared."""
     newest = {one.id: _when(one, found.runs) for one in found.runs[-MOST_RUNS:]}
     compared = [
         one

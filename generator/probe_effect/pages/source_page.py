@@ -43,7 +43,7 @@ FACTS = {
     "Statistic": "statistic",
     "Repeats": "repeats",
 }
-"""What a page says of its source: label to the key of `source.toml`."""
+"""The facts of a source on its page: label to the key of `source.toml`."""
 
 MAX_GRID_COLUMNS = 4
 
@@ -62,7 +62,7 @@ class FigureGroup:
     platforms: tuple[str, ...]
 
     def rows(self) -> dict[str, dict[str, Figure]]:
-        """What was measured, to platform, to figure."""
+        """The figures by what was measured, and then by platform."""
         rows: dict[str, dict[str, Figure]] = {}
         for name, figure in zip(_rows(self.figures), self.figures, strict=True):
             rows.setdefault(name, {})[figure.platform or ""] = figure
@@ -158,7 +158,7 @@ def baselines(source: PublishedSource) -> dict[str, float]:
 
 @once
 def charts(catalogue: Catalogue, source: PublishedSource) -> list[Chart]:
-    """Its per-event costs as dots, when it prints two or more."""
+    """The chart of its costs per event as dots; empty where it prints fewer than two."""
     costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
     dots = [
         Dot(catalogue.titles.get(row, row), figure.platform or source.document.title, Estimate(cost_ns))

@@ -40,16 +40,16 @@ class TailRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the line is called beside others of its submission."""
+        """The name of the line beside others of its submission."""
         return self.number.tracer if self.number else UNTRACED
 
     @property
     def label(self) -> str:
-        """The same with the tracer's version."""
+        """The tracer with its version, or the word for untraced runs."""
         return names.tool_with_version(self.number) if self.number else UNTRACED
 
     def cells(self) -> list[str]:
-        """Its percentiles with their intervals, and the longest time."""
+        """The percentiles with their intervals, and the longest time, as text."""
         found = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
         return [*found, units.duration(self.tail.longest_ns)]
 
@@ -61,11 +61,11 @@ COLUMNS = (
     NumberColumn("p99-9", lambda line: line.cells()[3]),
     NumberColumn("longest", lambda line: line.cells()[4]),
 )
-"""Of a table of lines, which has room for some of their cells."""
+"""The columns of a table of these rows, which has room for some of their cells."""
 
 
 def lines(measured: Sequence[Number]) -> list[TailRow]:
-    """Of each submission with single operations timed, the untraced line, and then one for each of the numbers."""
+    """The rows of each submission that timed single operations: the untraced one, then one for each of the numbers."""
     found = []
     for submission in dict.fromkeys(one.submission for one in measured):
         own = [one for one in measured if one.submission is submission and one.key in submission.tails]
@@ -115,7 +115,7 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
 
 
 HEAD = ("half take no longer than", "90 %", "99 %", "99.9 %", "the longest")
-"""What the cells of a line are."""
+"""The meaning of each cell of a line."""
 
 
 def _is_timed(one: Number) -> bool:

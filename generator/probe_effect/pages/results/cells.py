@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Factor
 
 DIGITS = 7
-"""Of a run over its operations: enough to come to the same estimate by hand."""
+"""The digits of a run over its operations: enough to compute the same estimate by hand."""
 
 
 class NumberColumn(NamedTuple):
@@ -41,7 +41,7 @@ class NumberColumn(NamedTuple):
     at_levels: bool | None = None
 
     def words(self, number: Number) -> str:
-        """What it says of a number; `units.MISSING` where that is not known."""
+        """The text of its cell for a number; `units.MISSING` where that is not known."""
         said = self.text(number)
         return units.MISSING if said is None else str(said)
 
@@ -60,7 +60,7 @@ def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
 
 
 def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
-    """The same columns, for suites with a factor alone."""
+    """Copies of some columns for suites with a factor alone."""
     return [one._replace(at_levels=True) for one in columns]
 
 
@@ -70,7 +70,7 @@ def with_first(first: Sequence[NumberColumn], others: Iterable[NumberColumn]) ->
 
 
 def for_factor(columns: Iterable[NumberColumn], factor: Factor | None) -> list[NumberColumn]:
-    """Those that a suite with that factor has, or a suite without; levels under the title of their factor."""
+    """The columns that a suite with that factor has, or one without; levels under the title of their factor."""
     shown = [one for one in columns if one.at_levels in {None, factor is not None}]
     return [one._replace(label=factor.title) if factor and one.id == "level" else one for one in shown]
 
@@ -100,7 +100,7 @@ CPU, MEMORY = linked("tracer-cpu", wording.tracer_cpu), linked("tracer-memory", 
 CALLS = linked("tracer-calls", wording.tracer_calls)
 
 OF_RUN = (START, STOP, CPU, MEMORY, PROBES, BLOCKS)
-"""Of a timed run, whatever its suite is about."""
+"""The columns of a timed run, whatever its suite measures."""
 
 INSTRUCTIONS = linked("instructions", instructions.added)
 SHARE = NumberColumn("untraced-share", instructions.share)

@@ -68,7 +68,7 @@ def value(number: Number) -> str:
 
 
 def with_interval(estimate: Estimate | None) -> str:
-    """That an interval is said too, where there is one."""
+    """The words for an interval in brackets; empty without one."""
     return "" if estimate is None or estimate.low is None else ", with the 95 % interval"
 
 
@@ -117,7 +117,7 @@ def charts(of: CaseResults) -> list[Chart]:
 
 
 def interval_said(number: Number) -> str:
-    """That brackets hold an interval, where a cost has one."""
+    """The words that brackets have an interval; empty for a cost without one."""
     return f"{words} in brackets" if (words := with_interval(number.cost)) else ""
 
 
@@ -158,7 +158,7 @@ def places(measured: Sequence[Number]) -> dict[str, str]:
 
 
 def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
-    """Each tracer on the machine that ran last against every other machine of the same tier that has it."""
+    """Sentences on each tracer: the machine that ran last against every other machine of its tier that has it."""
     newest: dict[tuple[str, str | None, str], Number] = {}
     found = []
     for one in sorted(measured, key=lambda one: one.submission.started, reverse=True):
@@ -173,7 +173,7 @@ def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> li
 
 
 def between_versions(measured: Sequence[Number]) -> list[str]:
-    """Each two versions of one tool on one machine, the one with the shorter id first."""
+    """Sentences on each two versions of one tool on one machine, the one with the shorter id first."""
     pairs = [
         pair
         for own in _by_machine(measured)
@@ -187,7 +187,7 @@ def between_versions(measured: Sequence[Number]) -> list[str]:
 
 
 def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
-    """What each machine measured, apart for each level: only that is ranked together."""
+    """The numbers of each machine and level: only these are ranked together."""
     return list(grouped_by(measured, lambda one: (one.submission.machine, one.level)).values())
 
 

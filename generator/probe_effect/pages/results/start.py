@@ -41,7 +41,7 @@ SENTENCES: dict[Verb, str] = {
     "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
     "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
 }
-"""What each of its charts shows."""
+"""The sentence of each of the charts."""
 
 FEW = 2
 """Levels that a growth needs."""
@@ -61,7 +61,7 @@ def said(number: Number) -> str:
 
 
 def sections(of: CaseResults) -> list[ResultSection]:
-    """What each tracer takes for its first and for each further probe, and the times."""
+    """The sections of a case: start and stop for the first and for each further probe, then the times."""
     grown, factor = ResultSection(sentences=growth(of.measured)), of.suite.factor
     table = of.table((cells.TOOL, *CELLS), NOTE, *([PROBES_NOTE] if factor else []))
     return [grown, table]
@@ -156,7 +156,7 @@ def _named(number: int) -> str:
 
 
 def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
-    """What each further probe takes of `taken`; None where nobody says how many more there are, or it takes none."""
+    """The share of `taken` for each further probe; None where their number is unknown, or the share not above 0."""
     if fewest.probes is None or most.probes is None:
         return None
     more = most.probes - fewest.probes
@@ -164,7 +164,7 @@ def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
 
 
 def growth_counted(found: Matrix) -> list[str]:
-    """The same of counts, on the newest kernel of an architecture."""
+    """The sentences on growth of counted instructions, on the newest kernel of an architecture."""
     return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
 
 

@@ -62,7 +62,7 @@ def _slope_note(factor: Factor | None) -> Sequence[str]:
 
 
 def growths(measured: Iterable[Number]) -> list[Growth]:
-    """That of each tracer on each machine that was measured at two levels or more, in the order of `measured`."""
+    """The growth of each tracer on each machine with two levels or more, in the order of `measured`."""
     known = (one for one in measured if _level(one) is not None and one.tracer_cpu is not None)
     groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer))
     found = (_growth(min(own, key=_at), max(own, key=_at)) for own in groups.values())
@@ -119,7 +119,7 @@ def _point(one: Number, cpu: Estimate, label: str) -> TimePoint:
 
 
 def _level(one: Number) -> int | None:
-    """Its level as a number; None where it is none."""
+    """The level of a number as an integer; None where it has none, or words."""
     return int(one.level) if one.level is not None and one.level.isdecimal() else None
 
 
