@@ -94,7 +94,7 @@ def _png(svg: str, scale: int) -> bytes:
 
 
 def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:
-    """What a drawing depends on; `ours` are the modules of this package that change it."""
+    """The parts of a drawing's key; `ours` are the modules of this package that change it."""
     return kind, library_version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version(*ours)
 
 

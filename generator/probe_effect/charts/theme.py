@@ -38,7 +38,7 @@ LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
 
 TITLE_SIZE, TITLE_CHARACTERS = 38, 56
 SENTENCE_SIZE, SENTENCE_CHARACTERS = 23, 98
-"""Of a card, where text is part of the picture; characters that surely fit in a line."""
+"""The text of a card, which is part of the picture: sizes, and characters that surely fit in a line."""
 
 NAME, NAME_DROP = "Probe Effect", 62
 """The site's name, and its distance below a card's axis, in pixels: beside the title of the axis."""

@@ -47,7 +47,7 @@ class ArchitecturePair:
 
 
 def share(one: Number) -> float:
-    """What an event adds to an untraced operation of its own machine, as a share of it; 0 where that is not known."""
+    """The addition of an event to an untraced operation of its own machine, as a ratio; 0 where it is unknown."""
     return one.added_ratio or 0.0
 
 

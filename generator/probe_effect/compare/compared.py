@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 METRICS: tuple[Metric, ...] = ("time", "instructions")
-"""What is compared of sides that hold both: the first."""
+"""The metrics; of sides that have both, the first is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is compared: these cases and tracers, or all where none is named; and the growth that is not let through."""
+    """The cases and tracers to compare, all where none is named; and the growth at which the gate fails."""
 
     cases: Sequence[str] = ()
     tracers: Sequence[str] = ()
@@ -34,7 +34,7 @@ class Selection:
 
     @property
     def limit_ratio(self) -> float:
-        """What changes of counts are called so: those of the gate too, where it is the finer of the two."""
+        """The least change of a count that is reported, as a ratio: the gate's, where that is the finer one."""
         gate = REPEATABILITY_LIMIT_RATIO if self.fail_above_ratio is None else self.fail_above_ratio
         return min(REPEATABILITY_LIMIT_RATIO, gate)
 
@@ -55,7 +55,7 @@ class Half(NamedTuple):
     numbers: Mapping[Key, Number]
 
     def costs(self) -> dict[Key, Number]:
-        """Those that have a cost."""
+        """The numbers that have a cost."""
         return {key: one for key, one in self.numbers.items() if one.cost is not None}
 
 
@@ -82,7 +82,7 @@ class Compared:
         return self.comparisons[0].first.is_time
 
     def differing(self) -> list[tuple[str, str, str]]:
-        """What else is not the same on both sides, of what was compared; empty where it is not known."""
+        """The traits that differ between the compared sides: name, first and second value."""
         return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
 
 
@@ -161,7 +161,7 @@ def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
 
 
 def _common_metric(sides: Sequence[ReadSide], selection: Selection) -> Metric:
-    """What all hold. Raises: UsageError where they have nothing in common, or for a gate where it is times."""
+    """The metric of all sides. Raises: UsageError where they have none in common, or for a gate on times."""
     held = [{one.metric for one in side.submissions} for side in sides]
     metric = next((metric for metric in METRICS if all(metric in some for some in held)), None)
     if metric is None:
@@ -186,7 +186,7 @@ def _check_names(selection: Selection, known: Iterable[Key]) -> None:
 
 
 def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: str, selection: Selection) -> Compared:
-    """What was found, and what only one of the two has. Raises: ProbeEffectError where nothing was found."""
+    """The comparisons, and what only one side has. Raises: ProbeEffectError without any comparison."""
     ours, others = first.costs(), second.costs()
     if not found:
         has = (f"{name}: {_names(known.values())}" for name, known in ((first.name, ours), (second.name, others)))
@@ -209,7 +209,7 @@ def _absence(one: Number | None) -> str:
 
 
 def _names(numbers: Iterable[Number]) -> str:
-    """What a side has, for a message: `02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`."""
+    """The cases of a side, for a message: `02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`."""
     found = tracers_by_case(one.key for one in numbers)
     return "; ".join(f"{case} ({tracers})" for case, tracers in found) or "none"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class CountedCase(NamedTuple):
-    """What is counted: a case, at a level of the suite's factor where it has one."""
+    """A row of a matrix: a case, at a level of the suite's factor where it has one."""
 
     case: str
     level: str | None
@@ -55,7 +55,7 @@ class Matrix:
     cells: Mapping[tuple[CountedCase, KernelColumn], Number]
 
     def cell(self, row: CountedCase, kernel: str, tracer: str) -> Number | None:
-        """What the newest submission says of it there; None where nobody ran it."""
+        """The current number of a row there; None where it was not run."""
         return self.cells.get((row, KernelColumn(kernel, tracer)))
 
     def along_kernels(self, row: CountedCase, tracer: str) -> list[Number]:
@@ -85,7 +85,7 @@ def matrices(catalogue: Catalogue) -> list[Matrix]:
 
 
 def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str | None = None) -> Matrix:
-    """What was counted of a suite, or of one of its cases; each cell is the current number there.
+    """The matrix of a suite, or of one of its cases; each cell is the current number there.
 
     Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
     """
@@ -103,13 +103,13 @@ def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str |
 
 
 def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
-    """What was counted of a case, a matrix for each architecture on which anything was."""
+    """The matrices of a case, one for each architecture on which it was counted."""
     each = (matrix(catalogue, suite, architecture, case_id) for architecture in architectures(catalogue))
     return [one for one in each if one.cells]
 
 
 def architectures(catalogue: Catalogue) -> list[str]:
-    """Those on which anything was counted, by their one name; those that readers have a word for come first."""
+    """The architectures on which anything was counted; those that readers have a word for come first."""
     return sorted({one.architecture for one in catalogue.counted}, key=architecture_order)
 
 
@@ -174,7 +174,7 @@ def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
 
 
 def names_of_all(found: Iterable[Matrix]) -> dict[str, str]:
-    """The same of the kernels of several matrices."""
+    """The names in prose of the kernels of several matrices, by release."""
     kernels: dict[str, list[str]] = defaultdict(list)
     for one in found:
         kernels[one.architecture] += one.kernels

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RunChange(NamedTuple):
-    """What became another between two runs: what it is, as it was and as it is; None where it is not recorded."""
+    """A change between two runs: its subject, the old value and the new; None where it is not recorded."""
 
     what: str
     before: str | None
@@ -42,7 +42,7 @@ class History:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """All of them."""
+        """All comparisons of the history."""
         return [*self.alike, *chain.from_iterable(self.changed.values())]
 
 
@@ -73,7 +73,7 @@ def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> 
 
 
 def changes(found: Comparison) -> tuple[RunChange, ...]:
-    """What became another between the runs of the two, as far as it is recorded."""
+    """The recorded changes between the runs of two numbers."""
     sides = zip(_facts(found.first), _facts(found.second), strict=True)
     return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
 
@@ -90,7 +90,7 @@ def _fleet_names(runs: Iterable[Submission]) -> set[str]:
 
 
 def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
-    """What a cost depends on beside the machine, in the order in which readers are told of it."""
+    """The facts that a cost depends on beside the machine, in the order of sentences."""
     document = one.submission.document
     yield "the kernel", document.system.kernel_release
     yield "the microcode", document.machine.microcode

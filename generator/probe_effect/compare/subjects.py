@@ -30,12 +30,12 @@ class MeasuredMachine(Side):
 
     @property
     def architecture(self) -> str:
-        """Its instruction set, by its one name."""
+        """The instruction set of the machine, by its one name."""
         return self.submissions[0].architecture
 
     @cached_property
     def every(self) -> list[Number]:
-        """Its current costs, by case, then those of every submission, newest first; each once."""
+        """The machine's current costs, by case, then those of every submission, newest first; each once."""
         older = (one for run in self.submissions for one in run.numbers if one.cost is not None)
         return list(dict.fromkeys((*self.numbers.values(), *older)))
 
@@ -48,7 +48,7 @@ class MeasuredMachine(Side):
 
 
 def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
-    """Those whose times were measured, as they ran last, then those that count, x86-64 and the oldest kernel first."""
+    """The timed machines, as they ran last, then the counting ones, x86-64 and the oldest kernel first."""
     machines = sorted(_machines(catalogue), key=_kernel_order)
     times = Counter(one.label for one in machines)
     return [
@@ -57,7 +57,7 @@ def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
-    """Those that a form offers from the start: of times and of counts what other pages show, of each so many.
+    """The machines that a form offers from the start: the timed and the counting ones that other pages show.
 
     Of counts they are the newest kernels of each architecture.
     """
@@ -80,7 +80,7 @@ def _machines(catalogue: Catalogue) -> Iterator[MeasuredMachine]:
 
 
 def _label(newest: Submission) -> str:
-    """What sentences call a machine; one that counts by its kernel and architecture."""
+    """The name of a machine in sentences; of one that counts its kernel and architecture."""
     if newest.metric == "time":
         return machine_label(newest)
     machine, system = newest.document.machine, newest.document.system
@@ -88,7 +88,7 @@ def _label(newest: Submission) -> str:
 
 
 def _kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
-    """Those that count last, by architecture and kernel; the others stay as they are."""
+    """The sort key of a machine: counting ones last, by architecture and kernel; others keep their order."""
     if one.metric == "time":
         return (0,)
     release = one.submissions[0].document.system.kernel_release

@@ -67,7 +67,7 @@ ADVISE_WORDS = {
     "6.18. "
     "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
 }
-"""What only this page says."""
+"""The words that only this page has."""
 
 
 def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -124,7 +124,7 @@ def _tracer(on: Setup) -> Values:
 
 
 def _added(action: str, known: Differences) -> list[float | None] | None:
-    """What an action adds to a probe that does something else already; None where nothing tells."""
+    """The cost that an action adds to a probe with another action, in ns; None where it is unknown."""
     parts = [known.of(one, PLAIN_ACTION) for one in MADE_OF.get(action, (action,))]
     whole = Sum()
     for part in parts:

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from probe_effect.store.kept import Kept
 
 FOLDERS = ("static", "assets", "content")
-"""What the work folder holds, rebuilt from nothing each time; what others refer to comes first."""
+"""The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""
 
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
 OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX})
-"""Of the data of scripts what layouts read, and publish beside the others."""
+"""The data of scripts that layouts read, and publish beside the others."""
 
 
 def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
 
 
 def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
-    """Its current costs, each with what a row of the table needs."""
+    """The current costs of a machine, each with what a row of the table needs."""
     places = _places(machine)
     return [
         number_values(one)

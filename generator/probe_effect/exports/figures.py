@@ -59,7 +59,7 @@ def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept) -> None:
 
 
 def words(chart: Chart) -> dict[str, str | int]:
-    """What the layouts say of a chart, how high its embedded form is, and whether it is drawn as a card."""
+    """The words of a chart for layouts, the height of its embedded form in px, and whether it has a card."""
     height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
     more = {"has_card": "card" in chart.specs, **({"note": chart.note} if chart.note else {})}
     return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **more}

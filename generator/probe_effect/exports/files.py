@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-"""Of every file in a zip: the earliest that the format has."""
+"""The time of every file in a zip: the earliest that the format has."""
 
 READABLE = 0o644 << 16
 

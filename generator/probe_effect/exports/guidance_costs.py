@@ -105,7 +105,7 @@ def _first_elsewhere(found: Evidence, case: Case) -> str:
 
 
 def _path(path: EntryPath | None) -> list[Any] | None:
-    """What each system call pays, with its ends, and how many of them the cost holds; None where that is not known."""
+    """The cost to each system call with its ends, and the calls that the cost includes; None where unknown."""
     return None if path is None else [*(ends(path.cost) or []), short(path.calls_per_event)]
 
 

@@ -74,7 +74,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
 
 
 def fact(text: str, title: str, href: str, kind: str) -> Fact:
-    """What a page quotes, with what it says on hover, where it is from and how it was got."""
+    """The fact with its text, its words on hover, its address and how it was obtained."""
     return {"text": text, "title": title, "href": href, "kind": kind}
 
 
@@ -100,7 +100,7 @@ def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_use(one: Number) -> Iterator[tuple[str, Fact]]:
-    """What the tracer itself takes for an operation, where that was measured."""
+    """The tracer's own CPU time, memory and system calls for an operation, where measured."""
     if one.tracer_cpu is not None:
         yield "cpu", _fact(one, "tracer-cpu", one.tracer_cpu, units.DURATION)
         if one.memory is not None:
@@ -167,7 +167,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 
 
 def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:
-    """What its cost does to one busy thread."""
+    """The thresholds and the slowdowns of one busy thread."""
     yield from _of_thresholds(one)
     if one.level is None:
         for word, rate_hz in RATES_HZ.items():
@@ -185,7 +185,7 @@ def _of_thresholds(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
-    """By the case with many threads and by the case whose event it is."""
+    """The ratios of many threads to one, by the case with threads and by the case whose event it is."""
     suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.occupies_cpus]
     likes = {case.id: case.like for suite in suites for case in suite.cases}
     for many in current.values():
@@ -200,7 +200,7 @@ def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tu
 
 
 def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
-    """By the case of a suite that varies the rate of an event: where the slowdown was rate x cost."""
+    """The rates at which the slowdown was rate x cost, by the case of a suite that varies the rate."""
     likes = {
         case.id: case.like
         for one in catalogue.suites

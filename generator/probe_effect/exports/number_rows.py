@@ -28,13 +28,13 @@ Cells = dict[str, "CellValue"]
 
 INTERVAL = {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."}
 RANGE = {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."}
-"""What the ends of a time and of a count are called, and what they are."""
+"""The ends of a time and of a count: the end of the field's name, and its meaning."""
 
 ENDS = {"interval": INTERVAL, "range": RANGE}
 NO_ENDS = (None, None, None)
 
 DIGITS = 7
-"""Of each number: more than any interval supports."""
+"""The digits of each number: more than any interval supports."""
 
 
 _FILE = tomllib.loads(Path(__file__).with_name("number_fields.toml").read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
 
 
 def _place(submission: Submission) -> Cells:
-    """What all rows of a submission share."""
+    """The cells that all rows of a submission share."""
     document = submission.document
     return {
         "machine": submission.machine,
@@ -133,7 +133,7 @@ def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = IN
 
 
 def _cell(one: Number, made: Cells, field: Field) -> CellValue:
-    """What was made for a field, or else what the number has under its name."""
+    """The cell that was made for a field, or else the number's attribute of that name."""
     found: Any = made[field.name] if field.name in made else getattr(one, field.name)
     cell: CellValue = _short(found) if field.kind == "number" else found
     return cell

@@ -28,7 +28,7 @@ Tables = dict[str, DataTable]
 """File name without its ending, to the table in it."""
 
 TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
-"""What a page calls each of its tables."""
+"""The title that a page gives each of its tables."""
 
 
 class Rows(NamedTuple):
@@ -49,7 +49,7 @@ def rows(catalogue: Catalogue) -> Rows:
 
 
 def whole_tables(found: Rows) -> Tables:
-    """Everything, for `/data/`: a table for each kind of number."""
+    """The whole tables for `/data/`: one for each type of number."""
     return {
         "costs": DataTable("Costs of all submissions", COST_FIELDS, found.costs),
         "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, found.counts),
@@ -138,5 +138,5 @@ def _each(
 
 
 def _tool(row: TableRow) -> str:
-    """What measured it, whatever its version."""
+    """The tool that measured the row, whatever its version."""
     return names.tool_of(str(row["tracer"]))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 EXPLAINING = ("LICENSE", "README.md", "changes.toml")
-"""What goes into the archive beside the data, where it is there."""
+"""The files that go into the archive beside the data, as far as they exist."""
 
 
 def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str) -> Release:

@@ -52,7 +52,7 @@ class NewSubmission:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All of it, each list in a stable order. `files` has what changed by its path."""
+    """All that a change of the data would publish, each list in a stable order; `files` has the changed paths."""
 
     files: TreeDifference
     submissions: tuple[NewSubmission, ...]
@@ -62,7 +62,7 @@ class Review:
 
 
 def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Collection[str]) -> Review:
-    """What `head` has otherwise than `base`.
+    """The differences of `head` from `base`.
 
     Args:
         unsound: the submissions and sources, by id, in which `checks` found an error: they are left out.

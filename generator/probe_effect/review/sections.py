@@ -92,7 +92,7 @@ def markdown(report: ReviewReport, run: str | None = None) -> str:
 
 
 def sections(report: ReviewReport) -> Iterator[Section]:
-    """What a reader sees, the most pressing first."""
+    """The sections of the review, the most urgent first."""
     yield Section(title=verdict.title(report), lines=list(verdict.lines(report)))
     yield from _table(
         PROBLEMS, report.problems, lambda one: (one.severity, verdict.place(one), one.message, one.rule, one.hint)
@@ -141,7 +141,7 @@ def _submission(one: SubmissionRow) -> Iterator[Section]:
 
 
 def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
-    """What may be wrong, and apart from it what is merely noisy."""
+    """The section of what may be wrong, then that of what is merely noisy."""
     odd = [row for row in remarks.rows if row.is_odd]
     noisy = [row for row in remarks.rows if not row.is_odd]
     for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):
