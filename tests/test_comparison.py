@@ -238,7 +238,7 @@ def test_overlapping_intervals_share_their_places() -> None:
 
 def test_tracers_that_all_overlap_are_not_ranked_in_words() -> None:
     pair = [measurement(Estimate(10, 5, 15), tracer=tracer) for tracer in ("a", "b")]
-    assert comparison.ranking(pair, "M") == "On M the 2 tracers cannot be told apart: all their intervals overlap."
+    assert comparison.ranking(pair, "M") == "On M the 2 tracers show no difference: all their intervals overlap."
 
 
 def test_what_is_no_difference_from_0_or_does_not_add_up_has_no_place() -> None:

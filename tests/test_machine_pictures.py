@@ -13,7 +13,7 @@ from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import draw_png
 from probe_effect.charts.site_card import machine_card
 from probe_effect.charts.theme import CARD_HEIGHT, WIDTHS
-from probe_effect.exports.machine_pictures import write_machine_pictures
+from probe_effect.exports.figures import write_machine_pictures
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import comparison, machine_page
@@ -75,7 +75,7 @@ def test_both_are_written_beside_the_page_which_names_them(tmp_path: Path) -> No
         ([], ""),
         ([(300, 310)], "Of 2, counted from the lowest overhead, it holds place 1."),
         ([(10, 20)], "Of 2, counted from the lowest overhead, it holds place 2."),
-        ([(90, 105)], "It is not told apart from any of the 2: their intervals overlap."),
+        ([(90, 105)], "It shows no difference from any of the 2: their intervals overlap."),
         (
             [(90, 105), (300, 310)],
             f"Of 3, counted from the lowest overhead, it holds place 1 to 2{OVERLAP}.",

@@ -177,7 +177,7 @@ def case_of(rows: list[Sample]) -> Number:
         pytest.param(case_of(many_blocks()), "each event costs 50.0\u00a0ns", id="clear cost"),
         pytest.param(
             case_of([row for block in range(8) for row in block_rows(block, 1, (100, 104))]),
-            "cannot be told from no tracing",
+            "its cost is not distinguishable from 0",
             id="inside the noise floor",
         ),
         pytest.param(case_of(many_blocks(2)), "too few blocks", id="too few blocks"),

@@ -10,7 +10,7 @@ import pytest
 from builders import REAL_DATA, copy_suite, counted_rows, counted_values, write_counted_submission
 from probe_effect.answer.timed import CASES, SOURCE, timed_kernels
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.timed_page import FRAGMENT, write
+from probe_effect.pages.kernels_page import write_all
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def published(tmp_path: Path) -> Path:
 
 
 def fragment(data: Path) -> str:
-    return write(read_catalogue(DataFolder(data)))[FRAGMENT].strip()
+    return write_all(read_catalogue(DataFolder(data)))["kernel-published-times.md"].strip()
 
 
 def test_without_counts_of_arm64_there_is_nothing_to_show(published: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_ratio_is_of_the_printed_time_to_the_counted_instructions(published:
 
 def test_the_order_of_each_two_cases_is_counted(published: Path) -> None:
     counted(published, STEPPING, COUNTS | {"ret": 950.0})
-    assert "Of 3 pairs of cases, 2 lie in one order by time and by count" in fragment(published)
+    assert "Of 3 pairs of cases, 2 have the same order by time and by count" in fragment(published)
 
 
 def test_too_few_cases_for_a_model_are_told(published: Path) -> None:

@@ -14,7 +14,7 @@ from probe_effect.advising.machine import this_machine
 from probe_effect.checks.run import check_all
 from probe_effect.cli.transcripts import transcripts as command
 from probe_effect.errors import UsageError
-from probe_effect.exports.transcripts import transcript_values
+from probe_effect.exports.labels import transcript_values
 from probe_effect.guide.commands import faults, run, unmet
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission

@@ -29,13 +29,13 @@ EM_THOUSANDTHS = tuple(
 """How wide Source Serif 4 makes the printable ASCII characters, from the space on, at the size of small text."""
 
 WIDEST, SPARE = 900, 1.02
-"""Of another character; and how much wider than the typeface a stand-in for it may be."""
+"""The width of any other character; and how much wider than the typeface a stand-in for it may be."""
 
 MOST = 2
 """Costs that it has room for."""
 
 MEASURED = "measured"
-"""What it says of a machine none of whose costs are told apart from 0."""
+"""What it says of a machine without a cost that is distinguishable from 0."""
 
 FACE = "'Source Serif 4', Georgia, serif"
 

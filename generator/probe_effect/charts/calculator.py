@@ -84,7 +84,7 @@ def _thresholds() -> list[ET.Element]:
 
 
 def _ends(ratio: float, rate_hz: float) -> list[str]:
-    """That slowdown at both ends of the range of rates, as points; below 0 it is on the floor."""
+    """The points of a slowdown at both ends of the range of rates; one below 0 is on the floor."""
     powers = [(at, at + math.log10(ratio / rate_hz) if ratio > 0 else SLOWDOWNS[0] - 9) for at in RATES]
     return [f"{written(_x(at))},{written(_y(power))}" for at, power in powers]
 

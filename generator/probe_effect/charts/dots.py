@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import AXIS, LAYOUTS, PAPER, Chart, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import TracerLook, looks
+from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ TEXT = "cost"
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One value: the row where it stands, its series, and what an event adds, with its range where it has one."""
+    """One value: its row, its series, and what an event adds, with its range where it has one."""
 
     label: str
     series: str
@@ -60,10 +60,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class DotQuantity:
-    """What the dots are of: the axis title, the columns of value, low and high end, how a value is written for a
-    reader, whether a row is joined, and the value that all others are seen against, where there is one.
+    """The quantity that dots show: the title of its axis, its columns (value, low end, high end) and how it is written.
 
-    A joined row has a thin line from its least dot to its greatest, so that a change between series stands out.
+    `is_joined`: a row has a thin line from its least dot to its greatest, so that a change between series stands out.
+    `reference`: the value with which readers compare all others, drawn as a line over all rows.
     """
 
     title: str
@@ -74,9 +74,7 @@ class DotQuantity:
 
 
 NANOSECONDS = DotQuantity(
-    "added ns per event",
-    ("cost_ns", "cost_low_ns", "cost_high_ns"),
-    partial(units.interval, scale=units.DURATION),
+    "added ns per event", ("cost_ns", "cost_low_ns", "cost_high_ns"), partial(units.interval, scale=units.DURATION)
 )
 INSTRUCTIONS = DotQuantity(
     "added instructions per event",
@@ -213,13 +211,9 @@ def _legend(layout: Layout, columns: int) -> Spec:
 
 
 def _coloured(seen: dict[str, TracerLook], legend: Spec) -> Spec:
-    """The channels by which series are told apart, with one legend for both."""
+    """The two channels that distinguish series, colour and shape, with one legend for both."""
     by_series = {"field": "series", "type": "nominal", "legend": legend if len(seen) > 1 else None}
-    domain = list(seen)
-    return {
-        "color": by_series | {"scale": {"domain": domain, "range": [one.colour for one in seen.values()]}},
-        "shape": by_series | {"scale": {"domain": domain, "range": [one.shape for one in seen.values()]}},
-    }
+    return {"color": by_series | scale(seen, "colour"), "shape": by_series | scale(seen, "shape")}
 
 
 def _dots(layout: Layout, quantity: DotQuantity, axes: Spec, look: Spec) -> tuple[Spec, Spec]:

@@ -35,7 +35,7 @@ BACKGROUND = '<rect width="100%" height="100%" fill="#fff"/>'
 
 
 def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
-    """The chart as one SVG element that may stand in a page beside others.
+    """The chart as one SVG element, which a page may have beside others.
 
     Ids get the chart's name in front, because two charts in one page may not share one. The same chart is the same
     text in every build.
@@ -94,7 +94,7 @@ def _png(svg: str, scale: int) -> bytes:
 
 
 def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:
-    """What a drawing depends on; `ours` are the modules of this package that change it."""
+    """The parts of a drawing's key; `ours` are the modules of this package that change it."""
     return kind, library_version("vl-convert-python"), VEGA_LITE_VERSION, what, code_version(*ours)
 
 

@@ -26,7 +26,7 @@ from probe_effect.charts.theme import (
     frame,
     headed,
 )
-from probe_effect.charts.tracer_look import TracerLook, looks
+from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ CARD_PANELS = 8
 """Of a card, at most: more could not be read."""
 
 HEIGHT, PLOT_HEIGHT = 152, 62
-"""Of a panel, and of the lines in it; above them stand its title and the greatest value, below them the places."""
+"""The heights of a panel and of the lines in it, in pixels; title and greatest value are above, the places below."""
 
 GAP, MARGIN = 18, 16
 """Between panels, and between the edge of a panel and its outermost dots."""
@@ -142,7 +142,7 @@ def _spec(
 
 
 def _base() -> int:
-    """How far below the top of a panel its line of 0 stands."""
+    """The distance from the top of a panel to its line of 0, in pixels."""
     return TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
 
 
@@ -187,11 +187,10 @@ def _frame_lines(corners: Corners, width: float, x: Spec, y: Spec) -> Spec:
 
 
 def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, TracerLook]) -> list[Spec]:
-    domain = list(seen)
     field = {"field": "series", "type": "nominal"}
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
-    colour = field | {"scale": {"domain": domain, "range": [one.colour for one in seen.values()]}, "legend": legend}
-    shape = field | {"scale": {"domain": domain, "range": [one.shape for one in seen.values()]}, "legend": legend}
+    colour = field | scale(seen, "colour") | {"legend": legend}
+    shape = colour | scale(seen, "shape")
     places = {"x": x | {"field": "x"}, "y": y | {"field": "y"}}
     line = {"type": "line", "strokeWidth": 1.5, "aria": False}
     dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 0.7}

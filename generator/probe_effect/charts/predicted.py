@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import AXIS, LAYOUTS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import TracerLook, looks
+from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
 
 LEAST, MOST = 1e-4, 10.0
-"""Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, stands at the foot."""
+"""Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, is at the foot."""
 
 TICKS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 FAINT = 0.3
-"""Opacity of a dot that cannot be told from no slowdown."""
+"""Opacity of a dot whose slowdown is not distinguishable from 0."""
 
 HEIGHTS: dict[Layout, int] = {"wide": 520, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 60, "narrow": 50, "card": 160}
@@ -28,9 +28,9 @@ LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
 
 @dataclass(frozen=True, slots=True)
 class PredictedPair:
-    """One slowdown, predicted and measured, as ratios: whose it is, and the series that it belongs to.
+    """One slowdown, predicted and measured, as ratios, with its label and its series.
 
-    One that cannot be told from none is drawn faintly, and without its intervals, which would cover the others.
+    A slowdown that is not distinguishable from 0 is drawn faintly, and without its intervals, which would cover others.
     """
 
     label: str
@@ -87,10 +87,7 @@ def _axis(field: str, title: str, ticks: Sequence[float] = TICKS) -> Spec:
         "field": field,
         "type": "quantitative",
         "scale": {"type": "log", "domain": [LEAST, MOST]},
-        "axis": {
-            "values": list(ticks),
-            "labelExpr": "format(datum.value * 100, '~r') + ' %'",
-        },
+        "axis": {"values": list(ticks), "labelExpr": "format(datum.value * 100, '~r') + ' %'"},
         "title": title,
     }
 
@@ -104,11 +101,10 @@ def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], ne
         for field in rows[0]
         if field.endswith("_ratio")
     ]
-    names = list(seen)
-    by_series = {"field": "series", "type": "nominal", "sort": names}
+    by_series = {"field": "series", "type": "nominal", "sort": list(seen)}
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1}
-    colour = by_series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
-    shape = by_series | {"scale": {"domain": names, "range": [one.shape for one in seen.values()]}, "legend": legend}
+    colour = by_series | scale(seen, "colour") | {"legend": legend}
+    shape = colour | scale(seen, "shape")
     thin = {"type": "rule", "clip": True, "strokeWidth": 1, "strokeOpacity": 0.5, "aria": False}
     told = [{"filter": "datum.told"}]
     clear = {"condition": {"test": "datum.told", "value": 1}, "value": FAINT}

@@ -17,7 +17,7 @@ ROOM = WIDTHS["card"] - 2 * PADDING["card"]
 """px for a line of text; what is longer is cut, and a sign says so."""
 
 LARGE, SMALL = (-0.6, 3.2), (-0.5, 8.5)
-"""What the picture's height is, in steps of the sign: from its foot to its head."""
+"""The picture's height in steps of the sign: from its foot to its head."""
 
 ASKED = "What one traced event costs:"
 MAX_TITLE, MAX_COSTS = 62, 3
@@ -34,7 +34,7 @@ def site_card() -> Chart:
 
 
 def machine_card(machine: str, name: str, kind: str, costs: Sequence[tuple[str, str]]) -> Chart:
-    """What tracing costs on a machine, in words.
+    """The picture of what tracing costs on a machine, in words.
 
     Args:
         name, kind: the machine's, as titles have it, and its tier.

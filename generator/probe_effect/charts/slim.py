@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 SVG = "http://www.w3.org/2000/svg"
 
 DIGITS = 1
-"""Of a coordinate: a tenth of a pixel."""
+"""The decimals of a coordinate: a tenth of a pixel."""
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 GEOMETRY = {"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"}
@@ -20,7 +20,7 @@ DEFAULTS = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "stroke-
 DEFAULTS |= {"x": "0", "y": "0", "x2": "0", "y2": "0", "transform": "translate(0,0)"}
 UNUSED = {"class", "role", "version", "pointer-events"}
 SHARED = {"font-family": "sans-serif", "font-size": "12px"}
-"""What nearly every text has, said once for all."""
+"""The attributes that nearly every text has, written once for all."""
 PAINTED = {"fill", "stroke"}
 CLIPPED = {"clip-path"}
 
@@ -98,7 +98,7 @@ def _unwrap(parent: ET.Element) -> None:
 
 
 def _join(parent: ET.Element) -> None:
-    """Make one group of neighbours that are clipped by the same: to whoever draws them each is a layer of its own."""
+    """Make one group of neighbours that are clipped by the same, because a browser draws each group as a layer."""
     before = None
     for child in list(parent):
         _join(child)

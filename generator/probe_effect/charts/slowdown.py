@@ -9,6 +9,7 @@ from probe_effect import units
 from probe_effect.charts.theme import (
     INK,
     LAYOUTS,
+    LEGEND_WIDTH,
     MUTED,
     PAPER,
     SERIES,
@@ -18,10 +19,12 @@ from probe_effect.charts.theme import (
     Layout,
     Spec,
     TextForm,
+    curves,
     frame,
     headed,
+    hover,
 )
-from probe_effect.charts.tracer_look import TracerLook, looks
+from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 
 if TYPE_CHECKING:
@@ -35,13 +38,11 @@ RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (
 LINE, MEASURED = "rate x cost", "measured"
 """Where a value is from."""
 TEXTS = ("rate", "slowdown")
-"""What a reader sees at a point; the table has the numbers."""
+"""The fields that a reader sees at a point; the table has the numbers."""
 
 SLOWDOWNS = (1e-4, 10.0)
 PASSED = 1.0
 """A slowdown that is well above the last threshold."""
-STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
-LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 
 X = {
@@ -139,33 +140,18 @@ def _value(point: MeasuredSlowdown, made: str) -> Datum:
 
 
 def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
-    labels = list(seen)
-    series = {"field": "series", "type": "nominal", "sort": labels}
-    colour = series | {
-        "scale": {"domain": labels, "range": [one.colour for one in seen.values()]},
-        "legend": {
-            "columns": 1 if layout == "narrow" else 2,
-            "labelLimit": LEGEND_WIDTH[layout],
-            "symbolType": "stroke",
-            "symbolSize": 300,
-            "symbolOpacity": 1,
-        },
-    }
-    dash = colour | {"scale": {"domain": labels, "range": [one.dash for one in seen.values()]}}
-    picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
-    band = {
-        "mark": {"type": "area", "clip": True, "fillOpacity": 0.18},
-        "encoding": {"x": X, **ENDS, "color": colour},
-    }
-    stroke = {
-        "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
-        "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
-        "encoding": {"x": X, "y": Y, "color": colour, "strokeDash": dash, "opacity": picked},
-    }
-    layers = [_only(LINE, band), _only(LINE, stroke), *_thresholds(layout, values)]
+    series = {"field": "series", "type": "nominal", "sort": list(seen)}
+    legend = {"columns": 1 if layout == "narrow" else 2, "labelLimit": LEGEND_WIDTH[layout]}
+    strokes = {"symbolType": "stroke", "symbolSize": 300, "symbolOpacity": 1}
+    colour = series | scale(seen, "colour") | {"legend": legend | strokes}
+    band = {"mark": {"type": "area", "clip": True, "fillOpacity": 0.18}, "encoding": {"x": X, **ENDS, "color": colour}}
+    lines = curves(layout, X, Y, colour, colour | scale(seen, "dash"))
+    layers = [_only(LINE, band), _only(LINE, lines), *_thresholds(layout, values)]
     if any(value["from"] == MEASURED for value in values):
         layers += [_only(MEASURED, layer) for layer in _dots(colour)]
-    return frame(layout, HEIGHTS[layout], {"layer": [*layers, _hover()], "data": {"values": list(values)}})
+    fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
+    points = hover(X, Y, [{"field": field, "title": title} for field, title in fields.items()])
+    return frame(layout, HEIGHTS[layout], {"layer": [*layers, points], "data": {"values": list(values)}})
 
 
 def _only(made: str, layer: Spec) -> Spec:
@@ -173,7 +159,7 @@ def _only(made: str, layer: Spec) -> Spec:
 
 
 def _dots(colour: Spec) -> list[Spec]:
-    """What was measured, with its intervals; a low end that the logarithmic axis cannot show stands at its foot."""
+    """What was measured, with its intervals; a low end that the logarithmic axis cannot show is at its foot."""
     foot = {"calculate": f"max(datum.slowdown_low_ratio, {SLOWDOWNS[0]})", "as": "drawn_low_ratio"}
     ends = {"y": Y | {"field": "drawn_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
     interval = {
@@ -185,18 +171,8 @@ def _dots(colour: Spec) -> list[Spec]:
     return [interval, {"mark": look, "encoding": {"x": X, "y": Y, "color": colour}}]
 
 
-def _hover() -> Spec:
-    """Points that show their numbers under the pointer; invisible, and left out of the still picture's tree."""
-    fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
-    tooltip = [{"field": field, "title": title} for field, title in fields.items()]
-    return {
-        "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
-        "encoding": {"x": X, "y": Y, "detail": {"field": "series"}, "tooltip": tooltip},
-    }
-
-
 def _thresholds(layout: Layout, values: Sequence[Datum]) -> list[Spec]:
-    """Their words stand at the right where every line has long passed them, else at the left."""
+    """The layers of the thresholds; words are at the right where every line has long passed them, else at the left."""
     fastest = (
         float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE and one["rate_hz"] == RATES[-1]
     )

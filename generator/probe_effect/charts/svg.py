@@ -19,5 +19,5 @@ def written(value: str | float) -> str:
 
 
 def svg(root: ET.Element) -> str:
-    """The drawing as text that stands in HTML as well, where no element but HTML's own may be left open."""
+    """The drawing as text that HTML may contain: no element is left open, which only HTML's own may be."""
     return ET.tostring(root, encoding="unicode", short_empty_elements=False)

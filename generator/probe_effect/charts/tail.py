@@ -7,14 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.charts.theme import LAYOUTS, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import TracerLook, looks
+from probe_effect.charts.theme import (
+    LAYOUTS,
+    SERIES,
+    Chart,
+    Datum,
+    Layout,
+    Spec,
+    TextForm,
+    curves,
+    frame,
+    headed,
+    hover,
+)
+from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
-STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
 LEGEND_COLUMNS: dict[Layout, int] = {"wide": 3, "narrow": 1, "card": 3}
 TIME_LABEL = (
     "datum.value < 1e3 ? datum.value + ' ns' : datum.value < 1e6 ? datum.value / 1e3 + ' µs' : "
@@ -65,32 +76,12 @@ def _row(label: str, time_ns: int, share: float) -> Datum:
 def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
     x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
     y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
-    names = list(seen)
-    series = {"field": "series", "type": "nominal", "sort": names}
-    legend = {
-        "columns": LEGEND_COLUMNS[layout],
-        "symbolType": "stroke",
-        "symbolSize": 300,
-        "symbolOpacity": 1,
-    }
-    colour = series | {"scale": {"domain": names, "range": [one.colour for one in seen.values()]}, "legend": legend}
-    dash = colour | {"scale": {"domain": names, "range": [one.dash for one in seen.values()]}}
-    picked = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
-    line = {
-        "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
-        "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
-        "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "opacity": picked},
-    }
-    hover = {
-        "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "detail": {"field": "series"},
-            "tooltip": [{"field": field} for field in ("series", "time", "share")],
-        },
-    }
-    return frame(layout, HEIGHTS[layout], {"data": {"values": list(rows)}, "layer": [line, hover]})
+    series = {"field": "series", "type": "nominal", "sort": list(seen)}
+    legend = {"columns": LEGEND_COLUMNS[layout], "symbolType": "stroke", "symbolSize": 300, "symbolOpacity": 1}
+    colour = series | scale(seen, "colour") | {"legend": legend}
+    lines = curves(layout, x, y, colour, colour | scale(seen, "dash"))
+    points = hover(x, y, [{"field": field} for field in ("series", "time", "share")])
+    return frame(layout, HEIGHTS[layout], {"data": {"values": list(rows)}, "layer": [lines, points]})
 
 
 def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:

@@ -1,9 +1,9 @@
 """Sizes, type and colours of every chart.
 
 Colours are sentinels: the site's style sheet maps each hex value to a variable for light and dark, so one SVG serves
-both themes. The colours were searched for: eight hues whose lightness differs too, at least 3:1 on paper in either
-theme, as far apart as can be in four kinds of sight (Machado, Oliveira and Fernandes, 2009). Shape or dash always says
-the same beside them.
+both themes. The eight colours are hues whose lightness differs too, at least 3:1 on paper in either theme. A search
+made them as different as possible in four kinds of sight (Machado, Oliveira and Fernandes, 2009). Shape or dash always
+says the same beside them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Datum = dict[str, str | float | bool | None]
 Layout = Literal["wide", "narrow", "card"]
 
 LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
-"""Those in a page; the card is the picture that a link to it shows elsewhere."""
+"""The layouts in a page; the card is the picture that a link to it shows elsewhere."""
 
 INK, MUTED, AXIS, GRID, PAPER = "#1a1a1a", "#5c5c5c", "#8a8a8a", "#e3e3e3", "#fffffe"
 SERIES = ("#0c97c6", "#b17243", "#115431", "#3f3c70", "#9c8a0a", "#c94d73", "#4c61cc", "#554f0a")
@@ -32,19 +32,23 @@ CARD_HEIGHT = 630
 TEXT_SIZE: dict[Layout, int] = {"wide": 12, "narrow": 12, "card": 20}
 PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
 
+STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
+LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
+"""The widths of the lines of series, and of their names in a legend of two columns, in pixels."""
+
 TITLE_SIZE, TITLE_CHARACTERS = 38, 56
 SENTENCE_SIZE, SENTENCE_CHARACTERS = 23, 98
-"""Of a card, where text is part of the picture; characters that surely fit in a line."""
+"""The text of a card, which is part of the picture: sizes, and characters that surely fit in a line."""
 
 NAME, NAME_DROP = "Probe Effect", 62
-"""The site's name, and how far below a card's axis it stands: beside the title of the axis."""
+"""The site's name, and its distance below a card's axis, in pixels: beside the title of the axis."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """What a chart shows as a table of words, for whoever cannot see it or wants the numbers."""
+    """What a chart shows as a table of words, for readers who cannot see it or want the numbers."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -106,6 +110,26 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
         "padding": PADDING[layout],
         "config": config(layout),
         **body,
+    }
+
+
+def curves(layout: Layout, x: Spec, y: Spec, colour: Spec, dash: Spec) -> Spec:
+    """The layer of the lines of all series; choosing one in the legend makes the others faint."""
+    faint = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
+    return {
+        "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
+        "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
+        "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "opacity": faint},
+    }
+
+
+def hover(x: Spec, y: Spec, tooltip: list[Spec]) -> Spec:
+    """The layer of points that show their numbers under the pointer; they are invisible, and the still picture has
+    none.
+    """
+    return {
+        "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
+        "encoding": {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip},
     }
 
 

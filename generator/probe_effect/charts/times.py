@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.charts import theme
 from probe_effect.charts.theme import LAYOUTS, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, headed
-from probe_effect.charts.tracer_look import TracerLook, looks
+from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
-LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
 SHORT = 12
 """Characters of the longest label of which a legend has twice as many columns."""
 
-STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
 DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
 MARGIN = 1.3
 """Room beyond the least and the greatest, as a ratio."""
@@ -107,16 +106,10 @@ def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], 
     }
     series = {"field": "series", "type": "nominal", "sort": labels}
     columns = (1 if layout == "narrow" else 2) * (2 if max(map(len, labels)) <= SHORT else 1)
-    legend = {"columns": columns, "labelLimit": LEGEND_WIDTH[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1}
-    colour, shape, dash = (
-        series | {"scale": {"domain": labels, "range": looked}, "legend": shown}
-        for looked, shown in (
-            ([one.colour for one in seen.values()], legend),
-            ([one.shape for one in seen.values()], legend),
-            ([one.dash for one in seen.values()], None),
-        )
-    )
-    line = {"type": "line", "strokeWidth": STROKE[layout], "aria": False}
+    legend = {"columns": columns, "labelLimit": theme.LEGEND_WIDTH[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1}
+    colour = series | scale(seen, "colour") | {"legend": legend}
+    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash") | {"legend": None}
+    line = {"type": "line", "strokeWidth": theme.STROKE[layout], "aria": False}
     dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
     tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
     layers = [
@@ -128,7 +121,7 @@ def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], 
 
 
 def _intervals(x: Spec, y: Spec, colour: Spec, quantity: str, low_s: float) -> Spec:
-    """The layer of intervals; a low end that the logarithmic axis cannot show stands at its foot."""
+    """The layer of intervals; a low end that the logarithmic axis cannot show is at its foot."""
     ends = {"y": y | {"field": "drawn_low_s"}, "y2": {"field": f"{quantity}_high_s"}}
     return {
         "transform": [

@@ -1,4 +1,4 @@
-"""A colour, a shape and a dash for each tracer, the same in every chart, whatever else stands in it.
+"""A colour, a shape and a dash for each tracer, the same in every chart, whatever else it shows.
 
 Tools of one family share a colour, and versions of one tool do; shape and dash tell them apart.
 """
@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from zlib import crc32
 
 from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
 from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probe_effect.charts.theme import Spec
 
 OTHER = 0
 """The series number of what is no tracer beside tracers: grey."""
@@ -58,6 +60,11 @@ def look(tracer: str) -> TracerLook:
     own, version = LOOKS[tool], tracer.removeprefix(tool)
     forms = [form for form in range(len(SHAPES)) if form != own.form]
     return TracerLook(own.series, forms[crc32(version.encode()) % len(forms)]) if version else own
+
+
+def scale(seen: Mapping[str, TracerLook], quality: Literal["colour", "shape", "dash"]) -> Spec:
+    """The scale of a channel of Vega-Lite, which gives each series its colour, its shape or its dash."""
+    return {"scale": {"domain": list(seen), "range": [getattr(one, quality) for one in seen.values()]}}
 
 
 def looks(tracers: Sequence[str | None]) -> list[TracerLook]:

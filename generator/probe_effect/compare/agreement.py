@@ -68,8 +68,8 @@ class CountedOrder:
 def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> list[Pairing]:
     """Every published cost of a case against those of `measured` that are of the same tool.
 
-    A cost of 0, a measured one that is no difference from 0, and one whose events do not add up have no ratio and are
-    left out; so are published costs that name no tool, or one that was not measured.
+    Published costs of 0 have no ratio, and those that name no tool, or one that was not measured, have no partner.
+    Measured costs are left out that are not distinguishable from 0, or whose events do not add up.
     """
     return [
         found
@@ -80,7 +80,7 @@ def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> l
 
 
 def of_source(catalogue: Catalogue, source: PublishedSource) -> list[Pairing]:
-    """The same for every case of a source, in the order of its figures."""
+    """The pairings of every case of a source, in the order of its figures."""
     found = [
         one
         for case in dict.fromkeys(case for _, case, _ in _costs(source))
@@ -146,7 +146,7 @@ def _counted_order(
 
 
 def _correlation(pairs: Iterable[tuple[float, float]]) -> Correlation | None:
-    """Of published costs and our numbers, in pairs."""
+    """The rank correlation of pairs of a published cost and our number."""
     published, ours = np.array(list(pairs), dtype=np.float64).reshape(-1, 2).T
     return kendall(published, ours)
 
@@ -156,7 +156,7 @@ def _pair(one: Pairing) -> tuple[float, float]:
 
 
 def _costs(source: PublishedSource) -> Iterator[tuple[Figure, str, float]]:
-    """Its costs above 0 that are mapped to a case, each with the case and the ns per event."""
+    """The costs of a source above 0 that have a case, each with the case and the ns per event."""
     for figure in source.figures:
         if figure.case and figure.cost_ns is not None and figure.cost_ns > 0:
             yield figure, figure.case, float(figure.cost_ns)

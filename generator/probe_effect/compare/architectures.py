@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 class ArchitecturePair:
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
-    `pairs`: the cases that both have a sound count of, on as many CPUs; `only`: those of each side that the other has
-    none of, with any tracer; `correlation`: of the two orders, None of fewer than two pairs.
+    Attributes:
+        pairs: the cases that both have a sound count of, on as many CPUs.
+        only: the cases of each side that the other has no count of, with any tracer.
+        correlation: that of the two orders; None of fewer than two pairs.
     """
 
     matrices: tuple[Matrix, Matrix]
@@ -45,7 +47,7 @@ class ArchitecturePair:
 
 
 def share(one: Number) -> float:
-    """What an event adds to an untraced operation of its own machine, as a share of it; 0 where that is not known."""
+    """The addition of an event to an untraced operation of its own machine, as a ratio; 0 where it is unknown."""
     return one.added_ratio or 0.0
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect import units
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, between, between_tracers, grown
 from probe_effect.compare.sides import differing_traits
 from probe_effect.errors import ProbeEffectError, UsageError, unknown
+from probe_effect.numbers.grouping import grouped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 METRICS: tuple[Metric, ...] = ("time", "instructions")
-"""What is compared of sides that hold both: the first."""
+"""The metrics; of sides that have both, the first is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is compared: these cases and tracers, or all where none is named; and the growth that is not let through."""
+    """The cases and tracers to compare, all where none is named; and the growth at which the gate fails."""
 
     cases: Sequence[str] = ()
     tracers: Sequence[str] = ()
@@ -32,7 +34,7 @@ class Selection:
 
     @property
     def limit_ratio(self) -> float:
-        """What changes of counts are called so: those of the gate too, where it is the finer of the two."""
+        """The least change of a count that is reported, as a ratio: the gate's, where that is the finer one."""
         gate = REPEATABILITY_LIMIT_RATIO if self.fail_above_ratio is None else self.fail_above_ratio
         return min(REPEATABILITY_LIMIT_RATIO, gate)
 
@@ -46,14 +48,14 @@ class Selection:
 
 
 class Half(NamedTuple):
-    """A side or a tracer, how a sentence ends with it (`on B`), and its current numbers by what stands opposite."""
+    """A side or a tracer, how a sentence ends with it (`on B`), and its current numbers by the key that both share."""
 
     name: str
     words: str
     numbers: Mapping[Key, Number]
 
     def costs(self) -> dict[Key, Number]:
-        """Those that have a cost."""
+        """The numbers that have a cost."""
         return {key: one for key, one in self.numbers.items() if one.cost is not None}
 
 
@@ -80,7 +82,7 @@ class Compared:
         return self.comparisons[0].first.is_time
 
     def differing(self) -> list[tuple[str, str, str]]:
-        """What else is not the same on both sides, of what was compared; empty where it is not known."""
+        """The traits that differ between the compared sides: name, first and second value."""
         return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
 
 
@@ -151,15 +153,15 @@ def failures(found: Compared) -> list[Failure]:
 
 def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
     """Each case with its tracers, and levels where it has any, by case id."""
-    found: dict[str, list[str]] = {}
-    for key in sorted(keys, key=lambda key: key.case):
-        level = "" if key.level is None else f" at {key.level}"
-        found.setdefault(key.case, []).append(f"{key.tracer}{level}")
-    return [(case, ", ".join(tracers)) for case, tracers in found.items()]
+    cases = grouped_by(sorted(keys, key=attrgetter("case")), attrgetter("case"))
+    return [
+        (case, ", ".join(key.tracer if key.level is None else f"{key.tracer} at {key.level}" for key in own))
+        for case, own in cases.items()
+    ]
 
 
 def _common_metric(sides: Sequence[ReadSide], selection: Selection) -> Metric:
-    """What all hold. Raises: UsageError where they have nothing in common, or for a gate where it is times."""
+    """The metric of all sides. Raises: UsageError where they have none in common, or for a gate on times."""
     held = [{one.metric for one in side.submissions} for side in sides]
     metric = next((metric for metric in METRICS if all(metric in some for some in held)), None)
     if metric is None:
@@ -184,7 +186,7 @@ def _check_names(selection: Selection, known: Iterable[Key]) -> None:
 
 
 def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: str, selection: Selection) -> Compared:
-    """What was found, and what only one of the two has. Raises: ProbeEffectError where nothing was found."""
+    """The comparisons, and what only one side has. Raises: ProbeEffectError without any comparison."""
     ours, others = first.costs(), second.costs()
     if not found:
         has = (f"{name}: {_names(known.values())}" for name, known in ((first.name, ours), (second.name, others)))
@@ -207,7 +209,7 @@ def _absence(one: Number | None) -> str:
 
 
 def _names(numbers: Iterable[Number]) -> str:
-    """What a side has, for a message: `02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`."""
+    """The cases of a side, for a message: `02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`."""
     found = tracers_by_case(one.key for one in numbers)
     return "; ".join(f"{case} ({tracers})" for case, tracers in found) or "none"
 

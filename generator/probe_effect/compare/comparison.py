@@ -1,8 +1,8 @@
 """Two numbers of one case against each other: whether the second has higher overhead, and by how much.
 
-Times are told apart by intervals and the noise floor, counts of instructions by ranges and the repeatability limit;
-a time and a count are never compared, nor are counts of two architectures. Swapping the two turns `higher` into
-`lower`, negates the difference and inverts the ratio; nothing else changes.
+Times differ by intervals and the noise floor, counts of instructions by ranges and the repeatability limit. A time and
+a count are never compared, nor are counts of two architectures. Swapping the two turns `higher` into `lower`, negates
+the difference and inverts the ratio; nothing else changes.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
 
 TOO_FEW_COMMON = "too few blocks that both have for an interval"
-"""What keeps two from being compared that share a submission, and that nothing else keeps."""
+"""The reason why two numbers of one submission do not compare, where there is no other."""
 
 ANOTHER_ARCHITECTURE = "counted on another architecture, whose instructions are not the same work"
-"""What keeps two counts from being compared, whatever they are."""
+"""The reason why two counts never compare."""
 
 BY_CHANCE_RATIO = 1 - CONFIDENCE
 """The share of comparisons of equal costs that come out different."""
@@ -80,24 +80,24 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Side:
-    """What stands on one side: a submission, or several of a machine."""
+    """One side of a comparison: a submission, or several of a machine."""
 
     name: str
     submissions: tuple[Submission, ...]
 
     @cached_property
     def current(self) -> dict[Key, Number]:
-        """What it says of each case, tracer and level, whatever its status (`numbers.index`)."""
+        """The side's current number of each case, tracer and level, whatever its status (`numbers.index`)."""
         return current(newest_first(self.submissions))
 
     @cached_property
     def numbers(self) -> dict[Key, Number]:
-        """The same, of what has a cost."""
+        """The current numbers that have a cost."""
         return {key: one for key, one in self.current.items() if one.cost is not None}
 
     @cached_property
     def apart(self) -> list[dict[Key, Number]]:
-        """The same for each submission by itself, newest first; then for all together."""
+        """The numbers of each submission by itself, newest first; then of all together."""
         own = [Side(self.name, (one,)).numbers for one in newest_first(self.submissions)]
         return [*own, self.numbers] if len(own) > 1 else own
 
@@ -191,13 +191,14 @@ def grown(found: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
 
 
 def faults(one: Number) -> list[str]:
-    """What keeps a number from being compared, each after the name of its submission and tracer."""
+    """The reasons why a number does not compare, each after its submission and tracer."""
     return [f"{one.submission.id}, {one.tracer}: {fault}" for fault in _faults(one)]
 
 
 def _compare_times(first: Number, second: Number) -> Comparison:
-    """The interval of the difference is that of its blocks where both lie in the same ones (`stats.signed_rank`).
+    """The second time against the first.
 
+    The interval of the difference is that of its blocks where both are from the same blocks (`stats.signed_rank`).
     Otherwise it is that of two independent estimates (`stats.mover`). The ratio always takes them for independent,
     which is wider than need be where they share their baselines.
     """
@@ -280,7 +281,7 @@ def _tables(submission: Submission) -> Mapping[Key, BlockTable]:
 
 
 def _obstacle(first: Number, second: Number) -> str | None:
-    """What keeps the two from being compared, in the same words whichever comes first."""
+    """The reason why two numbers do not compare, in the same words whichever comes first."""
     found = {*faults(first), *faults(second)}
     if not first.is_time and first.submission.architecture != second.submission.architecture:
         found.add(ANOTHER_ARCHITECTURE)

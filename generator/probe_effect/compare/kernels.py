@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import compare
 from probe_effect.model import level_order, release_numbers
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class CountedCase(NamedTuple):
-    """What is counted: a case, at a level of the suite's factor where it has one."""
+    """A row of a matrix: a case, at a level of the suite's factor where it has one."""
 
     case: str
     level: str | None
@@ -43,7 +44,7 @@ class KernelColumn(NamedTuple):
 class Matrix:
     """The counts of one suite on one architecture, `x86_64` or another that `canonical_architecture` gives.
 
-    Rows stand in the suite's order, kernels and versions in the order of their numbers.
+    Rows have the suite's order, kernels and versions the order of their numbers.
     """
 
     suite: Suite
@@ -54,7 +55,7 @@ class Matrix:
     cells: Mapping[tuple[CountedCase, KernelColumn], Number]
 
     def cell(self, row: CountedCase, kernel: str, tracer: str) -> Number | None:
-        """What the newest submission says of it there; None where nobody ran it."""
+        """The current number of a row there; None where it was not run."""
         return self.cells.get((row, KernelColumn(kernel, tracer)))
 
     def along_kernels(self, row: CountedCase, tracer: str) -> list[Number]:
@@ -84,28 +85,31 @@ def matrices(catalogue: Catalogue) -> list[Matrix]:
 
 
 def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str | None = None) -> Matrix:
-    """What was counted of a suite, or of one of its cases; each cell is the current number there.
+    """The matrix of a suite, or of one of its cases; each cell is the current number there.
 
     Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
     """
-    runs: dict[tuple[CountedCase, KernelColumn], list[Number]] = defaultdict(list)
-    for submission in counted(catalogue):
-        if submission.suite == suite.id and submission.architecture == architecture:
-            for one in (one for one in submission.numbers if case_id in {None, one.case}):
-                runs[row_of(one), column_of(one)].append(one)
-    cells = {place: best(numbers) for place, numbers in runs.items()}
+    numbers = (
+        one
+        for submission in counted(catalogue)
+        if submission.suite == suite.id and submission.architecture == architecture
+        for one in submission.numbers
+        if case_id in {None, one.case}
+    )
+    places = grouped_by(numbers, lambda one: (row_of(one), column_of(one)))
+    cells = {place: best(own) for place, own in places.items()}
     kernels = sorted({column.kernel for _, column in cells}, key=release_order)
     return Matrix(suite, architecture, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
 
 
 def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
-    """What was counted of a case, a matrix for each architecture on which anything was."""
+    """The matrices of a case, one for each architecture on which it was counted."""
     each = (matrix(catalogue, suite, architecture, case_id) for architecture in architectures(catalogue))
     return [one for one in each if one.cells]
 
 
 def architectures(catalogue: Catalogue) -> list[str]:
-    """Those on which anything was counted, by their one name; those that readers have a word for come first."""
+    """The architectures on which anything was counted; those that readers have a word for come first."""
     return sorted({one.architecture for one in catalogue.counted}, key=architecture_order)
 
 
@@ -159,7 +163,7 @@ def between_versions(found: Matrix) -> list[Comparison]:
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
     """How prose calls each release of one architecture: `Linux 6.1`.
 
-    It is the whole release where another of the series stands beside it.
+    It is the whole release where the series has another of them.
     """
     releases = list(dict.fromkeys(kernels))
     series = [release_series(release) for release in releases]
@@ -170,7 +174,7 @@ def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
 
 
 def names_of_all(found: Iterable[Matrix]) -> dict[str, str]:
-    """The same of the kernels of several matrices."""
+    """The names in prose of the kernels of several matrices, by release."""
     kernels: dict[str, list[str]] = defaultdict(list)
     for one in found:
         kernels[one.architecture] += one.kernels

@@ -6,12 +6,13 @@ another, the difference may be theirs.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from probe_effect.compare.comparison import since_runs
+from probe_effect.numbers.grouping import grouped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RunChange(NamedTuple):
-    """What became another between two runs: what it is, as it was and as it is; None where it is not recorded."""
+    """A change between two runs: its subject, the old value and the new; None where it is not recorded."""
 
     what: str
     before: str | None
@@ -41,7 +42,7 @@ class History:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """All of them."""
+        """All comparisons of the history."""
         return [*self.alike, *chain.from_iterable(self.changed.values())]
 
 
@@ -51,10 +52,8 @@ def histories(submissions: Sequence[Submission]) -> dict[str, History]:
     Args:
         submissions: of one machine; those of counts are left out.
     """
-    suites: dict[str, list[Submission]] = defaultdict(list)
-    for one in sorted(submissions, key=lambda one: (one.suite, one.started, one.id)):
-        if one.metric == "time":
-            suites[one.suite].append(one)
+    timed = (one for one in submissions if one.metric == "time")
+    suites = grouped_by(sorted(timed, key=attrgetter("suite", "started", "id")), attrgetter("suite"))
     found = {suite: _history(runs) for suite, runs in suites.items() if len(runs) > 1}
     return {suite: one for suite, one in found.items() if any(pair.reason is None for pair in one.comparisons)}
 
@@ -74,16 +73,13 @@ def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> 
 
 
 def changes(found: Comparison) -> tuple[RunChange, ...]:
-    """What became another between the runs of the two, as far as it is recorded."""
+    """The recorded changes between the runs of two numbers."""
     sides = zip(_facts(found.first), _facts(found.second), strict=True)
     return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
 
 
 def _history(runs: Sequence[Submission]) -> History:
-    by_change: dict[tuple[RunChange, ...], list[Comparison]] = defaultdict(list)
-    for one in runs:
-        for found in since_runs(one, runs):
-            by_change[changes(found)].append(found)
+    by_change = grouped_by(chain.from_iterable(since_runs(one, runs) for one in runs), changes)
     alike = tuple(by_change.pop((), ()))
     return History(tuple(runs), alike, {change: tuple(found) for change, found in by_change.items()})
 
@@ -94,7 +90,7 @@ def _fleet_names(runs: Iterable[Submission]) -> set[str]:
 
 
 def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
-    """What a cost depends on beside the machine, in the order in which readers are told of it."""
+    """The facts that a cost depends on beside the machine, in the order of sentences."""
     document = one.submission.document
     yield "the kernel", document.system.kernel_release
     yield "the microcode", document.machine.microcode

@@ -89,7 +89,7 @@ class ReadSide:
     submissions: Sequence[Submission]
 
     def of(self, metric: Metric) -> Side:
-        """Its times, or its counts."""
+        """The side with only its submissions of times, or of counts."""
         return Side(self.given.name, tuple(one for one in self.submissions if one.metric == metric))
 
 
@@ -113,7 +113,7 @@ def differing_traits(first: Iterable[Number], second: Iterable[Number]) -> list[
 
 
 def traits(side: Iterable[Number]) -> dict[str, str]:
-    """What a side is, in words: each trait of its machines, tools and runs once, with every value that it has."""
+    """The traits of a side: name of each trait of its machines, tools and runs, to all its values."""
     found: dict[str, dict[str, None]] = {}
     for one in side:
         for name, value in _traits(one):

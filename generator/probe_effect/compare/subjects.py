@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
 from probe_effect.compare.kernels import architecture_order, counted, release_order
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
 from probe_effect.numbers.names import architecture, machine_label, release_series, short_id, tool
 
@@ -22,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredMachine(Side):
-    """A machine with a cost, by its id; `label` is what sentences call it. Its submissions stand newest first."""
+    """A machine with a cost, by its id; `label` is what sentences call it. Its submissions are newest first."""
 
     metric: Metric
     label: str
 
     @property
     def architecture(self) -> str:
-        """Its instruction set, by its one name."""
+        """The instruction set of the machine, by its one name."""
         return self.submissions[0].architecture
 
     @cached_property
     def every(self) -> list[Number]:
-        """Its current costs, by case, then those of every submission, newest first; each once."""
+        """The machine's current costs, by case, then those of every submission, newest first; each once."""
         older = (one for run in self.submissions for one in run.numbers if one.cost is not None)
         return list(dict.fromkeys((*self.numbers.values(), *older)))
 
@@ -47,7 +48,7 @@ class MeasuredMachine(Side):
 
 
 def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
-    """Those whose times were measured, as they ran last, then those that count, x86-64 and the oldest kernel first."""
+    """The timed machines, as they ran last, then the counting ones, x86-64 and the oldest kernel first."""
     machines = sorted(_machines(catalogue), key=_kernel_order)
     times = Counter(one.label for one in machines)
     return [
@@ -56,16 +57,14 @@ def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
-    """Those that a form offers from the start: of times and of counts what other pages show, of each so many.
+    """The machines that a form offers from the start: the timed and the counting ones that other pages show.
 
     Of counts they are the newest kernels of each architecture.
     """
     shown = set(shown_machines(catalogue.numbers))
     current = {one.machine for one in counted(catalogue)}
-    counting: dict[str, list[MeasuredMachine]] = {}
-    for one in machines:
-        if one.metric == "instructions" and one.name in current:
-            counting.setdefault(one.architecture, []).append(one)
+    counts = (one for one in machines if one.metric == "instructions" and one.name in current)
+    counting = grouped_by(counts, lambda one: one.architecture)
     newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
     return [*(one for one in machines if one.metric == "time" and one.name in shown), *newest]
 
@@ -81,7 +80,7 @@ def _machines(catalogue: Catalogue) -> Iterator[MeasuredMachine]:
 
 
 def _label(newest: Submission) -> str:
-    """What sentences call a machine; one that counts by its kernel and architecture."""
+    """The name of a machine in sentences; of one that counts its kernel and architecture."""
     if newest.metric == "time":
         return machine_label(newest)
     machine, system = newest.document.machine, newest.document.system
@@ -89,7 +88,7 @@ def _label(newest: Submission) -> str:
 
 
 def _kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
-    """Those that count last, by architecture and kernel; the others stay as they are."""
+    """The sort key of a machine: counting ones last, by architecture and kernel; others keep their order."""
     if one.metric == "time":
         return (0,)
     release = one.submissions[0].document.system.kernel_release

@@ -20,6 +20,7 @@ from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
 from probe_effect.answer.words import WORDS
+from probe_effect.exports.guidance_costs import USER_PROBES
 from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown_machines
@@ -48,40 +49,25 @@ PROBE_KINDS = tuple(
 )
 """Kinds that the reader of scripts knows."""
 
-USER_PROBES = ("uprobe", "uretprobe")
-"""Kinds whose cost depends on the first instruction of what is probed."""
-
-SAID = (
-    "slows",
-    "unclear",
-    "unknown",
-    "one",
-    "one-waiting",
-    "running",
-    "threshold",
-    "no-threshold",
-    "hot",
-    "counted",
-    "band",
-    "bands",
-)
+SAID = "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands".split()
 """Keys of the words that the page has in common with `predict` and the calculator."""
 
 ADVISE_WORDS = {
     "filtered": FILTERED,
-    "not-understood": "{attach} has a part that was not understood: {what}. It is taken for the dearest action that "
-    "was measured, and at the low end for nothing.",
+    "not-understood": "{attach} has a part that was not understood: {what}. At the high end it is taken "
+    "for the most expensive action that was measured, and at the low end for nothing.",
     "whole": "this script",
     "least": "at no less than {rate}",
     "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
     "no-tracer": "Nobody measured {tracer} on this machine.",
     "no-event": "None of its probes is fired by what a thread does.",
-    "first": "What the kernel does with the first instruction of a probed user function decides its cost: a nop (on "
-    "arm64 since Linux 6.13), a jump or a call it carries out itself, on x86-64 a push of a register too; most others "
-    "it copies and steps, with a second exception; on x86-64 a nop of five bytes becomes a call since Linux 6.18. "
+    "first": "What the kernel does with the first instruction of a probed user function decides its cost. It carries "
+    "out a jump, a call or a nop itself (a nop on arm64 since Linux 6.13), and on x86-64 a push of a register too. It "
+    "copies and steps most others, with a second exception. On x86-64 a nop of five bytes becomes a call since Linux "
+    "6.18. "
     "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
 }
-"""What only this page says."""
+"""The words that only this page has."""
 
 
 def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -138,7 +124,7 @@ def _tracer(on: Setup) -> Values:
 
 
 def _added(action: str, known: Differences) -> list[float | None] | None:
-    """What an action adds to a probe that does something else already; None where nothing tells."""
+    """The cost that an action adds to a probe with another action, in ns; None where it is unknown."""
     parts = [known.of(one, PLAIN_ACTION) for one in MADE_OF.get(action, (action,))]
     whole = Sum()
     for part in parts:
@@ -152,12 +138,7 @@ def _costs(on: Setup, kind: str, mechanism: str | None, actions: Sequence[str]) 
     """Action to the cost of the probe with it alone: value, ends, basis and note; those that anything tells."""
     parts = {
         action: cost_of(
-            on.found,
-            on.machine,
-            on.tracer,
-            kind=kind,
-            mechanism=mechanism,
-            actions=[action] * (action != PLAIN_ACTION),
+            on.found, on.machine, on.tracer, kind=kind, mechanism=mechanism, actions=[action] * (action != PLAIN_ACTION)
         )
         for action in actions
     }

@@ -21,14 +21,12 @@ from probe_effect.exports.diagrams import write_diagrams
 from probe_effect.exports.explore import FORM, explore_files
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
-from probe_effect.exports.figures import write_drawings, write_figures
+from probe_effect.exports.figures import machine_cards, write_drawings, write_figures, write_machine_pictures
 from probe_effect.exports.files import copy, write
 from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
-from probe_effect.exports.labels import labels, tracer_looks
-from probe_effect.exports.machine_pictures import machine_cards, write_machine_pictures
+from probe_effect.exports.labels import labels, tracer_looks, transcript_values
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
-from probe_effect.exports.transcripts import transcript_values
 from probe_effect.exports.workers import drawing
 from probe_effect.pages import site, tracer_page
 from probe_effect.store.suite_file import own_headers, workload_source
@@ -41,13 +39,13 @@ if TYPE_CHECKING:
     from probe_effect.store.kept import Kept
 
 FOLDERS = ("static", "assets", "content")
-"""What the work folder holds, rebuilt from nothing each time; what others refer to comes first."""
+"""The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""
 
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
 OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX})
-"""Of the data of scripts what layouts read, and publish beside the others."""
+"""The data of scripts that layouts read, and publish beside the others."""
 
 
 def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> Iterator[str]:

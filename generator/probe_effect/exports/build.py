@@ -97,7 +97,7 @@ def fitted(options: SiteOptions, places: BuildPlaces) -> SiteOptions:
 
 
 def assemble_work(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
-    """Check the data and fill the work folder anew. Raises: BadData."""
+    """Check the data and fill the work folder again; each step is yielded before it is taken. Raises: BadData."""
     yield from make_shards(places.data)
     yield "checking data"
     problems = check_all(places.data)

@@ -122,7 +122,7 @@ def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> dict[str, Any
 
 
 def compared_values(one: Number) -> dict[str, Any]:
-    """All of a number that the comparison of it asks for."""
+    """The values of a number that its comparison needs."""
     untraced = one.baseline.value if one.baseline else None
     counted = {"untraced": short(untraced), "architecture": one.submission.architecture}
     own = {"floor": short(one.noise_floor_ns)} if one.is_time else counted

@@ -46,7 +46,7 @@ LAYOUT = {
     "schema/": "the same for programs: JSON Schema and Table Schema",
     "LICENSE": "the terms",
 }
-"""Path to what lies there."""
+"""Path to what it holds."""
 
 
 def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
@@ -133,7 +133,7 @@ def _column_lines(tables: Mapping[str, DataTable]) -> Iterator[str]:
 
 
 def _data_files(tables: Iterable[str], data: Path) -> list[Path]:
-    """Raw files, whole tables and what describes them. What pages need for themselves may lie beside them."""
+    """Raw files, whole tables and what describes them. What pages need for themselves may be beside them."""
     whole = (path for name in tables for path in forms(name, data))
     described = (path for path in data.iterdir() if path.name in DESCRIPTIONS)
     return sorted([*whole, *described, *(path for folder in FOLDERS for path in _files(data / folder))])
@@ -144,6 +144,6 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _beside_pages(static: Path) -> Iterator[Path]:
-    """The data files that lie beside pages and charts."""
+    """The data files beside pages and charts."""
     names = {f"{name}.{ending}" for name in TITLES for ending in ("csv", "json")}
     return (path for path in _files(static) if path.name in names and static / "data" not in path.parents)

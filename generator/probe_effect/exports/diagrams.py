@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
 
 WHOSE = "Costs are those of {machine}."
-ESTIMATED = f"{MARK} stands before what was estimated from counted instructions."
+ESTIMATED = f"{MARK} marks what was estimated from counted instructions."
 
 Drawing = dict[str, Any]
 """A document of `site/diagrams/`, or one of its parts."""

@@ -22,7 +22,7 @@ from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 from probe_effect.store.transcripts import Recorded, Transcript, TranscriptFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from probe_effect.store.documents import Document
     from probe_effect.store.tables import Column
@@ -40,9 +40,24 @@ DOCUMENTS: dict[str, type[Document]] = {
     "explanations.toml": ExplanationsFile,
 }
 
+KEYS: dict[type[Document], tuple[str, ...]] = {
+    Finding: ("Each `[[findings]]`:",),
+    Repetition: ("Each `[[repeated]]`:",),
+    Change: ("## changes.toml", "Each `[[changes]]`; append one, and never change an old one."),
+    Manifest: ("## manifest.json of a release",),
+    ToolPackage: ("## tools/<package>.toml",),
+    StandardTool: ("Each `[[tools]]`:",),
+    ToolProbes: ("Each `[[tools.probes]]`:",),
+    Transcript: ("## transcripts/<chapter>.toml", "Each `[[transcript]]`:"),
+    Recorded: ("## transcripts/recorded/<id>.json",),
+    Reference: ("## references.toml", "Each `[[reference]]`, sorted by `id`:"),
+    Explanation: ("## explanations.toml", "Each `[[explanation]]`, sorted by `id`:"),
+}
+"""The documents whose keys have a table of their own, and the lines above it."""
+
 
 def written_files() -> dict[str, str]:
-    """Every file of the format that lies in the repository: path under `data/`, to its text."""
+    """Every file of the format in the repository: path under `data/`, to its text."""
     schemas = {f"schema/{name}.schema.json": model.model_json_schema() for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
     return {"README.md": readme(), "LICENSE": licence.TEXT} | {path: _json(schema) for path, schema in schemas.items()}
@@ -92,34 +107,18 @@ def _readme_lines() -> Iterator[str]:
     yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn or accepted |"
     yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
     yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
-    yield from ("", "A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.", "")
+    yield from ("", "A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
-        yield from (f"## {name}", "", "| Column | Kind | Meaning |", "|:--|:--|:--|")
+        yield from ("", f"## {name}", "", "| Column | Kind | Meaning |", "|:--|:--|:--|")
         for column in columns:
             choices = f" One of {', '.join(f'`{choice}`' for choice in column.choices)}." if column.choices else ""
             required = ", required" if column.required else ", may be absent" if column.may_be_absent else ""
             yield f"| `{column.name}` | {column.kind}{required} | {column.text}{choices} |"
-        yield ""
-    yield from ("## machine.json", "", "| Key | Meaning |", "|:--|:--|")
-    for key, text in document_keys().items():
-        yield f"| `{key}` | {text} |"
-    yield from ("", "## source.toml", "", "| Key | Meaning |", "|:--|:--|")
-    yield from (f"| `{key}` | {text} |" for key, text in document_keys(SourceFile).items())
-    yield from ("", "Each `[[findings]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(Finding))
-    yield from ("", "Each `[[repeated]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(Repetition))
-    yield from ("", "## changes.toml", "", "Each `[[changes]]`; append one, and never change an old one.", "")
-    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Change))
-    yield from ("", "## manifest.json of a release", "", "| Key | Meaning |", "|:--|:--|", *_keys(Manifest))
-    yield from ("", "## tools/<package>.toml", "", "| Key | Meaning |", "|:--|:--|", *_keys(ToolPackage))
-    yield from ("", "Each `[[tools]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(StandardTool))
-    yield from ("", "Each `[[tools.probes]]`:", "", "| Key | Meaning |", "|:--|:--|", *_keys(ToolProbes))
-    yield from ("", "## transcripts/<chapter>.toml", "", "Each `[[transcript]]`:", "")
-    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Transcript))
-    yield from ("", "## transcripts/recorded/<id>.json", "", "| Key | Meaning |", "|:--|:--|", *_keys(Recorded))
-    yield from ("", "## references.toml", "", "Each `[[reference]]`, sorted by `id`:", "")
-    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Reference))
-    yield from ("", "## explanations.toml", "", "Each `[[explanation]]`, sorted by `id`:", "")
-    yield from ("| Key | Meaning |", "|:--|:--|", *_keys(Explanation))
+    yield from _key_table(document_keys(), "## machine.json")
+    yield from _key_table(document_keys(SourceFile), "## source.toml")
+    for model, lines in KEYS.items():
+        keys = {name: field.description for name, field in model.model_fields.items() if field.description}
+        yield from _key_table(keys, *lines)
     yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")
@@ -129,11 +128,11 @@ def _readme_lines() -> Iterator[str]:
     yield from (f"| `<file>/{name}` | {text} |" for name, text in FORM_RULES.items())
 
 
-def _keys(model: type[Document]) -> Iterator[str]:
-    """A line for each key of a document that says what it holds."""
-    yield from (
-        f"| `{name}` | {field.description} |" for name, field in model.model_fields.items() if field.description
-    )
+def _key_table(keys: Mapping[str, str], *lines: str) -> Iterator[str]:
+    """Some lines, each after a blank one, and a table of the keys of a document with what they hold."""
+    for line in lines:
+        yield from ("", line)
+    yield from ("", "| Key | Meaning |", "|:--|:--|", *(f"| `{key}` | {text} |" for key, text in keys.items()))
 
 
 def _json(value: object) -> str:

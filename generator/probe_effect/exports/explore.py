@@ -16,6 +16,7 @@ from probe_effect.compare.subjects import offered
 from probe_effect.exports.script_values import choice, number_values, script_json, short, view_citation
 from probe_effect.model import level_order
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.pages import addresses, comparison, explore_page, instructions, wording
 from probe_effect.store.tables import FORMULA_START
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from probe_effect.compare.subjects import MeasuredMachine
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
 
 FORM = "explore.json"
 ALL_SUITES = "all"
@@ -96,7 +96,7 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
 
 
 def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
-    """Its current costs, each with what a row of the table needs."""
+    """The current costs of a machine, each with what a row of the table needs."""
     places = _places(machine)
     return [
         number_values(one)
@@ -117,9 +117,7 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
 
 def _places(machine: MeasuredMachine) -> dict[str, str]:
     """Number's id to its place among the tracers that have its case and level there; counts have none."""
-    groups: dict[tuple[str, str | None], list[Number]] = defaultdict(list)
-    for one in machine.numbers.values():
-        groups[one.case, one.level].append(one)
+    groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
     return {key: place for some in groups.values() for key, place in comparison.places(some).items()}
 
 

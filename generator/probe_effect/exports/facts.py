@@ -80,7 +80,7 @@ def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
 
 
 def _text(figure: Figure) -> str:
-    """The figure as printed; with its unit where that stood in the head of a table, which prose has not."""
+    """The figure as printed; with its unit where the source has that in the head of a table."""
     printed = figure.printed
     if printed is None or figure.unit in NO_UNIT or UNIT_IN_PRINT.search(printed):
         return figure_text(figure)

@@ -1,15 +1,20 @@
-"""The files of every figure: drawings, picture, spec and rows, the words around it, and the page that has them all."""
+"""The files of every figure, and the picture and badge of every machine.
+
+A figure has drawings, a picture, its spec and rows, the words around it, and a page that has them all.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import draw_png, draw_svg, pictures
-from probe_effect.charts.site_card import site_card
+from probe_effect.charts.site_card import machine_card, site_card
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of, rows_document, safe_cell
-from probe_effect.pages import site
+from probe_effect.numbers import names
+from probe_effect.pages import findings, machine_page, site, wording
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from probe_effect.store.kept import Kept
 
 EMBEDDED_WORDS_PX = 150
-"""Height of what stands around the drawing in the page that others embed."""
+"""Height of the words around the drawing, in the page that others embed."""
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
@@ -54,7 +59,7 @@ def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept) -> None:
 
 
 def words(chart: Chart) -> dict[str, str | int]:
-    """What the layouts say of a chart, how high its embedded form is, and whether it is drawn as a card."""
+    """The words of a chart for layouts, the height of its embedded form in px, and whether it has a card."""
     height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
     more = {"has_card": "card" in chart.specs, **({"note": chart.note} if chart.note else {})}
     return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **more}
@@ -70,3 +75,23 @@ def json_text(chart: Chart, catalogue: Catalogue) -> str:
     """The rows as JSON, with what they are and of which data; a missing value is null."""
     about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
     return rows_document(about, map(json_of, chart.rows))
+
+
+def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
+    """Every machine whose times were measured, to the picture of a link to its page."""
+    found = {}
+    for machine, submissions in catalogue.numbers.machines().items():
+        document, costs = submissions[0].document, findings.briefly(machine, catalogue)
+        found[machine] = machine_card(machine, names.machine_name(document), wording.tier(document), costs)
+    return found
+
+
+def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
+    """Write picture and badge of every machine whose times were measured, beside its page.
+
+    Args:
+        cache: drawings of earlier builds.
+    """
+    for machine, card in machine_cards(catalogue).items():
+        write(work / "static" / machine_page.card(machine), draw_png(card, "card", cache, scale=1))
+        write(work / "static" / machine_page.badge(machine), badge(findings.briefly(machine, catalogue)))

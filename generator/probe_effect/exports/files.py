@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-"""Of every file in a zip: the earliest that the format has."""
+"""The time of every file in a zip: the earliest that the format has."""
 
 READABLE = 0o644 << 16
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8, into a folder that need not be there yet."""
+    """Write a file, text as UTF-8, into a folder that is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file into a folder that need not be there yet."""
+    """Copy a file into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 

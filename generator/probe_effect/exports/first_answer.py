@@ -37,7 +37,7 @@ RATE_HZ = 50_000.0
 BASES = get_args(Basis)
 FIRSTS = ("", "emulated", "stepped", "called", "unknown")
 PRINTED = ("date", "title", "href_of_case", "machine", "href")
-"""What the layout says of the cost that is chosen."""
+"""The fields of the chosen cost that the layout prints."""
 
 Option = tuple[str, str]
 OptionGroup = tuple[str, list[Option]]
@@ -74,7 +74,7 @@ NAMES = frozenset(one.name for one in fields(OfferedCost))
 
 
 def offers(whole: Mapping[str, Any]) -> list[OfferedCost]:
-    """What the page's scripts work with, as they offer it: by tracer, then what was measured first, then by suite."""
+    """The costs that the page's scripts offer: by tracer, then measured ones first, then by suite."""
     cases = {
         case: {"order": order, "title": title, "probe": probe, "action": action, "href_of_case": href}
         for order, (case, title, probe, action, href) in enumerate(
@@ -174,7 +174,7 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 
 def _forecast(found: Evidence, apart: Spread | None, one: OfferedCost) -> Forecast:
-    """What a measured cost does at the rate that the form has at first."""
+    """The forecast of a measured cost at the rate that the form has at first."""
     question = Question(probes=(ProbeQuestion(one.case, RATE_HZ),))
     known = parts(found, question, one.machine, one.tracer)
     return forecast(known, facts_of_submission(known[0].sources[0].submission), one.tracer, question, apart)

@@ -91,7 +91,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _at_once(machines: Mapping[str, Values], shown: Sequence[str]) -> dict[str, Values]:
-    """Of the machines that pages show those that the page has from the start, the home machine first."""
+    """The machines that the page has from the start, of those that pages show; the home machine first."""
     found: dict[str, Values] = {}
     left = MOST_COSTS
     for machine, values in machines.items():

@@ -1,7 +1,7 @@
 """The costs of one machine for the calculator: measured ones, and what is composed, estimated or printed by others.
 
-Each is the cost of a case. User probes are offered by what the kernel does with the first instruction too, with each
-action that was measured with the tracer, whatever probe it was measured on; those have a name and no case.
+Each is the cost of a case. User probes are also offered by what the kernel does with the first instruction: with each
+action that was measured with the tracer, on whatever probe. Those have a name and no case.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case
 
 USER_PROBES = ("uprobe", "uretprobe")
-"""Kinds of probe whose cost hangs on the instruction that they replace."""
+"""Types of probe whose cost depends on the instruction that they replace."""
 
 UNKNOWN_FIRST = "unknown"
 
@@ -105,7 +105,7 @@ def _first_elsewhere(found: Evidence, case: Case) -> str:
 
 
 def _path(path: EntryPath | None) -> list[Any] | None:
-    """What each system call pays, with its ends, and how many of them the cost holds; None where that is not known."""
+    """The cost to each system call with its ends, and the calls that the cost includes; None where unknown."""
     return None if path is None else [*(ends(path.cost) or []), short(path.calls_per_event)]
 
 

@@ -21,7 +21,7 @@ UNUSED_KINDS = ("taxonomy", "term", "RSS")
 
 @dataclass(frozen=True, slots=True)
 class SiteOptions:
-    """What the owner of a site may set; none is needed."""
+    """The settings that the owner of a site may give; none is needed."""
 
     base_url: str = "/"
     repository: str = ""
@@ -42,7 +42,7 @@ class SiteOptions:
 RELATIVE = re.compile(r'((?:href|src|content)=)"\./')
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""From include/uapi/linux/fcntl.h and fs.h."""
+"""Constants of include/uapi/linux/fcntl.h and fs.h."""
 
 Mount = dict[str, str | list[str]]
 
@@ -107,7 +107,7 @@ def hugo_command(project: Path, configuration: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Nothing of the caller's settings reaches Hugo: only where programs and temporary files are."""
+    """The environment of Hugo: where programs and temporary files are, and no other setting of the caller."""
     return {name: value for name in ("PATH", "HOME", "TMPDIR") if (value := os.environ.get(name)) is not None}
 
 

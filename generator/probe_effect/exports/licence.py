@@ -20,4 +20,4 @@ Figures under published/ are facts that others printed; each folder's source.tom
 programs under suites/ are code and are licensed under the Apache License 2.0:
 https://www.apache.org/licenses/LICENSE-2.0
 """
-"""What `LICENSE` in the data says."""
+"""The text of `LICENSE` in the data."""

@@ -9,7 +9,7 @@
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop>`: of that run, current or not, where a page asks for it.
-- `<one>.machine`: the machine that its quantities are of, which need not be the reference submission's.
+- `<one>.machine`: the machine that its quantities are of, which may be another than the reference submission's.
 - `<one>.another-cpu`: the same cost on a machine whose CPU is of another family, which it names, of its tier if any is.
 - `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
 
@@ -74,7 +74,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
 
 
 def fact(text: str, title: str, href: str, kind: str) -> Fact:
-    """What a page quotes, with what it says on hover, where it is from and how it was got."""
+    """The fact with its text, its words on hover, its address and how it was obtained."""
     return {"text": text, "title": title, "href": href, "kind": kind}
 
 
@@ -100,7 +100,7 @@ def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_use(one: Number) -> Iterator[tuple[str, Fact]]:
-    """What the tracer itself takes for an operation, where that was measured."""
+    """The tracer's own CPU time, memory and system calls for an operation, where measured."""
     if one.tracer_cpu is not None:
         yield "cpu", _fact(one, "tracer-cpu", one.tracer_cpu, units.DURATION)
         if one.memory is not None:
@@ -167,7 +167,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 
 
 def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:
-    """What its cost does to one busy thread."""
+    """The thresholds and the slowdowns of one busy thread."""
     yield from _of_thresholds(one)
     if one.level is None:
         for word, rate_hz in RATES_HZ.items():
@@ -185,7 +185,7 @@ def _of_thresholds(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
-    """By the case with many threads and by the case whose event it is."""
+    """The ratios of many threads to one, by the case with threads and by the case whose event it is."""
     suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.occupies_cpus]
     likes = {case.id: case.like for suite in suites for case in suite.cases}
     for many in current.values():
@@ -200,7 +200,7 @@ def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tu
 
 
 def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
-    """By the case of a suite that varies the rate of an event: where the slowdown was rate x cost."""
+    """The rates at which the slowdown was rate x cost, by the case of a suite that varies the rate."""
     likes = {
         case.id: case.like
         for one in catalogue.suites
@@ -211,10 +211,8 @@ def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple
     for one in {(one.tracer, one.case): one for one in current.values() if one.case in likes}.values():
         points = line(found, one.submission.machine, one.tracer, likes[one.case] or "")
         if points:
-            key, title = (
-                f"{one.tracer}.{one.case}",
-                "rates at which the slowdown is rate x cost, within their intervals",
-            )
+            key = f"{one.tracer}.{one.case}"
+            title = "rates at which the slowdown is rate x cost, within their intervals"
             held = f"{sum(point.holds for point in points)} of {len(points)}"
             yield f"{key}.rates-held", _told(one, None, held, title)
             yield f"{key}.lowest-rate", _told(one, None, units.rate(points[0].rate_hz), "lowest rate measured")
@@ -234,7 +232,7 @@ def _ratio(submissions: Iterable[Submission], first: str, second: str) -> Fact |
 
 
 def _bounded(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, said: str = "") -> Fact:
-    """A quantity; of one that is not distinguishable from 0, what it lies below."""
+    """A quantity; of one that is not distinguishable from 0, its upper end."""
     if one.distinguishable is False and found.high is not None:
         below = f"less than {units.quantity(found.high, scale, 2)}"
         # The number's page names no other quantity of such a cost.

@@ -1,10 +1,13 @@
 """One row for each number of the site, and one for each published figure.
 
-Times and instructions are two tables, whose fields differ; nothing puts them into one. Published figures are a third.
+Times and instructions are two tables, whose fields, in `number_fields.toml`, differ; nothing puts them into one.
+Published figures are a third.
 """
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.exports.table import Field, TableRow, fields_of
@@ -13,7 +16,7 @@ from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.source_file import FIGURE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from probe_effect.exports.table import CellValue
     from probe_effect.model import Estimate
@@ -25,85 +28,36 @@ Cells = dict[str, "CellValue"]
 
 INTERVAL = {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."}
 RANGE = {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."}
-"""What the ends of a time and of a count are called, and what they are."""
+"""The ends of a time and of a count: the end of the field's name, and its meaning."""
 
+ENDS = {"interval": INTERVAL, "range": RANGE}
 NO_ENDS = (None, None, None)
 
 DIGITS = 7
-"""Of each number: more than any interval supports."""
+"""The digits of each number: more than any interval supports."""
 
 
-def _fields(name: str, unit: str, text: str, ends: Mapping[str, str] = INTERVAL) -> tuple[Field, ...]:
-    """A quantity with its ends."""
-    return tuple(Field(f"{name}{end}_{unit}", "number", words) for end, words in {"": text, **ends}.items())
+_FILE = tomllib.loads(Path(__file__).with_name("number_fields.toml").read_text(encoding="utf-8"))
 
 
-PLACE_FIELDS = (
-    Field("id", "string", "Submission, case, tracer and level; the number's page is `/results/<id>/`."),
-    Field("machine", "string", "Id of the machine."),
-    Field("machine_name", "string", "The machine as prose calls it."),
-    Field("tier", "string", "What kind of machine it is; only those of one kind compare."),
-    Field("kernel_release", "string", "Kernel release, as `uname -r` gives it."),
-    Field("submission", "string", "Id of the submission, `<machine>/<date>-<suite>[-n]`."),
-    Field("date", "date", "Day on which it was run, UTC."),
-    Field("suite", "string", "Id of the suite."),
-    Field("case", "string", "Id of the case."),
-    Field("tracer", "string", "Id of the tracer."),
-    Field("tracer_version", "string", "The tracer's version as it prints it."),
-    Field("level", "string", "The value of the suite's varied factor; empty where there is none."),
-    Field(
-        "current",
-        "boolean",
-        "Whether it stands for its machine, case, tracer and level: the newest run that is sound, or else the newest.",
-    ),
-    Field("status", "string", "How its runs ended: `ok`, `failed`, `timeout` or `skipped`."),
-    Field("blocks", "integer", "Blocks with a traced run and a baseline that ended well."),
-)
-EVENT_FIELDS = (
-    Field("loss_ratio", "number", "Events that the tracer did not report over events made."),
-    Field("reconciled", "boolean", "Whether events seen and lost add up to those made; empty where none are counted."),
-)
-COST_FIELDS = (
-    *PLACE_FIELDS,
-    Field("baseline_ns", "number", "Untraced time for each event, ns: median of the baselines."),
-    Field("noise_floor_ns", "number", "What no difference looks like, from baseline against baseline, ns an event."),
-    *_fields("cost", "ns", "Added time for each event, ns: Hodges-Lehmann estimate."),
-    Field("fastest_ns", "number", "Fastest traced run less fastest baseline, ns an event."),
-    Field("distinguishable", "boolean", "Whether the cost can be told from 0."),
-    *_fields("slowdown", "ratio", "Cost over baseline at the rate that was measured; 0.05 is 5 % slower."),
-    *_fields("threshold_1", "hz", "Rate of events at which a busy thread is 1 % slower, events/s."),
-    *_fields("threshold_5", "hz", "Rate of events at which a busy thread is 5 % slower, events/s."),
-    *_fields("threshold_30", "hz", "Rate of events at which a busy thread is 30 % slower, events/s."),
-    *_fields("attach", "ns", "From starting the tracer until its probes were live, ns."),
-    *_fields("detach", "ns", "From asking the tracer to stop until it had exited, ns."),
-    *_fields(
-        "tracer_cpu",
-        "ns",
-        "CPU time of the tracer itself, from start to exit, ns; for an operation where that was measured.",
-    ),
-    *_fields("tracer_rss", "bytes", "Largest resident memory of the tracer, bytes."),
-    Field("probes", "integer", "Probes that the tracer says it attached; empty where it does not say."),
-    Field("rate_hz", "number", "Highest rate of events while traced, events/s."),
-    Field("tracer_calls", "number", "System calls of the tracer itself for an operation; only where counted."),
-    *EVENT_FIELDS,
-    Field("grade", "string", "How far to trust it; A is the best."),
-    Field("grade_reasons", "string", "Why the grade is no better; with semicolons between."),
-    Field("note", "string", "What a reader should know of it."),
-)
-COUNT_FIELDS = (
-    *PLACE_FIELDS,
-    Field("architecture", "string", "Instruction set of the emulated machine; counts of two are never compared."),
-    Field("cpus", "integer", "CPUs of the emulated machine; the only one is shared by the tracer and the workload."),
-    *_fields("baseline", "instructions", "Untraced instructions for each event: median of the blocks.", RANGE),
-    *_fields("cost", "instructions", "Added instructions for each event: median of the blocks.", RANGE),
-    *_fields("attach", "instructions", "To have the tracer start: median of the blocks; empty: not counted.", RANGE),
-    *_fields("detach", "instructions", "To have the tracer stop: median of the blocks; empty: not counted.", RANGE),
-    Field("probes", "integer", "Probes that the tracer says it attached; empty where it does not say."),
-    *EVENT_FIELDS,
-    Field("mechanism", "string", "How the kernel made the kprobes of the case; empty for others."),
-    Field("faults", "string", "Why it is neither ranked nor compared; empty for a sound one."),
-    Field("note", "string", "What a reader should know of it."),
-)
+def _fields(*tables: str) -> tuple[Field, ...]:
+    """The fields of some tables of the file, each quantity with its ends."""
+    columns = ((name, *column) for table in tables for name, column in _FILE[table].items())
+    return tuple(field for name, kind, text in columns for field in _with_ends(name, kind, text))
+
+
+def _with_ends(name: str, kind: Any, text: str) -> Iterator[Field]:  # noqa: ANN401 (of TOML)
+    if kind in ENDS:
+        quantity, _, unit = name.rpartition("_")
+        yield from (
+            Field(f"{quantity}{end}_{unit}", "number", words) for end, words in {"": text, **ENDS[kind]}.items()
+        )
+    else:
+        yield Field(name, kind, text)
+
+
+COST_FIELDS = _fields("place", "time", "events", "trust_in_time")
+COUNT_FIELDS = _fields("place", "count", "events", "trust_in_count")
 FIGURE_FIELDS = (
     Field("source", "string", "Id of the source; its page is `/sources/<source>/`."),
     Field("source_title", "string", "The source's title."),
@@ -141,7 +95,7 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
 
 
 def _place(submission: Submission) -> Cells:
-    """What all rows of a submission share."""
+    """The cells that all rows of a submission share."""
     document = submission.document
     return {
         "machine": submission.machine,
@@ -179,7 +133,7 @@ def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = IN
 
 
 def _cell(one: Number, made: Cells, field: Field) -> CellValue:
-    """What was made for a field, or else what the number has under its name."""
+    """The cell that was made for a field, or else the number's attribute of that name."""
     found: Any = made[field.name] if field.name in made else getattr(one, field.name)
     cell: CellValue = _short(found) if field.kind == "number" else found
     return cell

@@ -13,6 +13,7 @@ from probe_effect.exports import licence
 from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
 from probe_effect.exports.table import DataTable, json_of, write_table
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
 
@@ -27,7 +28,7 @@ Tables = dict[str, DataTable]
 """File name without its ending, to the table in it."""
 
 TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
-"""What a page calls each of its tables."""
+"""The title that a page gives each of its tables."""
 
 
 class Rows(NamedTuple):
@@ -48,7 +49,7 @@ def rows(catalogue: Catalogue) -> Rows:
 
 
 def whole_tables(found: Rows) -> Tables:
-    """Everything, for `/data/`: a table for each kind of number."""
+    """The whole tables for `/data/`: one for each type of number."""
     return {
         "costs": DataTable("Costs of all submissions", COST_FIELDS, found.costs),
         "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, found.counts),
@@ -69,9 +70,9 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
     # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
     shown = set(shown_machines(catalogue.numbers))
     few = Rows(tuple(row for row in costs if row["machine"] in shown), counts, ())
-    by_suite = [_grouped(some, itemgetter("suite")) for some in few]
-    by_case = [_grouped(some, itemgetter("case")) for some in (costs, counts, of_our_cases)]
-    by_tool = [_grouped(some, _tool) for some in few]
+    by_suite = [grouped_by(some, itemgetter("suite")) for some in few]
+    by_case = [grouped_by(some, itemgetter("case")) for some in (costs, counts, of_our_cases)]
+    by_tool = [grouped_by(some, _tool) for some in few]
     for folder in catalogue.suites:
         suite = folder.suite
         pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", by_suite, suite.id)
@@ -106,7 +107,7 @@ def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path
 
 
 def about(catalogue: Catalogue, address: str) -> dict[str, object]:
-    """What every JSON file says of itself: where it belongs, of which version it is, and its terms."""
+    """The head of every JSON file: its page, the version of the data, and the terms."""
     return {
         "page": catalogue.edition.address(address),
         "data_version": catalogue.version,
@@ -130,19 +131,12 @@ def _each(
     key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[TableRow]
 ) -> dict[str, Tables]:
     """A page for each value of `key`, with its rows."""
-    groups = _grouped(rows, itemgetter(key))
+    groups: dict[str, list[TableRow]] = grouped_by(rows, itemgetter(key))
     return {
         address(value): {"data": DataTable(f"{title} {value}", fields, tuple(own))} for value, own in groups.items()
     }
 
 
-def _grouped(rows: Iterable[TableRow], key: Callable[[TableRow], str]) -> dict[str, list[TableRow]]:
-    groups: dict[str, list[TableRow]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups
-
-
 def _tool(row: TableRow) -> str:
-    """What measured it, whatever its version."""
+    """The tool that measured the row, whatever its version."""
     return names.tool_of(str(row["tracer"]))

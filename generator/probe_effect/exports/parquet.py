@@ -30,7 +30,7 @@ TYPES: dict[str, Any] = {
 }
 
 ROWS_OF_A_GROUP = 64 * 1024
-"""Of a row group: an engine that asks for some submissions skips the groups of others, by the least and greatest id."""
+"""The rows of a row group: an engine that asks for some submissions skips groups by their least and greatest id."""
 
 PLACE_FIELDS = (
     Field("submission", "string", "Id of the submission, `<machine>/<date>-<suite>[-n]`."),
@@ -52,7 +52,7 @@ def write_samples(catalogue: Catalogue, path: Path, version: str) -> DataTable:
 
 
 def write_histograms(catalogue: Catalogue, path: Path, version: str) -> DataTable:
-    """The same of the times of single operations, of submissions that have them."""
+    """Write the times of single operations of every submission that has them to `path`; the table without rows."""
     files = ((one, one.files.histogram) for one in _in_order(catalogue) if one.files.histogram.exists())
     return _write_files(HISTOGRAMS_TITLE, HISTOGRAM_COLUMNS, files, path, version)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 EXPLAINING = ("LICENSE", "README.md", "changes.toml")
-"""What goes into the archive beside the data, where it is there."""
+"""The files that go into the archive beside the data, as far as they exist."""
 
 
 def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str) -> Release:
@@ -72,7 +72,7 @@ def _free_folder(data: DataFolder, version: str) -> Path:
 
 
 def _beside(catalogue: Catalogue, manifest: Manifest) -> dict[str, bytes]:
-    """The files that lie beside the archive and in it: every number as of then, and what the archive holds."""
+    """The files beside the archive and in it, by name: every number as of then, and what the archive holds."""
     tables = whole_tables(rows(catalogue))
     texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in TABLES}
     texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"

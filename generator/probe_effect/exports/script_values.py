@@ -24,10 +24,10 @@ Values = dict[str, Any]
 """An object of JSON."""
 
 DIGITS = 9
-"""Of each number: more than any interval supports, so that it is written as on every other page."""
+"""The digits of each number: more than any interval supports, so that it is written as on every other page."""
 
 CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"
-"""What the page puts into a citation of the reader's view."""
+"""The places that the page fills in a citation of the reader's view."""
 
 
 def script_json(found: object) -> str:
@@ -60,7 +60,7 @@ def short(value: float | None) -> float | None:
 
 
 def number_values(one: Number) -> Values:
-    """What `/explore/` and `/compare/` have of a number; ns per event, or instructions per event."""
+    """The values of a number for `/explore/` and `/compare/`; in ns per event, or instructions per event."""
     return {
         "case": one.case,
         "level": one.level,
@@ -70,7 +70,7 @@ def number_values(one: Number) -> Values:
 
 
 def machine_values(one: MeasuredMachine) -> Values:
-    """What they have of a machine: what it is called in a list and in a sentence, its page, its tracers."""
+    """The values of a machine for these pages: its names in a list and in a sentence, its page, its tracers."""
     newest = one.submissions[0]
     return {
         "id": one.name,

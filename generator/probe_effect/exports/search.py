@@ -23,7 +23,7 @@ ALONE = frozenset({"charts", "results", "pagefind"})
 
 
 def _searched(site: Path) -> str:
-    """The pages that are searched; of results those of submissions. Others need not even be opened."""
+    """Pagefind's pattern of the pages that are searched; of results only those of submissions."""
     folders = sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in ALONE)
     return f"{{index.html,{{{','.join(folders)}}}/**/*.html,{{charts,results}}/index.html,results/*/*/index.html}}"
 

@@ -1,6 +1,6 @@
 """What depends on one submission alone, made apart: by several processes of a build, or by several machines.
 
-A shard is kept by what it was made from (`store.kept`), so shards may be made in any order, anywhere and twice: a build
+A shard is kept by what it was made from (`store.kept`), so shards may be made in any order, anywhere and twice. A build
 that finds them makes the same bytes as one that makes everything itself.
 """
 
@@ -48,7 +48,7 @@ class Shard:
 def make_shard(data: DataFolder, shard: Shard) -> int:
     """Make and keep the numbers of a shard, what `check` says of them, their pages and their drawings.
 
-    Returns: how many submissions it has. What is unsound is left to whoever reads it next.
+    Returns: how many submissions it has. What is unsound is left to the command that reads it next.
     """
     folders = [files for files in data.submissions() if shard.has(files)]
     check_contents(folders, data)

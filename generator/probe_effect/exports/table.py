@@ -30,12 +30,12 @@ class TableRow(dict[str, CellValue]):
 
     @cached_property
     def csv(self) -> str:
-        """Its line of CSV."""
+        """The row as a line of CSV."""
         return csv_line(_csv_cell(cell) for cell in self.values())
 
     @cached_property
     def json(self) -> str:
-        """Its line of JSON: a list, because thousands of rows that name their cells are three times as large."""
+        """The row as a line of JSON: a list, because rows that name their cells are three times as large."""
         return json_of(list(self.values()))
 
 
@@ -66,7 +66,7 @@ class Field:
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), None)
 
     def described(self) -> dict[str, str | None]:
-        """What a program needs to know of it."""
+        """The description of the field for programs: name, type, unit and meaning."""
         return {"name": self.name, "type": self.kind, "unit": self.unit, "description": self.text}
 
 

@@ -34,7 +34,7 @@ def processes(count: int) -> ProcessPoolExecutor:
 def drawing(charts: Iterable[Chart], cache: Kept) -> Iterator[None]:
     """Have those of `charts` that are not kept drawn by other processes until the block ends.
 
-    Nothing is drawn where nothing can be kept, or little is to be drawn: whoever asks for a drawing then makes it.
+    Nothing is drawn here where nothing can be kept, or little is to be drawn: it is drawn when it is asked for.
     """
     new = [chart for chart in charts if not is_drawn(chart, cache)]
     if cache.folder is None or len(new) < FEWEST_CHARTS or cpus() < 2:

@@ -39,7 +39,7 @@ exec '{python}' -c 'import sys; sys.argv[0] = "probe-effect"; from probe_effect.
 """
 
 COLUMNS = "100"
-"""Of the terminal that a command is told; a table may be a little wider."""
+"""The width of the terminal that a command is told; a table may be a little wider."""
 
 SAYS_NOTHING = "couldn't set RLIMIT_MEMLOCK for bpftrace"
 """bpftrace 0.17 prints it where it may not raise a limit, which kernels since 5.11 no longer ask of BPF."""
@@ -54,7 +54,7 @@ class CommandOutput:
 
 
 def unmet(transcript: Transcript) -> list[str]:
-    """What the command needs and this machine lacks."""
+    """The needs of the command that this machine does not meet."""
     return [need for need in transcript.needs if not _is_met(need)]
 
 

@@ -43,6 +43,16 @@ def quoted(title: str) -> str:
     return f"“{title}”"
 
 
+def at_level(level: str | None) -> str:
+    """What follows the name of a case in a sentence: ` at level 4`; empty without a level."""
+    return "" if level is None else f" at level {level}"
+
+
+def with_level(number: Number) -> str:
+    """The name of a case with the level of its number, as charts call a row: `Uprobe, 4`."""
+    return number.title if number.level is None else f"{number.title}, {number.level}"
+
+
 def tool_of(tracer: str) -> str:
     """The tool that a tracer is a version of: `bpftrace` for `bpftrace-0-23-2`."""
     return VERSION_IN_ID.sub("", tracer)

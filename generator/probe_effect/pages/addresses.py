@@ -9,23 +9,13 @@ from probe_effect.numbers import names
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number, Submission
 
-Quantity = Literal[
-    "cost",
-    "fastest",
-    "slowdown",
-    "threshold-1",
-    "threshold-5",
-    "threshold-30",
-    "loss",
-    "start",
-    "stop",
-    "start-instructions",
-    "stop-instructions",
-    "instructions",
-    "tracer-cpu",
-    "tracer-memory",
-    "tracer-calls",
+EventQuantity = Literal[
+    "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "instructions"
 ]
+ToolQuantity = Literal[
+    "start", "stop", "start-instructions", "stop-instructions", "tracer-cpu", "tracer-memory", "tracer-calls"
+]
+Quantity = EventQuantity | ToolQuantity
 """What the page of a number has an anchor for."""
 
 
@@ -80,7 +70,7 @@ def figure(source_id: str, figure_id: str | None = None) -> str:
 
 
 def chart(name: str) -> str:
-    """The page of a figure; its files lie beside it."""
+    """The page of a figure; its files are beside it."""
     return f"/charts/{name}/"
 
 

@@ -36,7 +36,7 @@ def coverage(pairings: Sequence[Pairing], published_figures: int) -> str:
     """How many of the published figures of a case could be set against ours; those of other tools could not."""
     found = len({(one.source.id, one.figure.figure) for one in pairings})
     others = published_figures - found
-    apart = f"; {units.count(others)} of other tools, of none that is named, or of 0 stand apart" if others else ""
+    apart = f"; {units.count(others)} of other tools, of none that is named, or of 0 are not compared" if others else ""
     return f"{units.count(found)} of these figures {'is' if found == 1 else 'are'} of a tool measured here too{apart}."
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import column_of, matrices, names_of_all, release_order
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, instructions
 from probe_effect.pages.findings import PLAIN_ACTIONS
+from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import WAYS
 from probe_effect.pages.kernel_charts import charts_of, short_names
 from probe_effect.pages.markdown import page
@@ -62,7 +64,7 @@ def _write(found: list[Matrix], catalogue: Catalogue, place: int) -> str:
 
 
 def findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> list[list[str]]:
-    """What changed from the oldest kernel to the newest, and since when probes exist; then how much differs at all."""
+    """Sentences in groups: changes from the oldest kernel to the newest, first kernels of probes, extents."""
     said = [group for each in found for group in (_over_all(each, kernels), since(each, kernels)) if len(group) > 1]
     return [*said, *([instructions.extent(some, way.title)] for way in WAYS if (some := way.of_all(found)))]
 
@@ -93,12 +95,9 @@ def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
 
 def late_titles(found: Matrix, rows: Iterable[CountedCase]) -> dict[str, list[str]]:
     """Kernel to the titles, quoted, of those of `rows` that could be counted from there on only; kernels in order."""
-    late: dict[str, list[str]] = {}
-    for row in rows:
-        if (first := _first_kernel(found, row)) is not None:
-            title = next(one.title for (place, _), one in found.cells.items() if place == row)
-            late.setdefault(first, []).append(names.quoted(title))
-    return {kernel: late[kernel] for kernel in found.kernels if kernel in late}
+    late = grouped_by(rows, lambda row: _first_kernel(found, row))
+    titles = {row: names.quoted(one.title) for (row, _), one in found.cells.items()}
+    return {kernel: [titles[row] for row in late[kernel]] for kernel in found.kernels if kernel in late}
 
 
 def _first_kernel(found: Matrix, row: CountedCase) -> str | None:
@@ -123,18 +122,12 @@ def uncounted(found: Matrix) -> dict[tuple[str, str], list[str]]:
 
 
 def _kernels_of(some: Iterable[Number], reason: Callable[[Number], str]) -> dict[tuple[str, str], list[str]]:
-    """Tracers stand together where the same is true of a case on the same kernels, and then cases likewise."""
-    kernels: dict[tuple[str, str, str], list[str]] = {}
-    for one in some:
-        what = instructions.subject(one), reason(one), instructions.tracer(one)
-        kernels.setdefault(what, []).append(column_of(one).kernel)
-    tracers: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
-    for (case, why, tracer), where in kernels.items():
-        tracers.setdefault((case, why, tuple(where)), []).append(tracer)
-    cases: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for (case, why, places), some_tracers in tracers.items():
-        cases.setdefault((why, places, tuple(some_tracers)), []).append(case)
+    """One entry for the tracers of a case that have the same reason on the same kernels, and then for such cases."""
+    numbers = grouped_by(some, lambda one: (instructions.subject(one), reason(one), instructions.tracer(one)))
+    kernels = {key: tuple(column_of(one).kernel for one in own) for key, own in numbers.items()}
+    tracers = grouped_by(numbers, lambda key: (*key[:2], kernels[key]))
+    cases = grouped_by(tracers, lambda key: (*key[1:], tuple(tracer for *_, tracer in tracers[key])))
     return {
-        (f"{instructions.listed(alike, 'and')} with {instructions.listed(used, 'and')}", why): list(places)
-        for (why, places, used), alike in cases.items()
+        (f"{listed([case for case, *_ in own], 'and')} with {listed(used, 'and')}", why): list(places)
+        for (why, places, used), own in cases.items()
     }

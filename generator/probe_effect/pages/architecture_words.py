@@ -21,7 +21,7 @@ MOST_SAID = 3
 
 
 def sides(found: ArchitecturePair) -> tuple[str, str]:
-    """What readers call the two."""
+    """The names of both architectures."""
     first, second = (names.architecture(one.architecture) for one in found.matrices)
     return first, second
 
@@ -76,5 +76,4 @@ def _apart(found: ArchitecturePair, pair: tuple[Number, Number]) -> str:
 
 
 def _title(row: CountedCase, titles: Mapping[str, str]) -> str:
-    name = names.quoted(titles.get(row.case, row.case))
-    return name if row.level is None else f"{name} at level {row.level}"
+    return f"{names.quoted(titles.get(row.case, row.case))}{names.at_level(row.level)}"

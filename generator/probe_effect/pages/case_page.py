@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case
 
 MOST_CASES = 1000
-"""Of one suite, for the order of pages."""
+"""More cases than any suite has, so that the pages of a suite stay together."""
 
 MOST_LINES = 2
 """Machines of a chart: each has a line for each of its tracers."""
@@ -154,7 +154,7 @@ def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list
 
 
 def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> ResultSection:
-    """What of its cost falls on system calls that nobody traces, one sentence for each machine and tracer."""
+    """A sentence for each machine and tracer: which part of the cost falls on system calls that nobody traces."""
     said = [
         f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
         + sentences.calls(names.quoted(cost.title), path)
@@ -163,9 +163,7 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> Re
         for tracer, cost in found.with_tracers(machine, case_id).items()
         if (path := entry_path(found, (machine, tracer, case_id)))
     ]
-    return (
-        ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE]) if said else ResultSection()
-    )
+    return ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE] * bool(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,7 @@ class CaseCharts:
 
 @once
 def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
-    """What there is of a case to draw."""
+    """The charts of a case; groups are empty where there is nothing to draw."""
     found = evidence(catalogue)
     suite, case = found.of(case_id)
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)

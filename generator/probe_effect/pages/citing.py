@@ -66,7 +66,7 @@ def cite_release(one: Release, catalogue: Catalogue) -> Citation:
 
 
 def cite_number(one: Number, catalogue: Catalogue) -> Citation:
-    """One case, tracer and level of one submission, with its value and interval."""
+    """The citation of one case, tracer and level of one submission, with its value and interval."""
     view = view_of_submission(one.submission, catalogue)
     title = f"{view.cited}: {catalogue.titles.get(one.case, one.case)}"
     level = f", level {one.level}" if one.level is not None else ""
@@ -82,7 +82,7 @@ def cite_number(one: Number, catalogue: Catalogue) -> Citation:
 
 
 def cite_submission(one: Submission, catalogue: Catalogue) -> Citation:
-    """One run of a suite on a machine."""
+    """The citation of one run of a suite on a machine."""
     title = f"Suite {one.suite} on {names.machine_title(one.document)}"
     subject = Subject(one.id, title, addresses.submission(one.id), one.date, notes=_made(one))
     return cite(subject, catalogue.edition)
@@ -132,7 +132,7 @@ def _after(one: PublishedSource, ours: Citation) -> Citation:
 
 
 def _made(one: Submission) -> tuple[str, ...]:
-    """When it was measured or counted, and by whom where they wish to be named."""
+    """When a submission was measured or counted, and by whom where that person is named."""
     done = "measured" if one.metric == "time" else "counted"
     name = one.document.submitter.name
     return (f"{done} on {names.date_words(one.date)}{f' by {name}' if name else ''}",)

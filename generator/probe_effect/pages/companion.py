@@ -48,25 +48,25 @@ TWINS = ("per-event", "usdt")
 
 @dataclass(frozen=True, slots=True)
 class EventFrequency:
-    """One kind of event in all programs of one machine: by program, the most frequent first."""
+    """One type of event in all programs of one machine: a number for each program, the most frequent first."""
 
     title: str
     numbers: Sequence[Number]
 
     @property
     def most(self) -> Number:
-        """Of the program that makes most of them."""
+        """The number of the program that makes most of these events."""
         return self.numbers[0]
 
     @property
     def least(self) -> Number:
-        """Of the program that makes fewest."""
+        """The number of the program that makes fewest of these events."""
         return self.numbers[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageCost:
-    """One question in one language: its script, and what it costs, as far as anybody knows."""
+    """One question in one language: its script, and its time, count and published cost, where known."""
 
     language: str
     script: str
@@ -95,10 +95,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             band=_band,
         ),
         "d-and-bpftrace.md": render(
-            "fragments/d-and-bpftrace.md.j2",
-            pairs=pairs,
-            times=next(timed, None),
-            counts=next(counts, None),
+            "fragments/d-and-bpftrace.md.j2", pairs=pairs, times=next(timed, None), counts=next(counts, None)
         ),
     }
 
@@ -139,7 +136,7 @@ def _predicted(found: Evidence, one: Number) -> Estimate | None:
 
 
 def _measured(one: Number) -> str:
-    """What counting them did to that program; what it lies below, where it cannot be told from nothing."""
+    """The slowdown of a program while its events were counted; only its upper end where it is not clear."""
     if one.is_clear:
         return wording.slowdown(one)
     return f"below {units.percent(slowdown_at(one.bounded_cost, rate_hz(one)).high, 2)}"

@@ -1,6 +1,6 @@
 """Every sentence and table row that says higher overhead, lower overhead or no difference: made here and nowhere else.
 
-Each is made from a `Comparison`, in words that swap with its sides, and with the interval that they stand on.
+Each is made from a `Comparison`, in words that swap with its sides, and with the interval.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
-from probe_effect.numbers.names import machine_label, quoted
+from probe_effect.numbers.names import at_level, machine_label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ WORDS: dict[Outcome, tuple[str, str]] = {
     "no difference": ("shows no difference", "show no difference"),
     "not comparable": ("is not comparable", "are not comparable"),
 }
-"""What each outcome is called: of one, and of several."""
+"""The words for each outcome: for one comparison, and for several."""
 
 SIDED = ("higher", "lower")
 """The outcomes that are of one side."""
@@ -35,13 +35,13 @@ TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which ar
 
 
 def between_machines(found: Comparison) -> str:
-    """One case and tracer on two machines."""
+    """The sentence on one case and tracer on two machines."""
     first, second = (machine_label(one.submission) for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "on", first, second)
 
 
 def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str]:
-    """For each probed user function, that it does not begin alike on both sides: its first instruction is dear or not.
+    """A sentence for each probed user function that does not begin alike on both sides, as the cost depends on that.
 
     Args:
         functions: `file:symbol`, as the suite names them.
@@ -58,18 +58,18 @@ def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str
 
 
 def between_submissions(found: Comparison) -> str:
-    """One case and tracer in two submissions."""
+    """The sentence on one case and tracer in two submissions."""
     first, second = (one.submission.id for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
 def between_runs(found: Comparison, first: str, second: str) -> str:
-    """One case and tracer in two runs of one machine, under the names that a page has for them."""
+    """The sentence on one case and tracer in two runs of one machine, by the names that a page has for them."""
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
 def between_tracers(found: Comparison) -> str:
-    """One case with two tracers, and whether they ran apart."""
+    """The sentence on one case with two tracers, and whether they ran apart."""
     subject = _subject(found.second, with_tracer=False)
     said = sentence(found, subject, "with", found.first.tracer, found.second.tracer)
     return said if found.is_paired else f"{said} They were measured in different runs."
@@ -134,7 +134,7 @@ def ranking(measurements: Iterable[Number], where: str) -> str | None:
     first = [one.tracer for one, rank in found if rank.first == 1]
     last = [one.tracer for one, rank in found if rank.last == len(found)]
     if len(first) == len(found):
-        return f"On {where} the {len(found)} tracers cannot be told apart: all their intervals overlap."
+        return f"On {where} the {len(found)} tracers show no difference: all their intervals overlap."
     return (
         f"Of the {len(found)} tracers on {where}, {_among(first)} the lowest overhead, and {_among(last)} the highest."
     )
@@ -149,32 +149,28 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
 
 
 def place_among(one: Number, others: Iterable[Number]) -> str:
-    """Its place among them, the lowest cost first, as far as intervals tell; nothing where it cannot be ranked."""
+    """A sentence with its place among others, the lowest cost first; empty where it cannot be ranked."""
     found = ranked([one, *others])
     rank = next((rank for other, rank in found if other is one), None)
     if rank is None or len(found) < 2:
         return ""
     if (rank.first, rank.last) == (1, len(found)):
-        return f"It is not told apart from any of the {len(found)}: their intervals overlap."
+        return f"It shows no difference from any of the {len(found)}: their intervals overlap."
     parted = "" if rank.first == rank.last else ", for intervals of others overlap with its own"
     return f"Of {len(found)}, counted from the lowest overhead, it holds place {_place(rank)}{parted}."
 
 
 def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
-    return f"{machine_label(one.submission)}{_at_level(one)}"
+    return f"{machine_label(one.submission)}{at_level(one.level)}"
 
 
 def _subject(one: Number, *, with_tracer: bool) -> str:
-    return f"{quoted(one.title)}{_at_level(one)}" + (f" with {one.tracer}" if with_tracer else "")
-
-
-def _at_level(one: Number) -> str:
-    return "" if one.level is None else f" at level {one.level}"
+    return f"{quoted(one.title)}{at_level(one.level)}" + (f" with {one.tracer}" if with_tracer else "")
 
 
 def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
-    """Each outcome that came out; the first that takes a side says which side it speaks of."""
+    """The words for each outcome that occurs; the first that has a side names that side."""
     is_said = False
     for outcome, times in counts.items():
         if times:

@@ -1,4 +1,4 @@
-"""What stands on pages where no time was measured: estimates from counted instructions, and how good they are."""
+"""What pages show where no time was measured: estimates from counted instructions, and how good they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Submission
 
 MARK = "≈"
-"""Before every estimated cost, as the dagger stands behind every published one."""
+"""The sign before every estimated cost, as the dagger is the sign behind every published one."""
 
 MOST_LINES = 12
 """Estimates of one case on its page."""

@@ -41,12 +41,12 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 
 def cost(one: Number) -> str:
-    """What an event adds, as these pages and their scripts write it; in words where it is no difference."""
+    """The cost of an event as these pages and their scripts write it; words where it is no difference."""
     return wording.cost(one) if one.is_time else instructions.count(one.cost)
 
 
 def flagged(one: Number) -> str:
-    """The same, marked where it is in no ranking because its events do not add up or were lost."""
+    """The cost of an event, marked where it is in no ranking because its events do not add up or were lost."""
     return f"{cost(one)} {instructions.FLAG}" if one.faults else cost(one)
 
 

@@ -34,11 +34,7 @@ class Tested:
 def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
     """Every cost of a case on some machines of which a suite with a factor measured more."""
     every = (
-        Tested(
-            cost,
-            tuple(line(found, machine, tracer, case_id)),
-            tuple(contention(found, machine, tracer, case_id)),
-        )
+        Tested(cost, tuple(line(found, machine, tracer, case_id)), tuple(contention(found, machine, tracer, case_id)))
         for machine in found.machines
         if machine in machines
         for tracer, cost in found.with_tracers(machine, case_id).items()

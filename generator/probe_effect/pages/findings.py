@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.compare.comparison import compare
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.pages import comparison, wording
 from probe_effect.tools.record import plain_tools
@@ -35,26 +36,26 @@ ASKED = (
 )
 
 PLAIN_ACTIONS = ("nothing", "count")
-"""Of cases that are about their probe."""
+"""The actions of cases that are about their probe."""
 
 TRACERS = tuple(reversed(plain_tools("bpf")))
 """Whose costs these are; the first that has one, and the lower bound only where no other has."""
 
 
 def of_machine(machine: str, catalogue: Catalogue) -> list[tuple[str, Number, str, str]]:
-    """Each kind of probe in words, its cost there, what that is against the others of its tier, and its place."""
+    """For each type of probe its name, its number there, the comparison with the tier's others, and its place."""
     return [
         (kind.words, one, against(one, catalogue), place(one, catalogue)) for kind, one in asked(machine, catalogue)
     ]
 
 
 def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
-    """The same in a few words, for a badge or a picture, and the cost without its interval, which the page has."""
+    """Each type of probe in a few words and its cost without interval, for a badge or a picture."""
     return [(kind.briefly, units.value(one.cost, units.DURATION)) for kind, one in asked(machine, catalogue)]
 
 
 def asked(machine: str, catalogue: Catalogue) -> list[tuple[MachineQuestion, Number]]:
-    """Each kind of probe with the number that stands for it there; without a clear cost it is left out."""
+    """Each type of probe with the number that represents it there; types without a clear cost are left out."""
     found = ((kind, _of_kind(machine, catalogue, kind)) for kind in ASKED)
     return [(kind, one) for kind, one in found if one is not None]
 
@@ -67,12 +68,12 @@ def against(one: Number, catalogue: Catalogue) -> str:
 
 
 def place(one: Number, catalogue: Catalogue) -> str:
-    """Its place among the machines of its tier, as far as intervals part them; nothing where it is alone."""
+    """The number's place among the machines of its tier, as a sentence; empty where it is alone."""
     return comparison.place_among(one, _of_others(one, catalogue))
 
 
 def _of_others(one: Number, catalogue: Catalogue) -> list[Number]:
-    """The same case, tracer and level on the other machines of the tier."""
+    """The sound numbers of the same case, tracer and level on the other machines of the tier."""
     tier = wording.tier(one.submission.document)
     return [
         other
@@ -85,13 +86,11 @@ def _of_others(one: Number, catalogue: Catalogue) -> list[Number]:
 
 
 def extremes(catalogue: Catalogue) -> list[str]:
-    """Of each kind of probe the lowest cost of any machine against the highest of one of the same tier."""
+    """A sentence for each type of probe: the lowest cost against the highest of a machine of the same tier."""
     found = []
     for kind in ASKED:
         every = [one for machine in catalogue.numbers.machines() if (one := _of_kind(machine, catalogue, kind))]
-        groups: dict[tuple[str, str, str], list[Number]] = {}
-        for one in every:
-            groups.setdefault((one.case, one.tracer, wording.tier(one.submission.document)), []).append(one)
+        groups = grouped_by(every, lambda one: (one.case, one.tracer, wording.tier(one.submission.document)))
         several = max(groups.values(), key=len, default=[])
         if len(several) > 1:
             least, *_, most = sorted(several, key=lambda one: one.known_cost.value)
@@ -100,7 +99,7 @@ def extremes(catalogue: Catalogue) -> list[str]:
 
 
 def _of_kind(machine: str, catalogue: Catalogue, kind: MachineQuestion) -> Number | None:
-    """Of the clear costs of a machine that of a plain case of that kind; of several cases the first."""
+    """The clear cost of a machine's first plain case of a type of probe; None without any."""
     cases = {
         case.id: case
         for folder in sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)

@@ -65,7 +65,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _otherwise(found: Evidence, machines: Sequence[str], case_id: str, words: str, published: Sequence[object]) -> str:
-    """What stands for a measured cost: an estimate, else that others printed one, else why there is none."""
+    """The text in place of a measured cost: an estimate, else that others printed one, else why there is none."""
     return estimates.cell(found, case_id, machines, ONLY_PUBLISHED if published else words)
 
 

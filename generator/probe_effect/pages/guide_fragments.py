@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 MAX_ROWS = 24
-"""What a chapter shows of a suite; the rest is on the suite's own page."""
+"""The rows of a suite that a chapter shows; the rest is on the suite's own page."""
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:

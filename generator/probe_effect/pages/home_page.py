@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 USER_PROBE = "uprobe"
 ACTION = "count"
-"""Of the rows for user probes: they are of one action, so that only the instruction differs."""
+"""The action of the rows for user probes: one for all, so that only the instruction differs."""
 
 MECHANISMS = ("emulated", "stepped", "called")
 
@@ -65,7 +65,7 @@ def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
 
 
 def _dearest(numbers: Sequence[Number], cases: dict[str, Case], how: str) -> Number | None:
-    """Of probes with bpftrace that fire so, the one that costs most."""
+    """The number of the bpftrace probe that costs most of those that fire so; None without any."""
     own = [
         one for one in numbers if names.tool_of(one.tracer) == "bpftrace" and mechanism_of(cases[one.case], one) == how
     ]

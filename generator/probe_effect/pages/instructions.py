@@ -13,7 +13,8 @@ from probe_effect.compare.comparison import (
     compare,
 )
 from probe_effect.compare.kernels import column_of, kernel_names
-from probe_effect.numbers.names import quoted
+from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.names import at_level, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,18 +46,18 @@ MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a c
 
 
 def made(one: Number | None) -> str:
-    """The same, with how the kernel made the kprobes of the case."""
+    """A count in a table of many, with how the kernel made the kprobes of the case."""
     mechanism = one.mechanism if one is not None else None
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 
 def share(case: Number) -> str:
-    """What an event adds to an untraced operation."""
+    """The share of an untraced operation that an event adds, in per cent, as text."""
     return units.percent(case.added_ratio)
 
 
 def limit() -> str:
-    """From where on two counts are told apart."""
+    """The change from which on two counts differ, in per cent, as text."""
     return units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
 
 
@@ -85,7 +86,7 @@ def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
 
 
 def words_of_outcomes() -> dict[str, object]:
-    """What the outcomes of counts against each other are called, for the page that compares what its reader chooses."""
+    """The words for outcomes of compared counts, for the page that compares what its reader chooses."""
     return {
         "summary": "Of {count}, {outcomes}.",
         "counted": ["pair of counts", "pairs of counts"],
@@ -111,7 +112,7 @@ def extent(found: Sequence[Comparison], what: str) -> str:
 def extremes(line: Iterable[Number]) -> str | None:
     """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts.
 
-    Those that cannot be told from the extreme share it.
+    Those that show no difference from an extreme share it.
     """
     counted = sorted((one for one in line if one.is_sound), key=lambda one: one.known_cost.value)
     if len(counted) < 2:
@@ -122,7 +123,7 @@ def extremes(line: Iterable[Number]) -> str | None:
         for extreme in (counted[0], counted[-1])
     )
     if any(one in most for one in fewest):
-        return "The counts cannot all be told apart, so none is the fewest or the most."
+        return "The counts do not all differ, so none is the fewest or the most."
     return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
 
 
@@ -139,7 +140,7 @@ def said_of(suite: Suite, words: str) -> str:
 
 def subject(one: Number) -> str:
     """The case, with its level where it has one."""
-    return quoted(one.title) if one.level is None else f"{quoted(one.title)} at level {one.level}"
+    return f"{quoted(one.title)}{at_level(one.level)}"
 
 
 def tracer(one: Number) -> str:
@@ -160,11 +161,8 @@ def side(one: Number, kernels: Mapping[str, str]) -> str:
 
 def _places(some: Sequence[Number], kernels: Mapping[str, str]) -> str:
     """`with bpftrace v0.17.0 or bpftrace v0.23.2 on Linux 7.3 (323)`, kernel by kernel."""
-    tracers: dict[str, list[str]] = {}
-    for one in some:
-        level = "" if one.level is None else f" at level {one.level}"
-        tracers.setdefault(f"{kernels[column_of(one).kernel]}{level}", []).append(tracer(one))
-    words = " or ".join(f"with {listed(names, 'or')} on {kernel}" for kernel, names in tracers.items())
+    kernel = grouped_by(some, lambda one: f"{kernels[column_of(one).kernel]}{at_level(one.level)}")
+    words = " or ".join(f"with {listed([*map(tracer, own)], 'or')} on {name}" for name, own in kernel.items())
     medians = list(dict.fromkeys(_whole(one.cost) for one in (some[0], some[-1])))
     return f"{words} ({' to '.join(medians)})"
 

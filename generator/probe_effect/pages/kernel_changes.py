@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
 
 AFTER_MACHINES = 1000
-"""The weight of the page of changes, which stands behind those of the machines."""
+"""The weight of the page of changes, which comes after those of the machines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparing:
     """One way to set counts against each other: its title, the changes, a sentence on one, what differs, what does not.
 
-    `same`: the title of what both sides have in common, and where it stands in a column.
+    `same`: the title of what both sides have in common, and its place in a column.
     """
 
     title: str

@@ -8,6 +8,7 @@ from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.charts.panels import CountPoint, panels_chart
 from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses
 from probe_effect.pages.instructions import said_of, short, tracer
 
@@ -37,7 +38,7 @@ def _by_kernel(found: Matrix) -> list[Chart]:
     """A panel for each case that was counted on several kernels, with a line for each tracer."""
     heads = dict(zip(found.kernels, short_names(found), strict=True))
     points = [
-        CountPoint(_label(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
+        CountPoint(names.with_level(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
         for one in _drawn(found)
     ]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
@@ -51,14 +52,12 @@ def _by_kernel(found: Matrix) -> list[Chart]:
 
 def _by_version(found: Matrix) -> list[Chart]:
     """A panel for each case counted with several versions of the tool that has most of them, a line for each kernel."""
-    versions: dict[str, list[str]] = {}
-    for name in found.tracers:
-        versions.setdefault(name.partition(" ")[0], []).append(name)
+    versions = grouped_by(found.tracers, lambda name: name.partition(" ")[0])
     tool, names_of_tool = max(versions.items(), key=lambda pair: len(pair[1]))
     called = kernel_names(found.kernels)
     places = {name: short(name).removeprefix(f"{tool} ") for name in names_of_tool}
     points = [
-        CountPoint(_label(one), called[column_of(one).kernel], places[column_of(one).tracer], one.known_cost)
+        CountPoint(names.with_level(one), called[column_of(one).kernel], places[column_of(one).tracer], one.known_cost)
         for one in _drawn(found)
         if column_of(one).tracer in places
     ]
@@ -78,7 +77,7 @@ def _panels(
     places: Sequence[str],
     series: Sequence[str],
 ) -> list[Chart]:
-    """Of cases that have several places: on a scale of its own a single dot says nothing.
+    """The chart of the cases that have several places, because a single dot on its own scale says nothing.
 
     Args:
         by: how the chart is called in its address, and in its title.
@@ -107,7 +106,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     lines = {kernel: [one for one in drawn if column_of(one).kernel == kernel] for kernel in reversed(found.kernels)}
     # Of kernels with as many tracers the newest.
     kernel = max(lines, key=lambda name: len({column_of(one).tracer for one in lines[name]}))
-    counts = [Dot(_label(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
+    counts = [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     ids = {one.tracer for one in lines[kernel]}
     how = "tracer by tracer; a line joins the dots of a case" if len(ids) > 1 else f"with {series[0]}"
@@ -135,10 +134,6 @@ def chart_name(found: Matrix, by: str) -> str:
 def _drawn(found: Matrix) -> list[Number]:
     """The sound counts above 0 of cases with events; the axis may be logarithmic."""
     return [one for one in _counted(found) if one.is_sound and (one.known_cost.low or 0) > 0]
-
-
-def _label(one: Number) -> str:
-    return one.title if one.level is None else f"{one.title}, {one.level}"
 
 
 def _counted(found: Matrix) -> list[Number]:

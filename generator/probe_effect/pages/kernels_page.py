@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from probe_effect import units
+from probe_effect.answer.from_counts import FEWEST_POINTS
+from probe_effect.answer.timed import timed_kernels
 from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
-from probe_effect.compare.kernels import (
-    architecture_order,
-    kernel_names,
-    matrices,
-    names_of_all,
-    release_order,
-)
+from probe_effect.compare.kernels import architecture_order, kernel_names, matrices, names_of_all, release_order
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.names import architecture
+from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.pages import architecture_words, instructions
 from probe_effect.pages.architecture_page import late_titles, plain_tracer
 from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.markdown import render
+from probe_effect.stats.correlation import MIN_PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from probe_effect.answer.timed import TimedKernel
     from probe_effect.compare.agreement import CountedOrder
     from probe_effect.compare.kernels import Matrix
     from probe_effect.numbers.catalogue import Catalogue
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case
 
 MOST_EXPLAINED = 5
-"""Of an architecture and a way to compare, the causes that the page tells, each with the largest change."""
+"""The causes that the page names for an architecture and a way to compare, each with the largest change."""
 
 
 class ProbeCount(NamedTuple):
@@ -63,13 +64,20 @@ class ProbeTable(NamedTuple):
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown; each says so, or is empty, before anything was counted."""
-    found = matrices(catalogue)
+    found, timed = matrices(catalogue), timed_kernels(catalogue)
     own: dict[str, dict[str, object]] = {
         "answers": {"table": table(found), "architectures": list(dict.fromkeys(one.architecture for one in found))},
         "findings": {"told": told(catalogue, found)},
         "architectures": {"pairs": beside(found), "words": architecture_words},
         "orders": {"orders": orders(catalogue, found)},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
+        "published-times": {
+            "timed": timed,
+            "names_of_timed": kernel_names(one.kernel for one in timed),
+            "order": order_of_times,
+            "mark": DERIVED_MARK,
+            "why_no_model": why_no_model(timed),
+        },
     }
     shared = {"kernels": names_of_all(found), "titles": catalogue.titles}
     return {
@@ -135,26 +143,20 @@ def told(catalogue: Catalogue, found: Sequence[Matrix]) -> dict[str, list[list[T
     """Architecture to the largest changes of each way, one for each cause."""
     names = names_of_all(found)
     said: dict[str, list[list[Told]]] = {}
-    for name, some in groupby(found, key=lambda one: one.architecture):
-        for way, listed in changes(list(some)).items():
-            causes: dict[Explanation | Comparison, list[Comparison]] = {}
-            for one in listed:
-                causes.setdefault(explanation_of(one, catalogue.explanations) or one, []).append(one)
-            said.setdefault(name, []).append(
-                [
-                    Told(way.sentence(same[0], names), None if isinstance(cause, Comparison) else cause, len(same) - 1)
-                    for cause, same in list(causes.items())[:MOST_EXPLAINED]
-                ]
-            )
+    for name, own in grouped_by(found, attrgetter("architecture")).items():
+        for way, listed in changes(own).items():
+            causes = grouped_by(listed, lambda one: explanation_of(one, catalogue.explanations) or one)
+            told = [
+                Told(way.sentence(same[0], names), None if isinstance(cause, Comparison) else cause, len(same) - 1)
+                for cause, same in list(causes.items())[:MOST_EXPLAINED]
+            ]
+            said.setdefault(name, []).append(told)
     return said
 
 
 def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
     """Emulated machine to its submissions, newest first; machines in the order of architectures and kernels."""
-    found: dict[str, list[Submission]] = {}
-    for one in sorted(newest_first(catalogue.counted), key=_machine_order):
-        found.setdefault(one.machine, []).append(one)
-    return found
+    return grouped_by(sorted(newest_first(catalogue.counted), key=_machine_order), attrgetter("machine"))
 
 
 def _machine_order(one: Submission) -> tuple[object, ...]:
@@ -173,8 +175,27 @@ def tracers(submissions: Iterable[Submission]) -> list[str]:
 
 def orders(catalogue: Catalogue, found: Sequence[Matrix]) -> list[list[tuple[CountedOrder, str]]]:
     """The orders that can be set against each other, each with its architecture; together by source and platform."""
-    each: dict[tuple[str, str], list[tuple[CountedOrder, str]]] = {}
-    for suite in found:
-        for one in counted_orders(catalogue, suite):
-            each.setdefault((one.source.id, one.platform), []).append((one, suite.architecture))
-    return list(each.values())
+    each = ((one, suite.architecture) for suite in found for one in counted_orders(catalogue, suite))
+    return list(grouped_by(each, lambda pair: (pair[0].source.id, pair[0].platform)).values())
+
+
+def order_of_times(one: TimedKernel) -> str:
+    """Whether published times of arm64 and counts put the cases in the same order, pair by pair, in a sentence."""
+    alike, every = one.alike()
+    if not every:
+        return "One case has no order."
+    few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(one.pairs) < MIN_PAIRS else ""
+    return (
+        f"Of {units.count(every)} pairs of cases, {units.count(alike)} have the same order by time and by count{few}."
+    )
+
+
+def why_no_model(timed: Sequence[TimedKernel]) -> str | None:
+    """That too few cases have both a time and a count for a model of time; None where there are enough."""
+    cases = {pair.count.case for one in timed for pair in one.pairs}
+    if not timed or len(cases) >= FEWEST_POINTS:
+        return None
+    return (
+        f"{len(cases)} cases have a time and a count, and a model of time is fitted from {FEWEST_POINTS} on, "
+        "so none is fitted for arm64."
+    )

@@ -30,11 +30,11 @@ class Listing:
 
     @property
     def count(self) -> int:
-        """On how many pages it stands; an empty one is one page that says so."""
+        """How many pages the list has; an empty one has a page that says so."""
         return max(1, -(-len(self.items) // PER_PAGE))
 
     def part(self, number: int) -> str:
-        """What stands on a page of it, counted from 1."""
+        """The Markdown of one page of the list; pages are counted from 1."""
         items = self.items[(number - 1) * PER_PAGE : number * PER_PAGE]
         place = {"section": self.section, "number": number, "count": self.count}
         return render(f"fragments/{self.fragment}.j2", items=items, place=place, **self.values)
@@ -46,7 +46,7 @@ def write_first(catalogue: Catalogue) -> dict[str, str]:
 
 
 def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """The pages of what does not stand on the pages of sections, by path."""
+    """Path and text of each further page, for the items that the pages of sections do not have."""
     for one in _lists(catalogue):
         for number in range(2, one.count + 1):
             front = {"title": f"{one.title}, page {number}", "kind": "list", "weight": PER_PAGE * 1000 + number}

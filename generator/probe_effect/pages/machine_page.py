@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import home, names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
@@ -80,7 +81,7 @@ def _page(
     catalogue: Catalogue,
     **values: object,
 ) -> str:
-    """What the pages of all machines have; `shown` is the submission that stands for the machine."""
+    """The page of a machine, with what all machines have; `shown` is the submission that represents the machine."""
     newest = submissions[0].document
     whole = {
         "title": names.machine_title(newest),
@@ -104,12 +105,12 @@ def _page(
 
 
 def representative(submissions: Sequence[Submission]) -> Submission:
-    """Of counted submissions, newest first, the one to show: of the first suite, and with most counts."""
+    """The counted submission to show of some, newest first: one of the first suite, with most counts."""
     return min(submissions, key=lambda one: (one.suite != home.FIRST_SUITE, -len(with_numbers(one))))
 
 
 def parts(submissions: Iterable[Submission]) -> dict[str, list[str]]:
-    """What an emulated machine was made of, to the packages that it came from; several where its runs had others."""
+    """Each part of an emulated machine, to its packages; several where its runs had different ones."""
     found: dict[str, dict[str, None]] = {}
     for submission in submissions:
         for part, package in submission.document.run.packages.items():
@@ -118,7 +119,7 @@ def parts(submissions: Iterable[Submission]) -> dict[str, list[str]]:
 
 
 def facts(document: MachineFile) -> dict[str, str]:
-    """What is recorded of the machine, labelled for readers; unknown things are left out."""
+    """Each recorded fact of a machine, label to text; unknown ones are left out."""
     machine, system = document.machine, document.system
     shown = {
         "CPU": machine.cpu_model,
@@ -145,10 +146,7 @@ def facts(document: MachineFile) -> dict[str, str]:
 
 def by_value(settings: Mapping[str, str]) -> dict[str, list[str]]:
     """Each value to the names that have it: a hundred options become a few lines."""
-    groups: dict[str, list[str]] = {}
-    for name, value in settings.items():
-        groups.setdefault(value, []).append(name)
-    return groups
+    return grouped_by(settings, settings.__getitem__)
 
 
 def _yes(value: bool | None) -> str | None:  # noqa: FBT001

@@ -45,7 +45,7 @@ def escape(value: object) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """`text` escaped, but for what stands between backticks and is plain: that is shown as code."""
+    """`text` escaped; what is plain and between backticks is shown as code."""
     parts = CODE.split(text)
     return Markup("").join(
         Markup(f"`{part}`") if place % 2 else escape(part)  # noqa: S704 (plain, as `CODE` says)
@@ -70,17 +70,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {
-        "addresses": addresses,
-        "agreement": agreement,
-        "comparison": comparison,
-        "instructions": instructions,
-        "names": names,
-        "units": units,
-        "wording": wording,
-        "columns": EXPLAINED,
-        "TOOLS": TOOLS,
-    }
+    modules = (addresses, agreement, comparison, instructions, names, units, wording)
+    made.globals |= {module.__name__.rpartition(".")[2]: module for module in modules}
+    made.globals |= {"columns": EXPLAINED, "TOOLS": TOOLS}
     made.tests["plain_word"] = is_plain_word
     made.filters |= {
         "duration": units.duration,
@@ -94,7 +86,7 @@ def environment() -> Environment:
 
 
 def page_code() -> str:
-    """What decides, beside the data, what a page of one submission is."""
+    """A digest of what decides, beside the data, what a page of one submission is."""
     return f"{code()} {code_version('numbers', 'compare', 'charts', 'pages')} jinja2 {library_version('jinja2')}"
 
 

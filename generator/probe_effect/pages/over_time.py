@@ -14,7 +14,7 @@ from probe_effect.charts.dots import Dot, DotQuantity, dot_chart
 from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import largest
 from probe_effect.compare.over_time import histories, same_machine
-from probe_effect.numbers.names import date_words, quoted
+from probe_effect.numbers.names import date_words, quoted, with_level
 from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, comparison
 from probe_effect.pages.results import view_of
@@ -58,7 +58,7 @@ class SuiteOverTime:
 
 
 def of_machine(machine: str, catalogue: Catalogue) -> list[SuiteOverTime]:
-    """Each suite that the machine ran again, and whose cases can be set against each other."""
+    """The history of each suite that the machine ran again, where its cases can be compared."""
     drawn = charts(catalogue, machine)
     return [_told(suite, one, catalogue, drawn.get(suite)) for suite, one in _of_costs(machine, catalogue)]
 
@@ -121,7 +121,7 @@ def _change(one: RunChange) -> str:
 
 
 def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
-    """Each cost over that of the run before; None where no two can be compared."""
+    """The chart of each cost over that of the run before; None where no two can be compared."""
     newest = {one.id: _when(one, found.runs) for one in found.runs[-MOST_RUNS:]}
     compared = [
         one
@@ -161,7 +161,7 @@ def _rows(compared: Iterable[Comparison]) -> Mapping[str, int]:
 
 
 def _row(one: Number) -> str:
-    return f"{one.title}{'' if one.level is None else f', {one.level}'}, {one.tracer}"
+    return f"{with_level(one)}, {one.tracer}"
 
 
 def _when(one: Submission, runs: Sequence[Submission]) -> str:

@@ -76,19 +76,20 @@ def sentences(found: Agreed, plain: Agreed, what: str = "a probe") -> list[str]:
         return []
     visible, near = units.percent(VISIBLE_RATIO), units.percent(NEAR_RATIO)
     all_of_them = f"{found.pairs} pairs of a program and {what} were measured"
-    words = [f"{all_of_them}, and {found.visible} of them tell a slowdown of more than {visible} from none."]
+    words = [f"{all_of_them}, and {found.visible} of them show a clear slowdown of more than {visible}."]
     if found.near_ratio is not None and found.middle_ratio is not None:
         words.append(
-            f"Of these, {units.percent(found.near_ratio)} lie within {near} of what is predicted, "
-            f"and the middle one is {units.significant(found.middle_ratio, 2)} times it."
+            f"Of these, {units.percent(found.near_ratio)} are within {near} of the prediction, "
+            f"and the median is {units.significant(found.middle_ratio, 2)} times the prediction."
         )
     if found.meet_ratio is not None:
-        words.append(f"Of all pairs, the intervals of {units.percent(found.meet_ratio)} meet.")
+        words.append(f"Of all pairs, the intervals of {units.percent(found.meet_ratio)} overlap.")
     if plain != found and plain.near_ratio is not None and plain.middle_ratio is not None:
         words.append(
-            f"By rate times cost alone, without what other system calls pay, {units.percent(plain.near_ratio)} would "
-            f"lie within {near}, the middle one would be {units.significant(plain.middle_ratio, 2)} times it, "
-            f"and the intervals of {units.percent(plain.meet_ratio)} would meet."
+            "By rate times cost alone, without the cost to other system calls, "
+            f"{units.percent(plain.near_ratio)} would be within {near}, "
+            f"the median would be {units.significant(plain.middle_ratio, 2)} times the prediction, "
+            f"and the intervals of {units.percent(plain.meet_ratio)} would overlap."
         )
     return words
 
@@ -115,12 +116,12 @@ def _chart(name: str, title: str, found: Sequence[ProgramPair], catalogue: Catal
     what = "script over a program" if is_script else "program under one probe"
     sentence = (
         f"Each dot is one {what}, on {names.machine_label(found[0].measured.submission)}; in the grey band the "
-        "prediction is near, and faint dots cannot be told from no slowdown."
+        "prediction is near, and faint dots are not distinguishable from 0."
     )
     return predicted.predicted_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
 
 
 def _series(one: ProgramPair, catalogue: Catalogue) -> str:
-    """Its case and tracer; that it is of a program need not be said of each."""
+    """The case and the tracer of a series, without the words that it is of a program."""
     title = catalogue.titles.get(one.measured.case, one.measured.case)
     return f"{title.replace(' of a program', '')}, {one.measured.tracer}"

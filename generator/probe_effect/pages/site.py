@@ -29,7 +29,6 @@ from probe_effect.pages import (
     source_page,
     submission_page,
     suite_page,
-    timed_page,
     tools_page,
     tracer_page,
 )
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 
 FIRST_MACHINE = 101
-"""The weight of the first emulated machine's page, which stands behind those of the architectures."""
+"""The weight of the first emulated machine's page, which comes after those of the architectures."""
 
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -85,7 +84,6 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **companion.write_all(catalogue),
         **explore_page.write_all(catalogue),
         **proof.write(catalogue),
-        **timed_page.write(catalogue),
         **tools_page.write(catalogue),
         "releases.md": releases_page.fragment(catalogue),
         "current-release.md": releases_page.current(catalogue),

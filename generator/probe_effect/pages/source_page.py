@@ -9,6 +9,7 @@ from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.once import once
 from probe_effect.numbers.published import with_unit
 from probe_effect.pages import addresses, citing, wording
@@ -42,7 +43,7 @@ FACTS = {
     "Statistic": "statistic",
     "Repeats": "repeats",
 }
-"""What a page says of its source: label to the key of `source.toml`."""
+"""The facts of a source on its page: label to the key of `source.toml`."""
 
 MAX_GRID_COLUMNS = 4
 
@@ -61,7 +62,7 @@ class FigureGroup:
     platforms: tuple[str, ...]
 
     def rows(self) -> dict[str, dict[str, Figure]]:
-        """What was measured, to platform, to figure."""
+        """The figures by what was measured, and then by platform."""
         rows: dict[str, dict[str, Figure]] = {}
         for name, figure in zip(_rows(self.figures), self.figures, strict=True):
             rows.setdefault(name, {})[figure.platform or ""] = figure
@@ -107,10 +108,8 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
     """Figures by heading, in the order given."""
-    by_heading: dict[str, list[Figure]] = {}
-    for figure in figures:
-        by_heading.setdefault(figure.group, []).append(figure)
-    return [FigureGroup(heading, tuple(found), _platforms(found)) for heading, found in by_heading.items()]
+    by_heading = grouped_by(figures, lambda figure: figure.group)
+    return [FigureGroup(heading, tuple(own), _platforms(own)) for heading, own in by_heading.items()]
 
 
 def _rows(figures: Sequence[Figure]) -> list[str]:
@@ -159,7 +158,7 @@ def baselines(source: PublishedSource) -> dict[str, float]:
 
 @once
 def charts(catalogue: Catalogue, source: PublishedSource) -> list[Chart]:
-    """Its per-event costs as dots, when it prints two or more."""
+    """The chart of its costs per event as dots; empty where it prints fewer than two."""
     costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
     dots = [
         Dot(catalogue.titles.get(row, row), figure.platform or source.document.title, Estimate(cost_ns))

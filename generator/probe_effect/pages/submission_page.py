@@ -12,6 +12,7 @@ from probe_effect.charts.theme import LAYOUTS
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import LATER_EDITION
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, changes_page, citing
 from probe_effect.pages.markdown import page, page_code
@@ -88,18 +89,16 @@ def with_numbers(submission: Submission) -> list[Number]:
 
 def skipped_cases(submission: Submission) -> dict[str, list[str]]:
     """How the runs of cases ended, and why, to the cases that have no number for that."""
-    reasons: dict[str, dict[str, None]] = {}
-    for one in submission.numbers:
-        if not one.is_known:
-            reasons.setdefault(f"{one.status}: {one.note}", {})[one.case] = None
-    return {reason: list(cases) for reason, cases in reasons.items()}
+    without = (one for one in submission.numbers if not one.is_known)
+    reasons = grouped_by(without, lambda one: f"{one.status}: {one.note}")
+    return {reason: list(dict.fromkeys(one.case for one in own)) for reason, own in reasons.items()}
 
 
 @once
 def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
     """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
     dots = [
-        Dot(case.title if case.level is None else f"{case.title}, {case.level}", case.tracer, case.cost, case.tracer)
+        Dot(names.with_level(case), case.tracer, case.cost, case.tracer)
         for case in submission.numbers
         if case.cost is not None and case.distinguishable
     ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case, Suite
 
 MOST_RUNS = 20
-"""That the page lists: the newest."""
+"""The runs that the page lists: the newest."""
 
 
 def write(folder: SuiteFolder, catalogue: Catalogue) -> str:

@@ -11,6 +11,7 @@ from probe_effect.charts.theme import TextForm
 from probe_effect.numbers import names
 from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses
+from probe_effect.pages.instructions import listed
 from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.reduce.tails import SHARES
 from probe_effect.stats.tail import at_least
@@ -39,16 +40,16 @@ class TailRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the line is called beside others of its submission."""
+        """The name of the line beside others of its submission."""
         return self.number.tracer if self.number else UNTRACED
 
     @property
     def label(self) -> str:
-        """The same with the tracer's version."""
+        """The tracer with its version, or the word for untraced runs."""
         return names.tool_with_version(self.number) if self.number else UNTRACED
 
     def cells(self) -> list[str]:
-        """Its percentiles with their intervals, and the longest time."""
+        """The percentiles with their intervals, and the longest time, as text."""
         found = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
         return [*found, units.duration(self.tail.longest_ns)]
 
@@ -60,11 +61,11 @@ COLUMNS = (
     NumberColumn("p99-9", lambda line: line.cells()[3]),
     NumberColumn("longest", lambda line: line.cells()[4]),
 )
-"""Of a table of lines, which has room for some of their cells."""
+"""The columns of a table of these rows, which has room for some of their cells."""
 
 
 def lines(measured: Sequence[Number]) -> list[TailRow]:
-    """Of each submission with single operations timed, the untraced line, and then one for each of the numbers."""
+    """The rows of each submission that timed single operations: the untraced one, then one for each of the numbers."""
     found = []
     for submission in dict.fromkeys(one.submission for one in measured):
         own = [one for one in measured if one.submission is submission and one.key in submission.tails]
@@ -89,8 +90,8 @@ def sentences(found: Sequence[TailRow]) -> Iterator[str]:
             if time is not None
         ]
         if said:
-            words = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-            yield f"On {names.machine_label(submission)}, one operation in a thousand takes {words}."
+            takes = listed(said, "and")
+            yield f"On {names.machine_label(submission)}, one operation in a thousand takes {takes}."
         clock_ns = submission.document.system.clock_read_ns
         if clock_ns is not None:
             yield f"Each of these times has about one read of the clock in it, which takes {units.duration(clock_ns)}."
@@ -114,7 +115,7 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
 
 
 HEAD = ("half take no longer than", "90 %", "99 %", "99.9 %", "the longest")
-"""What the cells of a line are."""
+"""The meaning of each cell of a line."""
 
 
 def _is_timed(one: Number) -> bool:

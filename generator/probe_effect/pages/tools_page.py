@@ -50,7 +50,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
 
 
 def notes(costs: Sequence[ToolCost]) -> dict[str, list[str]]:
-    """What was assumed of costs, each with the tools that it is assumed of."""
+    """Each assumption on costs, to the names of the tools for which it was made."""
     found: dict[str, list[str]] = {}
     for one in costs:
         for note in one.notes:
@@ -88,13 +88,13 @@ def at_usual_rate(one: ToolCost) -> str:
 
 
 def places(group: ToolProbes) -> str:
-    """Its attach points, the first of them by name."""
+    """The attach points of a group as text, the first of them by name."""
     shown, more = group.attach[:SHOWN_PLACES], len(group.attach) - SHOWN_PLACES
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def actions(group: ToolProbes) -> str:
-    """What it does at each event, each action once with how often."""
+    """The actions of a group at each event as text, each once with how often."""
     if group.actions == (PLAIN_ACTION,):
         return "what the tracer itself does"
     times = Counter(group.actions)

@@ -28,7 +28,7 @@ CaseNumbers = dict[str, "Number"]
 
 @dataclass(frozen=True, slots=True)
 class SuiteTable:
-    """What a suite has for a tool: its cases with a row each, and the versions that they were measured with."""
+    """The cases of a suite that a tool can do, a row each, and the versions that they were measured with."""
 
     suite: Suite
     rows: tuple[tuple[Case, CaseNumbers], ...]

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 NOT_STATED = "not stated"
 
 UNCLEAR = "not distinguishable from 0 (below {floor})"
-"""What stands for a cost that is no difference."""
+"""The text for a cost that is no difference."""
 
 THRESHOLD_COLUMN = (
     "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
     "of that rate, and by 30\u00a0% at six times."
 )
-"""What the one threshold of a table says of the other two."""
+"""The note that derives the other two thresholds from the one in a table."""
 
 
 def cost(case: Number) -> str:
@@ -46,12 +46,12 @@ def threshold(case: Number, percent: int) -> str:
 
 
 def start(case: Number) -> str:
-    """What the tracer takes to have its probes live: time, or instructions of a count."""
+    """The time, or the instructions, until the tracer has its probes live."""
     return _of_run(case, case.attach)
 
 
 def stop(case: Number) -> str:
-    """The same to exit when asked."""
+    """The time, or the instructions, until the tracer has exited when asked."""
     return _of_run(case, case.detach)
 
 
@@ -65,12 +65,12 @@ def tracer_cpu(case: Number) -> str:
 
 
 def tracer_memory(case: Number) -> str:
-    """Its largest memory."""
+    """The largest resident memory of the tracer."""
     return units.interval(case.memory, units.SIZE)
 
 
 def tracer_calls(case: Number) -> str:
-    """Its system calls for an operation."""
+    """The system calls of the tracer for an operation."""
     return units.count(case.tracer_calls)
 
 
@@ -80,7 +80,7 @@ def answer(case: Number, machine: str) -> str:
     if case.cost is None:
         return f"{where} this case is {case.status}: {case.note}."
     if case.distinguishable is False:
-        return f"{where} it cannot be told from no tracing at all."
+        return f"{where} its cost is not distinguishable from 0."
     if case.threshold(5) is None:
         return f"{where} there is no guidance: {case.note or 'it was not slower'}."
     words = ", ".join(
@@ -99,5 +99,5 @@ def source_label(document: SourceFile) -> str:
 
 
 def tier(document: MachineFile) -> str:
-    """What kind of machine it is, because times of different kinds never share a ranking."""
+    """The tier of a machine, because times of different tiers never share a ranking."""
     return names.tier(document.machine, document.run.metric)

@@ -13,6 +13,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from probe_effect.numbers.grouping import grouped_by
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -57,10 +59,9 @@ class ProblemGroup:
 
 def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:
     """Errors first, else in the order in which they were found."""
-    found: dict[tuple[str, str, str], list[Problem]] = {}
-    for one in sorted(problems, key=lambda one: one.severity != "error"):
-        found.setdefault((one.severity, one.rule, one.file), []).append(one)
-    return [ProblemGroup(first, tuple(others)) for first, *others in found.values()]
+    errors_first = sorted(problems, key=lambda one: one.severity != "error")
+    alike = grouped_by(errors_first, lambda one: (one.severity, one.rule, one.file)).values()
+    return [ProblemGroup(first, tuple(others)) for first, *others in alike]
 
 
 def annotate(problems: Iterable[Problem]) -> Iterator[str]:

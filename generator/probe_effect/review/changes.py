@@ -52,7 +52,7 @@ class NewSubmission:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All of it, each list in a stable order. `files` has what changed by its path."""
+    """All that a change of the data would publish, each list in a stable order; `files` has the changed paths."""
 
     files: TreeDifference
     submissions: tuple[NewSubmission, ...]
@@ -62,7 +62,7 @@ class Review:
 
 
 def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Collection[str]) -> Review:
-    """What `head` has otherwise than `base`.
+    """The differences of `head` from `base`.
 
     Args:
         unsound: the submissions and sources, by id, in which `checks` found an error: they are left out.
@@ -95,7 +95,7 @@ def number_changes(before: NumbersById, after: NumbersById) -> list[NumberChange
 
 
 def _new_submissions(submissions: Iterable[Submission], base: Catalogue) -> tuple[NewSubmission, ...]:
-    """Those that `base` has not; all of what it has published is what they are held against."""
+    """The submissions that `base` does not have, each compared with all that `base` has published."""
     known = {one.id for one in base.everything}
     return tuple(
         NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)))
@@ -132,5 +132,5 @@ def _numbers(
 
 
 def _said(value: NumberValue) -> object:
-    """What makes a number the same: of a figure what it says, wherever in its file it stands."""
+    """The part of a number that two states are compared by; of a figure all but its line in the file."""
     return value.said if isinstance(value, Figure) else value

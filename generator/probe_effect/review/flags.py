@@ -49,7 +49,7 @@ def review_flags(new: Submission, known: Iterable[Submission]) -> list[Flag]:
 
 
 def _odd(one: Number) -> Iterator[str]:
-    """What of its own rows cannot be so."""
+    """The findings in the number's own rows that cannot be right."""
     if not one.is_time:
         yield from one.faults
     elif one.distinguishable and one.cost is not None and one.cost.value < 0:
@@ -57,7 +57,7 @@ def _odd(one: Number) -> Iterator[str]:
 
 
 def _noise(one: Number) -> Iterator[str]:
-    """What of its own rows makes it less sure; the reasons of the whole submission are told once, with its grade."""
+    """The reasons in its own rows to trust it less; those of the whole submission are with its grade."""
     if one.is_time:
         yield from (reason for reason in one.grade_reasons if reason not in one.submission.grade_reasons)
     if one.note and one.blocks:
@@ -94,7 +94,7 @@ def extent(one: Number) -> Estimate | None:
 
 
 def _same(one: Number, numbers: Iterable[Number]) -> Estimate | None:
-    """What a machine has for the same case, tool and level."""
+    """The cost that a machine has for the same case, tool and level; None without any."""
     wanted = one.case, tool_of(one.tracer), one.level
     same = (other for other in numbers if (other.case, tool_of(other.tracer), other.level) == wanted)
     return next((found for other in same if (found := extent(other)) is not None), None)

@@ -56,7 +56,7 @@ class Listed(Document, Generic[T]):
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """How many rows the table has, with those that are not here."""
         return len(self.rows) + self.more
 
 

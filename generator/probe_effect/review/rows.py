@@ -45,7 +45,7 @@ FIGURE_UNITS = {"percent": "%", "us": "µs", "hz": "/s"}
 
 
 def report(found: Review, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
-    """Everything that is printed, in the order in which it is.
+    """The report of a review, with everything that is printed, in its order.
 
     Args:
         base, head: how the two states are called.

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.model import Estimate
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
 from probe_effect.review import verdict
@@ -24,15 +25,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from probe_effect.review.report import (
-        CaseKey,
-        CaseRow,
-        Listed,
-        NearestRow,
-        RemarkRow,
-        ReviewReport,
-        SubmissionRow,
-    )
+    from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
 
 T = TypeVar("T")
 
@@ -99,7 +92,7 @@ def markdown(report: ReviewReport, run: str | None = None) -> str:
 
 
 def sections(report: ReviewReport) -> Iterator[Section]:
-    """What a reader sees, the most pressing first."""
+    """The sections of the review, the most urgent first."""
     yield Section(title=verdict.title(report), lines=list(verdict.lines(report)))
     yield from _table(
         PROBLEMS, report.problems, lambda one: (one.severity, verdict.place(one), one.message, one.rule, one.hint)
@@ -148,7 +141,7 @@ def _submission(one: SubmissionRow) -> Iterator[Section]:
 
 
 def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
-    """What may be wrong, and apart from it what is merely noisy."""
+    """The section of what may be wrong, then that of what is merely noisy."""
     odd = [row for row in remarks.rows if row.is_odd]
     noisy = [row for row in remarks.rows if not row.is_odd]
     for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):
@@ -158,7 +151,7 @@ def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
 
 
 def _folded(section: Section) -> Section:
-    """The same, folded where its table is long: what it comes to stands above it."""
+    """The section, folded where its table is long, because its sentences have the summary."""
     return replace(section, is_folded=len(section.rows) + section.more > MOST_OPEN_ROWS)
 
 
@@ -192,12 +185,12 @@ def _case(row: CaseRow) -> tuple[str, ...]:
 
 def _skipped(rows: Iterable[CaseRow]) -> list[str]:
     """The cases without a number, by what kept them from having one."""
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.status != "ok":
-            without = f"{_subject(row)} with {row.tracer}"
-            reasons.setdefault(f"{row.status}: {row.note or units.MISSING}", []).append(without)
-    return [f"{', '.join(cases)}: {reason}." for reason, cases in reasons.items()]
+    without = (row for row in rows if row.status != "ok")
+    reasons = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
+    return [
+        f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
+        for reason, own in reasons.items()
+    ]
 
 
 def _cost(row: CaseRow) -> str:
@@ -247,7 +240,7 @@ def _what(names: Sequence[str], more: int) -> str:
 def _numbers(report: ReviewReport) -> Iterator[Section]:
     """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded.
 
-    Those of a new submission stand in its own rows.
+    The numbers of a new submission are in its own rows.
     """
     numbers, told = report.numbers, tuple(f"{one.id}/" for one in report.submissions.rows)
     for kind, noun in QUANTITIES.items():

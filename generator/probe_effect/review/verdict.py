@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from probe_effect.review.report import ProblemRow, ReviewReport
 
 MEND = (
-    "Next: mend what is under Problems and push to the same branch; this is then made anew. "
+    "Next: mend what is under Problems and push to the same branch; the review is then made again. "
     "probe-effect review origin/main says the same before you push."
 )
-LOOK = "Next: whoever measured says in the pull request why it is so, or measures again; a maintainer decides."
-MERGE = "Next: a maintainer merges it, and its pages follow within minutes. Whoever measured has nothing left to do."
+LOOK = "Next: the submitter says in the pull request why it is so, or measures again; a maintainer decides."
+MERGE = "Next: a maintainer merges it, and its pages follow within minutes. The submitter has nothing left to do."
 
 
 def title(report: ReviewReport) -> str:

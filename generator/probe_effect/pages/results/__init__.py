@@ -37,7 +37,7 @@ def view_of(suite: Suite | None, metric: Metric = "time") -> ResultView:
 
 
 def view_of_submission(submission: Submission, catalogue: Catalogue) -> ResultView:
-    """The same of a submission, by its suite as it is today."""
+    """How pages show the numbers of a submission, by its suite as it is today."""
     folder = catalogue.by_suite.get(submission.suite)
     return view_of(folder.suite if folder else None, submission.metric)
 

@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Factor
 
 DIGITS = 7
-"""Of a run over its operations: enough to come to the same estimate by hand."""
+"""The digits of a run over its operations: enough to compute the same estimate by hand."""
 
 
 class NumberColumn(NamedTuple):
     """A column of a table that has a row for each number, or a line of the page of a number.
 
-    `id`: of its entry in the dictionary; `label`: another header than that has; `is_linked`: whether its cells lead to
-    the line of the number's own page; `note`: what is said below its table; `at_levels`: whether only suites with a
-    factor have it, or only those without.
+    Attributes:
+        id: that of its entry in the dictionary.
+        is_linked: whether its cells lead to the line of the number's own page.
+        label: another header than the dictionary has.
+        note: a sentence below its table.
+        at_levels: True for a column of suites with a factor alone, False for one of suites without.
     """
 
     id: str
@@ -38,7 +41,7 @@ class NumberColumn(NamedTuple):
     at_levels: bool | None = None
 
     def words(self, number: Number) -> str:
-        """What it says of a number; `units.MISSING` where that is not known."""
+        """The text of its cell for a number; `units.MISSING` where that is not known."""
         said = self.text(number)
         return units.MISSING if said is None else str(said)
 
@@ -57,12 +60,17 @@ def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
 
 
 def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
-    """The same columns, for suites with a factor alone."""
+    """Copies of some columns for suites with a factor alone."""
     return [one._replace(at_levels=True) for one in columns]
 
 
+def with_first(first: Sequence[NumberColumn], others: Iterable[NumberColumn]) -> tuple[NumberColumn, ...]:
+    """The columns of `first`, then those of `others` that are not among them."""
+    return *first, *(one for one in others if one not in first)
+
+
 def for_factor(columns: Iterable[NumberColumn], factor: Factor | None) -> list[NumberColumn]:
-    """Those that a suite with that factor has, or a suite without; levels under the title of their factor."""
+    """The columns that a suite with that factor has, or one without; levels under the title of their factor."""
     shown = [one for one in columns if one.at_levels in {None, factor is not None}]
     return [one._replace(label=factor.title) if factor and one.id == "level" else one for one in shown]
 
@@ -90,6 +98,9 @@ UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PE
 START, STOP = linked("start", wording.start), linked("stop", wording.stop)
 CPU, MEMORY = linked("tracer-cpu", wording.tracer_cpu), linked("tracer-memory", wording.tracer_memory)
 CALLS = linked("tracer-calls", wording.tracer_calls)
+
+OF_RUN = (START, STOP, CPU, MEMORY, PROBES, BLOCKS)
+"""The columns of a timed run, whatever its suite measures."""
 
 INSTRUCTIONS = linked("instructions", instructions.added)
 SHARE = NumberColumn("untraced-share", instructions.share)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.compare.comparison import compare
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.results import cells
@@ -35,12 +36,7 @@ QUANTITIES = (
     cells.NOISE_FLOOR,
     cells.TRACED_RATE,
     LOSS,
-    cells.START,
-    cells.STOP,
-    cells.CPU,
-    cells.MEMORY,
-    cells.PROBES,
-    cells.BLOCKS,
+    *cells.OF_RUN,
 )
 
 INTERVALS = "Intervals are 95 % intervals."
@@ -72,7 +68,7 @@ def value(number: Number) -> str:
 
 
 def with_interval(estimate: Estimate | None) -> str:
-    """That an interval is said too, where there is one."""
+    """The words for an interval in brackets; empty without one."""
     return "" if estimate is None or estimate.low is None else ", with the 95 % interval"
 
 
@@ -121,7 +117,7 @@ def charts(of: CaseResults) -> list[Chart]:
 
 
 def interval_said(number: Number) -> str:
-    """That brackets hold an interval, where a cost has one."""
+    """The words that brackets have an interval; empty for a cost without one."""
     return f"{words} in brackets" if (words := with_interval(number.cost)) else ""
 
 
@@ -137,11 +133,10 @@ def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> li
     """For each machine, `home` first, what its tracers of the lowest and the highest overhead do, or why none does.
 
     Args:
-        ranked: whether to say, too, which of its tracers can be told apart.
+        ranked: whether to say, too, which of its tracers differ.
     """
-    machines: dict[str, list[Number]] = {}
-    for one in sorted(measured, key=lambda one: one.submission.machine != home):
-        machines.setdefault(one.submission.machine, []).append(one)
+    ordered = sorted(measured, key=lambda one: one.submission.machine != home)
+    machines = grouped_by(ordered, lambda one: one.submission.machine)
     return [[*_extremes(own), *(rankings(own) if ranked else [])] for own in machines.values()]
 
 
@@ -152,7 +147,7 @@ def _extremes(own: Sequence[Number]) -> list[str]:
 
 
 def rankings(measured: Sequence[Number]) -> list[str]:
-    """For each machine with several tracers, which has the lowest overhead, as far as can be told."""
+    """A sentence for each machine with several tracers: which has the lowest overhead, as far as intervals show."""
     said = [comparison.ranking(own, comparison.place_of(own[0])) for own in _by_machine(measured)]
     return [sentence for sentence in said if sentence is not None]
 
@@ -163,7 +158,7 @@ def places(measured: Sequence[Number]) -> dict[str, str]:
 
 
 def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
-    """Each tracer on the machine that ran last against every other machine of the same tier that has it."""
+    """Sentences on each tracer: the machine that ran last against every other machine of its tier that has it."""
     newest: dict[tuple[str, str | None, str], Number] = {}
     found = []
     for one in sorted(measured, key=lambda one: one.submission.started, reverse=True):
@@ -178,7 +173,7 @@ def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> li
 
 
 def between_versions(measured: Sequence[Number]) -> list[str]:
-    """Each two versions of one tool on one machine, the one with the shorter id first."""
+    """Sentences on each two versions of one tool on one machine, the one with the shorter id first."""
     pairs = [
         pair
         for own in _by_machine(measured)
@@ -192,29 +187,15 @@ def between_versions(measured: Sequence[Number]) -> list[str]:
 
 
 def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
-    """What each machine measured, apart for each level: only that is ranked together."""
-    groups: dict[tuple[str, str | None], list[Number]] = {}
-    for one in measured:
-        groups.setdefault((one.submission.machine, one.level), []).append(one)
-    return list(groups.values())
+    """The numbers of each machine and level: only these are ranked together."""
+    return list(grouped_by(measured, lambda one: (one.submission.machine, one.level)).values())
 
 
 VIEW = ResultView(
     heading="Costs",
     heading_of_machine="What an event costs here",
     main=COST,
-    noted="cost",
-    columns=(
-        cells.TRACER,
-        cells.LEVELS,
-        COST,
-        cells.FASTEST,
-        *of_levels(SLOWDOWN),
-        AT_5,
-        LOSS,
-        cells.BLOCKS,
-        GRADE,
-    ),
+    columns=(cells.TRACER, cells.LEVELS, COST, cells.FASTEST, *of_levels(SLOWDOWN), AT_5, LOSS, cells.BLOCKS, GRADE),
     brief=(cells.TRACER, cells.LEVELS, COST, *of_levels(cells.FASTEST, SLOWDOWN), AT_5, GRADE),
     guide=(COST, AT[5]),
     summary={

@@ -9,7 +9,7 @@ from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.pages import wording
 from probe_effect.pages.results import cells, cost
-from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn
+from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn, with_first
 from probe_effect.pages.results.view import ResultView
 from probe_effect.reduce.thresholds import THRESHOLDS
 
@@ -27,7 +27,7 @@ MEASURABLE_RATIO = min(THRESHOLDS) / 100
 
 
 def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
-    """What is current of a suite on the machine that ran it last: one machine, so that a page does not grow."""
+    """The current numbers of a suite from the machine that ran it last: one, so that a page does not grow."""
     found = [one for case in suite.cases for one in catalogue.numbers.of_case(case.id) if one.cost and one.is_time]
     newest = max(found, key=lambda one: one.submission.started, default=None)
     return [one for one in found if newest and one.submission.machine == newest.submission.machine]
@@ -40,7 +40,7 @@ def events(one: Number) -> float | None:
 
 
 def tree(one: Number) -> str:
-    """What was built, as the run recorded it; empty where it did not."""
+    """The name of what was built, as the run recorded it; empty where it did not."""
     return one.submission.document.run.packages.get("tree", "")
 
 
@@ -100,7 +100,7 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> ResultSection | None:
 
 
 def sections(of: CaseResults) -> list[ResultSection]:
-    """Its slowdowns; as of costs, why there is none."""
+    """The section of slowdowns; without any, those of costs, which say why."""
     return [of.table(COLUMNS)] if any(one.cost for one in of.measured) else cost.sections(of)
 
 
@@ -108,15 +108,10 @@ VIEW = ResultView(
     heading="Slowdowns",
     heading_of_machine="What tracing does here",
     main=SLOWDOWN,
-    noted="cost",
     columns=COLUMNS,
     guide=(SLOWDOWN, COST),
     summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": COST, "lost": LOSS, "grade": GRADE},
-    quantities=(
-        SLOWDOWN,
-        PROBES,
-        *(one for one in cost.QUANTITIES if one.id not in {"slowdown", "probes", *(at.id for at in cells.AT.values())}),
-    ),
+    quantities=with_first((SLOWDOWN, PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))),
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
     said=said,

@@ -14,7 +14,16 @@ from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
-from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
+from probe_effect.pages.results.cells import (
+    COUNTED_START,
+    COUNTED_STOP,
+    CPU,
+    START,
+    STOP,
+    NumberColumn,
+    of_levels,
+    with_first,
+)
 from probe_effect.pages.results.view import ResultSection, ResultView
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ SENTENCES: dict[Verb, str] = {
     "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
     "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
 }
-"""What each of its charts shows."""
+"""The sentence of each of the charts."""
 
 FEW = 2
 """Levels that a growth needs."""
@@ -52,7 +61,7 @@ def said(number: Number) -> str:
 
 
 def sections(of: CaseResults) -> list[ResultSection]:
-    """What each tracer takes for its first and for each further probe, and the times."""
+    """The sections of a case: start and stop for the first and for each further probe, then the times."""
     grown, factor = ResultSection(sentences=growth(of.measured)), of.suite.factor
     table = of.table((cells.TOOL, *CELLS), NOTE, *([PROBES_NOTE] if factor else []))
     return [grown, table]
@@ -147,7 +156,7 @@ def _named(number: int) -> str:
 
 
 def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
-    """What each further probe takes of `taken`; None where nobody says how many more there are, or it takes none."""
+    """The share of `taken` for each further probe; None where their number is unknown, or the share not above 0."""
     if fewest.probes is None or most.probes is None:
         return None
     more = most.probes - fewest.probes
@@ -155,14 +164,13 @@ def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
 
 
 def growth_counted(found: Matrix) -> list[str]:
-    """The same of counts, on the newest kernel of an architecture."""
+    """The sentences on growth of counted instructions, on the newest kernel of an architecture."""
     return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
 
 
 VIEW = ResultView(
     heading="Start and stop",
     main=START,
-    noted="cost",
     columns=(cells.TRACER, *CELLS, cells.BLOCKS),
     guide=(START, STOP),
     summary={
@@ -173,7 +181,7 @@ VIEW = ResultView(
         "memory": cells.MEMORY,
         "grade": cells.GRADE,
     },
-    quantities=(START, STOP, *(one for one in cost.QUANTITIES if one not in {START, STOP})),
+    quantities=with_first((START, STOP), cost.QUANTITIES),
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
     said=said,
@@ -200,11 +208,7 @@ COUNTED = replace(
         "probes": ATTACHED,
         "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
     },
-    quantities=(
-        COUNTED_START,
-        COUNTED_STOP,
-        *(one for one in counts.COUNTS.quantities if one not in {COUNTED_START, COUNTED_STOP}),
-    ),
+    quantities=with_first((COUNTED_START, COUNTED_STOP), counts.COUNTS.quantities),
     said=said,
     cited="Instructions to start and stop",
     value=lambda one: f"start {wording.start(one)}, stop {wording.stop(one)} instructions",

@@ -13,6 +13,7 @@ from probe_effect import units
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
@@ -61,11 +62,9 @@ def _slope_note(factor: Factor | None) -> Sequence[str]:
 
 
 def growths(measured: Iterable[Number]) -> list[Growth]:
-    """That of each tracer on each machine that was measured at two levels or more, in the order of `measured`."""
-    groups: dict[tuple[str, str], list[Number]] = {}
-    for one in measured:
-        if _level(one) is not None and one.tracer_cpu is not None:
-            groups.setdefault((one.submission.machine, one.tracer), []).append(one)
+    """The growth of each tracer on each machine with two levels or more, in the order of `measured`."""
+    known = (one for one in measured if _level(one) is not None and one.tracer_cpu is not None)
+    groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer))
     found = (_growth(min(own, key=_at), max(own, key=_at)) for own in groups.values())
     return [one for one in found if one is not None]
 
@@ -120,7 +119,7 @@ def _point(one: Number, cpu: Estimate, label: str) -> TimePoint:
 
 
 def _level(one: Number) -> int | None:
-    """Its level as a number; None where it is none."""
+    """The level of a number as an integer; None where it has none, or words."""
     return int(one.level) if one.level is not None and one.level.isdecimal() else None
 
 

@@ -47,7 +47,7 @@ class ResultSection:
 
     @property
     def notes(self) -> list[str]:
-        """Its own note, then those of its columns, each in parts."""
+        """The note of the section, then those of its columns, each in parts."""
         return [*self.note, *(one.note for one in self.columns)]
 
     @property
@@ -56,13 +56,13 @@ class ResultSection:
         return not (self.sentences or self.columns or self.note or self.items)
 
     def with_charts_of(self, drawn: Collection[str]) -> ResultSection:
-        """The same with those of its charts that were drawn."""
+        """The section with only those of its charts that were drawn."""
         return replace(self, charts=[name for name in self.charts if name in drawn])
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResults:
-    """What was measured of a case, for its page; `home`: the machine to be named first."""
+    """The results of a case for its page; `home`: the machine to be named first."""
 
     found: Evidence
     suite: Suite
@@ -83,18 +83,15 @@ class CaseResults:
         return {(machine, tracer): tracer if is_alone else f"{tracer}, {machine}" for machine, tracer in keys}
 
     def table(self, columns: Sequence[NumberColumn], *note: str) -> ResultSection:
-        """Those that have a number, as far as the suite has such columns; empty where there is none."""
+        """The section of a table of all known numbers, with the columns that the suite has; empty without any."""
         rows = [one for one in self.measured if one.is_known]
-        return (
-            ResultSection(columns=for_factor(columns, self.suite.factor), rows=rows, note=note)
-            if rows
-            else ResultSection()
-        )
+        shown = for_factor(columns, self.suite.factor)
+        return ResultSection(columns=shown, rows=rows, note=note) if rows else ResultSection()
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One number as it stands in a cell, and whose it is."""
+    """One number with the text that a cell has of it."""
 
     number: Number
     quantity: str
@@ -115,47 +112,47 @@ class ResultView:
     """How pages and the terminal show one type of result."""
 
     heading: str
-    """Of its numbers on the page of a submission."""
+    """The heading of its numbers on the page of a submission."""
     heading_of_machine: str = ""
-    """The same on the page of a machine, where that is another."""
+    """The heading on the page of a machine, where that is another."""
     main: NumberColumn
     """The quantity that stands for all where there is room for one."""
-    noted: str
+    noted: str = "cost"
     """The column to whose line on the page of a number a note leads."""
     columns: Sequence[NumberColumn]
-    """Of a submission's table, whose rows are its cases."""
+    """The columns of a submission's table, whose rows are its cases."""
     brief: Sequence[NumberColumn] = ()
-    """The same on the page of a machine, where that has fewer."""
+    """The columns on the page of a machine, where that has fewer."""
     guide: Sequence[NumberColumn] = ()
-    """What chapters of the guide show."""
+    """The columns that chapters of the guide show."""
     summary: Mapping[str, NumberColumn]
-    """What the terminal shows: header to column."""
+    """The columns that the terminal shows, by their headers."""
     quantities: Sequence[NumberColumn]
     """The lines of the page of a number, as far as they are known."""
     block_columns: Sequence[BlockColumn]
-    """Of the rows behind a number."""
+    """The columns of the rows behind a number."""
     rows_said: Markup
     """How a number is made of its rows; with `{events}`, how many an operation makes, in words."""
     said: Callable[[Number], str]
-    """What a number says, as the end of a sentence."""
+    """The end of a sentence that says a number."""
     cited: str
-    """What was measured, as the title of a citation says it."""
+    """The words for what was measured, in the title of a citation."""
     value: Callable[[Number], str]
     """The value of a number, as its citation has it."""
     estimate: Callable[[Number], Estimate | None] = lambda _: None
-    """What a range of numbers is of; None of a number that is left out."""
+    """The quantity of a number that a range shows; None for a number that is left out."""
     range_text: Callable[[float], str] = units.duration
     range_label: str = "Measured"
     alone: Callable[[Number], str] | None = None
-    """What a cell has in place of a range, of one number and of several that are no difference."""
+    """The text of a cell in place of a range, for one number, or for several that are no difference."""
     sections: Callable[[CaseResults], list[ResultSection]] = lambda _: []
-    """What the page of a case says was measured."""
+    """The sections of the page of a case."""
     charts: Callable[[CaseResults], list[Chart]] = lambda _: []
-    """Those of the page of a case."""
+    """The charts of the page of a case."""
     of_suite: Callable[[Suite, Catalogue], ResultSection | None] = lambda _suite, _catalogue: None
-    """What the page of a suite says was found; None where the pages of its cases say it."""
+    """The section of the page of a suite; None where the pages of its cases have the results."""
     counts_template: str | None = None
-    """What shows its counted instructions on the page of a case, by means of `counts`."""
+    """The template of its counted instructions on the page of a case, which reads `counts`."""
     counts: Mapping[str, object] = field(default_factory=dict)
     explained: Sequence[TableColumn] = ()
     """Columns that no other pages have."""
@@ -176,7 +173,7 @@ class ResultView:
         return ResultSection(charts=[chart] if chart and self.has_chart else [], columns=columns, rows=numbers)
 
     def range_of(self, case: Case, numbers: Numbers) -> Range:
-        """What is current of a case; costs that are no difference stand alone or not at all."""
+        """The range of the current numbers of a case; a cost that is no difference is shown alone or not at all."""
         every = numbers.of_case(case.id)
         known = [one for one in every if one.is_known]
         if not known:

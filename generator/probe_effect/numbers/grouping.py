@@ -1,0 +1,19 @@
+"""Putting together what has something in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def grouped_by(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+    """Each value of `key` to the items that have it; values by their first item, items in the order given."""
+    groups: dict[K, list[V]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
