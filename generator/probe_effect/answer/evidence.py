@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.answer.on_demand import OnDemand
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.once import once
+from probe_effect.numbers.once import OnDemand, once
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version
 from probe_effect.store.version import folders_digest

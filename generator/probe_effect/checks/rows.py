@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import NO_TRACER
-from probe_effect.reduce.events import adds_up
+from probe_effect.reduce.rows import adds_up
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool

@@ -10,8 +10,8 @@ from probe_effect.cli.tables import show_section
 from probe_effect.compare.nearest import nearest
 from probe_effect.errors import BadData
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.remedies import remedies
 from probe_effect.pages import comparison, instructions
+from probe_effect.reduce.grades import remedies
 from probe_effect.reduce.reading import read_submission
 from probe_effect.store.places import PACKAGED, DataFolder
 
