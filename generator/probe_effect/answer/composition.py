@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CompositionKind = Literal["several probes", "probe and action"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Checked:
     """A combination that was measured, beside what its parts predict; both in ns an operation.
 
@@ -97,15 +97,7 @@ def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
         for kind, predicted in _predicted(found.case_of[case], costs):
             holds = meet(measured, predicted)
             if holds is not None:
-                yield Checked(
-                    case=case,
-                    tracer=tracer,
-                    kind=kind,
-                    predicted=predicted,
-                    measured=measured,
-                    ratio=mover.ratio(measured, predicted),
-                    holds=holds,
-                )
+                yield Checked(case, tracer, kind, predicted, measured, mover.ratio(measured, predicted), holds)
 
 
 def _predicted(case: Case, costs: dict[str, Estimate]) -> Iterator[tuple[CompositionKind, Estimate]]:

@@ -211,17 +211,16 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
         sources: what reads the published ones, where the catalogue was read without them.
     """
     if evidence not in catalogue.worked_out:
-        catalogue.worked_out[evidence] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
+        catalogue.worked_out[evidence] = Evidence(
+            tuple(folder.suite for folder in catalogue.suites),
+            catalogue.numbers,
+            folders={one.suite.id: one.folder for one in catalogue.suites},
+            titles=catalogue.titles,
+            sources=sources or partial(tuple, catalogue.sources),
+            keep=_keep(catalogue),
+        )
     made: Evidence = catalogue.worked_out[evidence]
     return made
-
-
-def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:
-    suites = tuple(folder.suite for folder in catalogue.suites)
-    folders = {one.suite.id: one.folder for one in catalogue.suites}
-    return Evidence(
-        suites, catalogue.numbers, folders=folders, titles=catalogue.titles, sources=sources, keep=_keep(catalogue)
-    )
 
 
 def _keep(catalogue: Catalogue) -> Callable[[Callable[[], bytes]], bytes]:

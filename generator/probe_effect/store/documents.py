@@ -12,6 +12,7 @@ import tomllib
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
@@ -44,6 +45,7 @@ HINTS = {"extra_forbidden": "remove this key", "missing": "add this key; data/RE
 """How to mend a fault, by the kind that pydantic gives it."""
 
 M = TypeVar("M", bound=BaseModel)
+E = TypeVar("E", bound="DocumentEntry")
 
 
 def _plain(text: str) -> str:
@@ -64,6 +66,21 @@ class Document(BaseModel):
     """Base of every document: unknown keys are faults, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class DocumentEntry(Document):
+    """Base of what a file has many of, each with an id."""
+
+    id: Slug
+
+
+def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
+    """The entries of a file as they are. Raises: ValueError unless they are sorted by id, each once."""
+    for before, after in pairwise(entries):
+        if before.id >= after.id:
+            msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
+            raise ValueError(msg)
+    return entries
 
 
 def write_document(path: Path, document: Document) -> None:
