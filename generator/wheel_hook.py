@@ -1,4 +1,4 @@
-"""Lays what takes a computation into the wheel: the numbers of its data, so that no installed program makes them anew.
+"""Lays what takes a computation into the wheel: the numbers of its data, so that no installed program makes them again.
 
 A build hook of hatchling: https://hatch.pypa.io/latest/plugins/build-hook/custom/
 """

@@ -48,7 +48,7 @@ class TracingCost:
     """One thing that traces, with the CPU time that it takes.
 
     `probe`: the cost of one event besides the program, ns, from the low end of the least expensive place to the high
-    end of the most expensive one; the interval includes the spread of real programs. `machine`: where it was measured.
+    end of the most expensive one. Its interval includes the spread of real programs. `machine`: where it was measured.
     `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, if anything is.
     """
 
@@ -188,7 +188,7 @@ def probe_costs(data: DataFolder, here: Facts, named: str | None) -> ProbeCosts:
 
 
 def total(ones: Iterable[Estimate | None]) -> Estimate | None:
-    """The sum of those that are known; their costs are of one machine and err together, so the ends add."""
+    """The sum of those that are known; their costs are from one machine and err together, so the ends add."""
     known = [one for one in ones if one is not None]
     return mover.total(known) if known else None
 

@@ -1,7 +1,7 @@
 """Costs that nobody measured, put together from measured ones, and how well that went where somebody did measure.
 
-Two kinds: several probes at once, whose costs add; and a probe with an action that was measured on another probe,
-cost(probe) + cost(action) - cost(plain), where `plain` is that other probe with an action that does nothing.
+Two kinds: several probes at once, whose costs add; and a probe with an action that was measured on another probe.
+Its cost is cost(probe) + cost(action) - cost(plain), `plain` being that other probe with an action that does nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CompositionKind = Literal["several probes", "probe and action"]
 class Checked:
     """A combination that was measured, beside what its parts predict; both in ns an operation.
 
-    `ratio`: measured over predicted, None where the prediction may be 0. `holds`: whether the two intervals meet.
+    `ratio`: measured over predicted, None where the prediction may be 0. `holds`: whether the two intervals overlap.
     """
 
     case: str

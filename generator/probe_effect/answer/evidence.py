@@ -34,7 +34,7 @@ class Evidence:
     earlier run, or what is made now.
 
     What `numbers` have of a machine and a case is taken up when somebody asks for that, so that a command which asks
-    of few cases need not have the numbers of all.
+    of few cases does not read the numbers of all.
     """
 
     def __init__(

@@ -2,10 +2,11 @@
 
 An emulated machine counts what the kernel executes for an event, and knows no time; a CPU spends it on instructions
 and, far more for each, on exceptions. So a cost is taken as instructions, breakpoints and single steps, each at a time
-of its own on each machine, fitted to the cases that have both a count and a time (least squares of the logarithms, so
-that an error of a tenth weighs as much for a cheap probe as for a dear one; Gauss and Newton's steps in the logarithms
-of the terms, which keeps them above 0). How good that is, is seen by leaving out each kind of probe in turn: the time
-of its cases is estimated from all others. The ratios of measured over estimated time give estimates their interval.
+of its own on each machine, fitted to the cases that have both a count and a time. The fit is by least squares of the
+logarithms, so that an error of a tenth weighs as much for any probe. Gauss and Newton's steps are taken in the
+logarithms of the terms, which keeps them above 0. How good that is, is seen by leaving out each kind of probe in turn:
+the time of its cases is estimated from all others. The ratios of measured over estimated time give estimates their
+interval.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a standard tool costs an event on one machine: its probes with their actions, from what was measured there.
 
 One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
-each side the dearest is taken, because a tool that has several watches several kinds of event, and one event is of one
-kind.
+each side the most expensive is taken, because a tool that has several watches several kinds of event, and one event is
+of one kind.
 """
 
 from __future__ import annotations

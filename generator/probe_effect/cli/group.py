@@ -58,7 +58,7 @@ COMMANDS = {
         Unread("transcripts", "Run the commands of the guide here, and record what they print.", "upkeep"),
     ),
 }
-"""By what they are for, each with the first sentence of its help, so that it need not be imported to be listed."""
+"""By what they are for, each with the first sentence of its help: a command is listed without being imported."""
 
 
 @click.group(

@@ -29,7 +29,7 @@ def dictionary(data_path: Path | None, write: bool) -> None:  # noqa: FBT001 (cl
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="Write data/tools/; without it, only print what would stand there.")
+@click.option("--write", is_flag=True, help="Write data/tools/; without it, only print what it would write.")
 @click.option(
     "--scripts",
     type=click.Path(path_type=Path, file_okay=False, exists=True),

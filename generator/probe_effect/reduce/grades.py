@@ -28,7 +28,7 @@ class GradeRule:
     above: float | None = None
 
     def applies(self, facts: Mapping[str, float | None]) -> bool:
-        """Whether it holds; what is not known is not held against anybody."""
+        """Whether the rule applies to these facts; never to one that is not known."""
         value = facts[self.fact]
         if value is None:
             return False

@@ -119,7 +119,7 @@ def events_per_operation(rows: Iterable[Sample]) -> float:
 
 
 def highest_rate_hz(rows: Iterable[Sample]) -> float | None:
-    """Events per second in the middle one of the timed runs; None without any that ended well."""
+    """Events per second in the median timed run; None without any that ended well."""
     rates = [
         row.events / row.wall_ns * NS_PER_SECOND
         for row in rows
@@ -149,7 +149,7 @@ def known(values: Iterable[int | None]) -> list[int]:
 
 
 def middle(values: Iterable[int | None]) -> int | None:
-    """The middle one of what the runs say, the lower one of two; None when none says it."""
+    """The median of what the runs say, the lower one of two; None when none says it."""
     found = sorted(known(values))
     return found[(len(found) - 1) // 2] if found else None
 

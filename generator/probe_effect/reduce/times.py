@@ -150,5 +150,5 @@ def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
     elif number.noise_floor_ns is None:
         yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
     if number.reconciled is False:
-        yield "events do not add up: left out of guidance"
+        yield "events do not add up: excluded from guidance"
     yield from of_runs(rows, number.blocks, number.outlier_blocks)

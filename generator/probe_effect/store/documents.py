@@ -86,7 +86,7 @@ def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
 def write_document(path: Path, document: Document) -> None:
     """Write `document` as JSON: indented, keys in schema order, one LF at the end.
 
-    Whole or not at all, and then on disk: a run may be killed at any moment, and what stood there is still needed.
+    Whole or not at all, and then on disk: a run may be killed at any moment, and what was there is still needed.
     Raises: HostNotReady when it cannot be written.
     """
     fresh = path.with_name(f".{path.name}")
@@ -166,7 +166,7 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for key, times in Counter(key for key, _ in pairs).items():
             if times > 1:
-                msg = f"key `{printable(key)}` stands twice"
+                msg = f"key `{printable(key)}` is there twice"
                 raise ValueError(msg)
         return dict(pairs)
 
@@ -249,7 +249,7 @@ def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
 
 
 def _toml_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
-    """Where the key at `path` stands in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
+    """Place of the key at `path` in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
     keys = _toml_keys(text)
     for length in range(len(path), 0, -1):  # a missing key: its nearest table is the place
         if found := keys.get(tuple(path[:length])):

@@ -34,7 +34,7 @@ class Explanation(DocumentEntry):
     )
     of: Literal["kernel", "tool"] = Field(description="Whose versions `before` and `since` are.")
     before: Series = Field(description="The last version known without it, as major.minor.")
-    since: Series = Field(description="The first version known with it; a change from outside both lies across it.")
+    since: Series = Field(description="The first version known with it; a change from outside both includes it.")
     change: Literal["more", "fewer"] = Field(description="What became of the instructions.")
     architectures: tuple[Architecture, ...] = Field(
         default=(),
@@ -46,7 +46,7 @@ class Explanation(DocumentEntry):
         min_length=1, max_length=10, description="Ids in `references.toml` of where that can be checked."
     )
     certainty: Certainty = Field(
-        description="`bisected` (counted between the two that differ too, on both sides of `since`), `read` (stands so "
+        description="`bisected` (counted between the two that differ too, on both sides of `since`), `read` (is so "
         "in the source or its notes) or `inferred` (follows from both)."
     )
 

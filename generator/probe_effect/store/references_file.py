@@ -32,7 +32,7 @@ class Reference(DocumentEntry):
     id: Slug = Field(description="Its id, by which pages refer to it; the file is sorted by it.")
     says: Text = Field(max_length=400, description="The fact, in one sentence.")
     project: Text = Field(max_length=60, description="Whose source or manual says it: `Linux`, `bpftrace`, `DTrace`.")
-    place: Text = Field(max_length=200, description="Where it stands: file and function, manual page, or commit.")
+    place: Text = Field(max_length=200, description="Where it is written: file and function, manual page, or commit.")
     url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), AfterValidator(_permanent)] = Field(
         description="Its permanent address: of a file at a tag or commit, never at a branch."
     )

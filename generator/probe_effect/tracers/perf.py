@@ -5,7 +5,7 @@ define probes first (`dynamic_events`). Every command watches the workload alone
 `read`, `load` or `store`: perf's grammar has these words for caches (tools/perf/util/parse-events.l).
 
 A BPF program on the same tracepoint that returns 0 keeps the event from perf, which then sees nothing although it is
-live (trace_call_bpf in kernel/trace/bpf_trace.c): nobody else may watch the tracepoint while perf is measured.
+live (trace_call_bpf in kernel/trace/bpf_trace.c). So nobody else may watch the tracepoint while perf is measured.
 """
 
 from __future__ import annotations

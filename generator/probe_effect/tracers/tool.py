@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
 WORK_PREFIX = "probe-effect-"
-"""Begins the name of every work folder, before our process id: so what a killed run leaves behind can be told."""
+"""Begins the name of every work folder, before our process id: so what a killed run leaves behind is recognised."""
 
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
