@@ -1,7 +1,7 @@
 """The linter of prose: words that the project does not use, and sentences that are too long.
 
-`make lint` runs it over Markdown, templates, docstrings and strings of the Python code. `tests/data/prose.toml` has the
-vocabulary and names the files that are not checked; proselint matches it, and adds checks of its own.
+`make lint` runs it over Markdown, templates, TOML, docstrings and strings of the Python code. `tests/data/prose.toml`
+has the vocabulary and names the files that are not checked; proselint matches it, and adds checks of its own.
 
 Usage: PYTHONPATH=tests .venv/bin/python -m prose [FILE ..]; the exit status is 1 if there is a problem.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).resolve().parent.parent
 VOCABULARY = tomllib.loads((PROJECT / "tests" / "data" / "prose.toml").read_text(encoding="utf-8"))
-ENDINGS = ("*.md", "*.md.j2", "generator/*.py")
+ENDINGS = ("*.md", "*.md.j2", "generator/*.py", "generator/*.toml")
 MOST_WORDS = 35
 """The words of the longest sentence; what has no punctuation is a list of names and no sentence."""
 SPACES_OF_PROSE = 3
@@ -60,7 +60,8 @@ def problems(text: str) -> Iterator[tuple[int, str]]:
 def problems_of(path: Path) -> list[str]:
     """The problems of a file, each as `FILE:LINE: MESSAGE`."""
     source = path.read_text(encoding="utf-8")
-    passages = _strings(source) if path.suffix == ".py" else [(1, source)]
+    read = {".py": _strings, ".toml": _values}.get(path.suffix)
+    passages = read(source) if read else [(1, source)]
     return [f"{path}:{first + line}: {message}" for first, text in passages for line, message in problems(text)]
 
 
@@ -78,6 +79,11 @@ def _strings(source: str) -> Iterator[tuple[int, str]]:
                 continue
         if text.count(" ") >= SPACES_OF_PROSE:
             yield node.lineno, text
+
+
+def _values(source: str) -> Iterator[tuple[int, str]]:
+    """Every value of a TOML file, with its line."""
+    yield from ((number, line.partition(" = ")[2]) for number, line in enumerate(source.splitlines(), 1))
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:

@@ -15,7 +15,7 @@ from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
-from probe_effect.reduce.events import ADD_UP
+from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Case, read_suite
 

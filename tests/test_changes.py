@@ -92,7 +92,7 @@ def test_a_sound_log_has_no_problem(data: Path) -> None:
         ),
         pytest.param([ADDED, WITHDRAWN.replace(SUBMISSION, "a-talk")], "is a source", id="a source withdrawn"),
         pytest.param([ADDED, CORRECTED.replace("a-talk#calls", SUBMISSION)], "is a submission", id="a run corrected"),
-        pytest.param([CORRECTED, ADDED], "2026-11-20 stands after 2026-11-22", id="not in order"),
+        pytest.param([CORRECTED, ADDED], "2026-11-20 comes after 2026-11-22", id="not in order"),
         pytest.param([WITHDRAWN], "source `a-talk` was never added", id="a source unlisted"),
         pytest.param([ADDED, CORRECTED.replace('old = "1 000 000"\n', "")], "come together", id="no old value"),
         pytest.param([ADDED + '\nnew = "1"'], "come together", id="a value without a correction"),

@@ -396,7 +396,7 @@ LINES = {row["figure"]: line for line, row in enumerate(FIGURES, start=2)}
         pytest.param("cost", {"formula": "__import__('os')"}, "may not hold", id="code"),
         pytest.param("cost", {"formula": "*".join(["traced"] * 90)}, "larger than", id="number beyond all"),
         pytest.param("cost", {"formula": "1e999"}, "may not hold", id="infinite"),
-        pytest.param("traced", {"figure": "plain"}, "`plain` stands twice", id="repeated id"),
+        pytest.param("traced", {"figure": "plain"}, "two figures `plain`", id="repeated id"),
     ],
 )
 def test_a_figure_that_does_not_follow_is_told_with_its_line(

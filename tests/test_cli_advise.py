@@ -155,7 +155,7 @@ def test_a_probe_that_is_not_here_is_named_and_the_rest_is_answered(here: Here) 
     answer = here.answer(f"{READS} t:sched:nowhere {{ @ = count() }}")
     assert answer.advice.within_budget is None
     said = headline(answer)
-    assert "It cannot be told" in said
+    assert "It is not known whether" in said
     assert "how often tracepoint:sched:nowhere fires is not known" in said
     assert "reader (thread 4711" in said
 

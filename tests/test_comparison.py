@@ -26,7 +26,7 @@ from probe_effect.compare.comparison import (
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.pages import comparison
-from probe_effect.reduce.events import ADD_UP
+from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

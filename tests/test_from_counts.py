@@ -98,7 +98,7 @@ def test_what_instructions_and_exceptions_cost_is_found_again() -> None:
 @given(st.lists(st.floats(0.5, 2.0), min_size=len(KERNEL), max_size=len(KERNEL)))
 def test_an_estimates_interval_holds_what_was_left_out(times: list[float]) -> None:
     fitted = models(known(dict(zip((name for name, _ in KERNEL), times, strict=True))))
-    left_out = fitted.left_out(has_exceptions=False)
+    left_out = fitted.left_out[False]
     ratio = fitted.ratios[False]
     assert len(left_out) == len(KERNEL)
     assert ratio.low is not None

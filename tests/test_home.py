@@ -10,7 +10,7 @@ from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.home import home_numbers, in_order, reference_submission
 from probe_effect.numbers.index import Numbers
-from probe_effect.reduce.events import ADD_UP
+from probe_effect.reduce.rows import ADD_UP
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Submission

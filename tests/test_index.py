@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from number_builder import number, submission
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import Numbers, best, current, newest_first
-from probe_effect.reduce.events import ADD_UP
+from probe_effect.reduce.rows import ADD_UP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from build_trees import small_tree
 from fakes.project import FAKES, FakeProject, as_root, document, rows, started_by, wait_until, work_folders_of
 from needs import needs
 from probe_effect.checks.run import check
-from probe_effect.cli import measure_tree
+from probe_effect.cli import measure_target
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.tree import named_tree
@@ -121,7 +121,7 @@ def test_a_project_that_cannot_be_had_is_told_before_anything_is_measured(
         msg = "no network"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr(measure_tree, "fetched", refuse)
+    monkeypatch.setattr(measure_target, "fetched", refuse)
     with pytest.raises(HostNotReady, match="no network"):
         run(project, "tiny", "--blocks", "1")
     assert project.data.submissions() == []

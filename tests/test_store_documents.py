@@ -163,8 +163,8 @@ def test_broken_json_is_placed(path: Path, content: str, place: tuple[int, int])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param('{"a": 1, "a": 2}', "key `a` stands twice", id="repeated key"),
-        pytest.param('{"a": {"b": 1, "b": 1}}', "key `b` stands twice", id="repeated key inside"),
+        pytest.param('{"a": 1, "a": 2}', "key `a` is there twice", id="repeated key"),
+        pytest.param('{"a": {"b": 1, "b": 1}}', "key `b` is there twice", id="repeated key inside"),
         pytest.param('{"\\u202ea": 1, "\\u202ea": 2}', "\\u202ea", id="repeated hostile key"),
         pytest.param('{"a": NaN}', "NaN is not JSON", id="NaN"),
         pytest.param('{"a": -Infinity}', "-Infinity is not JSON", id="infinity"),

@@ -358,7 +358,7 @@ def test_a_sound_traced_row_has_no_problem(path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "rule", "message"),
     [
-        pytest.param({"position": "0"}, "samples/place", "stands already in line 2", id="same place twice"),
+        pytest.param({"position": "0"}, "samples/place", "is already in line 2", id="same place twice"),
         pytest.param({"events": ""}, "samples/row", "needs `events`", id="no events"),
         pytest.param({"events": "0"}, "samples/row", "needs `events`", id="zero events"),
         pytest.param({"wall_ns": ""}, "samples/row", "needs `wall_ns`", id="no time"),

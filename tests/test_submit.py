@@ -19,8 +19,7 @@ from builders import COST_NS, FOLDER, machine_values, many_blocks, skipped_row, 
 from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
-from probe_effect.numbers.remedies import REMEDIES
-from probe_effect.reduce.grades import OF_SUBMISSION
+from probe_effect.reduce.grades import OF_SUBMISSION, REMEDIES
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import checkout_of

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from builders import REAL_DATA, write_data
 from probe_effect.cli import tools_run
-from probe_effect.cli.tools import tools as command
+from probe_effect.cli.upkeep import tools as command
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tools_file import StandardTool, ToolPackage, read_tools, tool_files, written

@@ -48,7 +48,7 @@ class Sysroot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """A compiler and how it is called: `command` stands before the source, `link` after it."""
+    """A compiler and how it is called: `command` comes before the source, `link` after it."""
 
     command: tuple[str, ...]
     link: tuple[str, ...] = ()

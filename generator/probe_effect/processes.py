@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STARTED_BY = "PROBE_EFFECT_PID"
-"""Variable in the environment of all that we start, with our process id: so a killed run's programs can be told."""
+"""Variable in the environment of all that we start, with our process id: so a killed run's programs are recognised."""
 
 GRACE_S = 5.0
 """Time to end in order after SIGTERM, before SIGKILL."""
@@ -161,7 +161,7 @@ def _dying_with_us() -> tuple[str, ...]:
 
 
 def end_descriptor(pid: int) -> int:
-    """A descriptor that becomes readable when the process ends; whoever asks closes it.
+    """A descriptor that becomes readable when the process ends; the caller closes it.
 
     Raises: ProcessLookupError when there is no such process.
     """

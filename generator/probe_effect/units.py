@@ -93,7 +93,7 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
 def interval(found: Estimate | None, scale: Scale) -> str:
     """`171 ns (165 to 176)`: value and ends in one unit, to the place that the interval supports.
 
-    An end that is not known is left open: `190 k/s (150 or more)`; without both, or without width, the value stands
+    An end that is not known is left open: `190 k/s (150 or more)`; without both, or without width, the value is
     alone. A line breaks before the bracket and nowhere else.
     """
     if found is None:
@@ -113,7 +113,7 @@ def interval(found: Estimate | None, scale: Scale) -> str:
 
 
 def value(found: Estimate | None, scale: Scale) -> str:
-    """The value of `interval` alone, to the place that the interval supports; the interval stands elsewhere."""
+    """The value of `interval` alone, to the place that the interval supports; the interval is shown elsewhere."""
     return interval(found, scale).partition(" (")[0]
 
 
@@ -219,7 +219,7 @@ def _unit(value: float, scale: Scale, digits: int) -> Unit:
 
 
 def _half_width(found: Estimate) -> float:
-    """Half of what lies between the ends; the distance of the only end; 0 without any."""
+    """Half the distance of the ends; the distance of the only end; 0 without any."""
     if found.low is not None and found.high is not None:
         return (found.high - found.low) / 2
     return max((abs(end - found.value) for end in (found.low, found.high) if end is not None), default=0.0)
@@ -228,7 +228,7 @@ def _half_width(found: Estimate) -> float:
 def _place(value: float, half_width: float) -> int:
     """The power of ten of the last digit that an interval supports.
 
-    Two digits of the half-width where they lie between 10 and 35, else one: the rounding rule of the Particle Data
+    Two digits of the half-width where they are from 10 to 35, else one: the rounding rule of the Particle Data
     Group (Review of Particle Physics, introduction, section 5.3).
     """
     first = exponent(half_width)

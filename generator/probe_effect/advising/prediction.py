@@ -2,19 +2,19 @@
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `rate_hz` (of all
-probes together, in each thread); `case` (null for a combination); `tracer`; `threads`; `busy_ratio`; `machine` (null
-where none is comparable); `tier`; `dates`; `slowdown_ratio`; `cpu_s_per_s`; `delay_ratio`; `event_hz`;
-`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`; `distinguishable` (where false, only high ends have values);
-`loss_ratio`; `grade` (null of others' figures); `grade_reasons`; `composed`; `probes`: `name`, `rate_hz`, `cost_ns`,
-`basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`,
-`calls_per_event` (system calls that come with an event, where the probe is on system calls) and `call_cost_ns` (what
-each of them pays, a part of `cost_ns`), `cases`, `note` (what was assumed); `recommendation` (what to do about the
-slowdown, null where nothing tells), `deed` (deprecated: the same, under its old name); `programs_ratio` (measured over
-predicted slowdown of real programs, which the interval of `slowdown_ratio` holds); `sentence`; `assumptions`; `line`:
-`rate_hz`, `measured_ratio`, `predicted_ratio`, `holds`; `combinations`: `kind`, `count`, `holding`, `median_ratio`,
-`least_ratio`, `greatest_ratio`; `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`,
-`distinguishable`, `difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks),
-`loss_ratio`, `but`; `comparable` and `others`: `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
+probes together, in each thread). `case` (null for a combination). `tracer`. `threads`. `busy_ratio`. `machine` (null
+where none is comparable). `tier`. `dates`. `slowdown_ratio`. `cpu_s_per_s`. `delay_ratio`. `event_hz`.
+`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`. `distinguishable` (where false, only high ends have values).
+`loss_ratio`. `grade` (null of others' figures). `grade_reasons`. `composed`. `probes`: `name`, `rate_hz`, `cost_ns`,
+`basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`, `cases`,
+`note` (what was assumed). Where the probe is on system calls, `calls_per_event` of it is how many come with an event,
+and `call_cost_ns` what each of them pays, a part of `cost_ns`. `recommendation` (what to do about the slowdown, null
+where nothing tells), `deed` (deprecated: the same, under its old name). `programs_ratio` (measured over predicted
+slowdown of real programs, which the interval of `slowdown_ratio` holds). `sentence`. `assumptions`. `line`: `rate_hz`,
+`measured_ratio`, `predicted_ratio`, `holds`. `combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`,
+`greatest_ratio`. `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`,
+`difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks), `loss_ratio`, `but`.
+`comparable` and `others`: `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _prediction_json(one: Forecast) -> dict[str, float | None]:
 
 
 def _limited_json(value: Estimate, name: str, unit: str, *, is_clear: bool) -> dict[str, float | None]:
-    """An interval; of one that does not tell a difference from none, only the end that says how large it may be."""
+    """An interval; of a difference that is not distinguishable from 0, only the high end."""
     written = interval_json(value, name, unit)
     kept = written.keys() if is_clear else {f"{name}_high_{unit}"}
     return {key: number if key in kept else None for key, number in written.items()}

@@ -131,11 +131,8 @@ def called_elsewhere(
     for one in probes:
         for place in one.places:
             if place.kind in {"uprobe", "uretprobe"} and one.counted_name(place) in silent:
-                yield from ((one.probe.attach, f"{place.kind}:{path}:{place.name}") for path in _others(place, pid))
-
-
-def _others(place: Place, pid: int) -> list[Path]:
-    return same_function_elsewhere(place, pid)[:MOST_ELSEWHERE]
+                for path in same_function_elsewhere(place, pid)[:MOST_ELSEWHERE]:
+                    yield one.probe.attach, f"{place.kind}:{path}:{place.name}"
 
 
 def groups(
@@ -164,7 +161,7 @@ def _groups(
 ) -> Iterator[ProbeGroup]:
     by_mechanism: dict[str | None, list[Place]] = {}
     for place in one.places:
-        by_mechanism.setdefault(_mechanism(place, here), []).append(place)
+        by_mechanism.setdefault(mechanism_at(place, here), []).append(place)
     for how, its in by_mechanism.items() or [(None, [])]:
         names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
         seen = [rates[name] for name in names if name in rates]
@@ -187,7 +184,7 @@ def _groups(
 
 def mechanisms(probes: Iterable[PlacedProbe], here: Facts) -> set[str]:
     """The ways in which the script's user probes fire."""
-    ways = (_mechanism(place, here) for one in probes for place in one.places)
+    ways = (mechanism_at(place, here) for one in probes for place in one.places)
     return {way for way in ways if way is not None}
 
 
@@ -197,7 +194,8 @@ def fires_itself(one: PlacedProbe, script: Script) -> bool:
     return prints and any(place.name in WRITES for place in one.places)
 
 
-def _mechanism(place: Place, here: Facts) -> str | None:
+def mechanism_at(place: Place, here: Facts) -> str | None:
+    """How a user probe at a place fires on this machine; None of a place in the kernel, and where it is not known."""
     if place.first_bytes is None:
         return None
     return mechanism(place.first_bytes.hex(" "), here.architecture, here.kernel_release)

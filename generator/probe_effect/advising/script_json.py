@@ -2,18 +2,19 @@
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `probes`, that which
-takes most CPU time first: `probe` (as the script has it), `kind`, `matched` (how many there are), `first_bytes` (of a
-single function, in hexadecimal digits), `mechanism`, `action` (all of them, joined by `+`), `case` (null where no
-single case was measured), `basis` (`measured`, `composed`, `estimated`, `published`, or null), `rate_hz` (of all
-threads that were watched), `cost_ns`, `cpu_s_per_s`, `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at
-which it alone slows a busy thread by so many per cent), `unknown` (parts of the script that were not understood),
-`note`; `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`; `threads`: the same of those that pay
-most; `cpu_s_per_s` of all probes and threads; `loss_ratio` of the busiest thread's events; `recommendation` (what to do
-about the busiest thread's slowdown, null where a rate or a cost is not known); `deed` (deprecated: the same, under its
-old name); `counting_cost_ratio` (CPU time that counting took, over the time that was asked for); `counted_s`;
-`not_counted` (why nothing was); `attach_s`, `stop_s`; `machine`, `tracer`, `language`; `elsewhere`: `probe` on a
-function that never fired, `instead` (the same function in another file of the process); `cheaper`: `what`, `script`;
-`assumptions`; `budget_ratio`; `within_budget` (null where a rate or a cost is not known).
+takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many there are),
+`first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all of them,
+joined by `+`), `case` (null where no single case was measured), `basis` (`measured`, `composed`, `estimated`,
+`published`, or null). Of what that costs: `rate_hz` (of all threads that were watched), `cost_ns`, `cpu_s_per_s`.
+`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
+`unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
+`name`, `busy_ratio`. `threads`: the same of those that pay most. `cpu_s_per_s` of all probes and threads. `loss_ratio`
+of the busiest thread's events. `recommendation` (what to do about the busiest thread's slowdown, null where a rate or a
+cost is not known). `deed` (deprecated: the same, under its old name). `counting_cost_ratio` (CPU time that counting
+took, over the time that was asked for). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`,
+`tracer`, `language`. `elsewhere`: `probe` on a function that never fired, `instead` (the same function in another file
+of the process). `cheaper`: `what`, `script`. `assumptions`. `budget_ratio`. `within_budget` (null where a rate or a
+cost is not known).
 """
 
 from __future__ import annotations

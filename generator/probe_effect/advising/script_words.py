@@ -1,4 +1,4 @@
-"""What is answer of a script, in sentences."""
+"""The answer of `probe-effect advise` in sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_THREADS = 5
 VERDICTS = {
     True: "Within the budget of {budget}",
     False: "Above the budget of {budget}",
-    None: "It cannot be told whether it stays within {budget}",
+    None: "It is not known whether it stays within {budget}",
 }
 
 

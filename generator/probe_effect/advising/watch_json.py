@@ -2,14 +2,14 @@
 
 It has these keys, null where the kernel or the data do not tell; further ones may follow. `_s_per_s` figures are CPU
 seconds per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
-`seconds`: how long it looked; `machines`: those whose costs are taken, the nearest first; `cpu_s_per_s`: what all
-together take; `program_s_per_s`: what of that the kernel's statistics see; `probe_s_per_s`: the rest, in the probes
-themselves; `statistics_s_per_s`: what the statistics take while it looks, in none of these; `statistics_ns`: by how
-much they make a run longer; `statistics_counted_ns`: what they find for an empty program, which is taken off each run;
+`seconds`: how long it looked. `machines`: those whose costs are taken, the nearest first. `cpu_s_per_s`: what all
+together take. `program_s_per_s`: what of that the kernel's statistics see. `probe_s_per_s`: the rest, in the probes
+themselves. `statistics_s_per_s`: what the statistics take while it looks, in none of these. `statistics_ns`: by how
+much they make a run longer. `statistics_counted_ns`: what they find for an empty program, which is taken off each run.
 `found`: `sort` (`bpf`, `ftrace`, `perf` or `ptrace`), `id` (of a BPF program), `type`, `name`, `owners` (`pid` and
-`comm`), `places` (`kind`, `name`, `path`, `offset_bytes`), `other_places` (how many more), `events_hz`,
-`program_s_per_s`, `probe_ns` (of one event, beside its program), `probe_s_per_s`, `cpu_s_per_s`, `machine` (where
-`probe_ns` was measured), `why` (what is missing or assumed).
+`comm`). Where it is: `places` (`kind`, `name`, `path`, `offset_bytes`), `other_places` (how many more). What it takes:
+`events_hz`, `program_s_per_s`, `probe_ns` (of one event, beside its program), `probe_s_per_s`, `cpu_s_per_s`, `machine`
+(where `probe_ns` was measured), `why` (what is missing or assumed).
 """
 
 from __future__ import annotations

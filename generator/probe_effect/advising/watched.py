@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.advising.machine import measured_machines
+from probe_effect.advising.probes import mechanism_at
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
-from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
 from probe_effect.errors import unknown
 from probe_effect.host import ROOT
-from probe_effect.host.kernel import mechanism as mechanism_of_kprobes
+from probe_effect.host.kernel import mechanism
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness
@@ -48,7 +48,7 @@ class TracingCost:
     """One thing that traces, with the CPU time that it takes.
 
     `probe`: the cost of one event besides the program, ns, from the low end of the least expensive place to the high
-    end of the most expensive one; the interval includes the spread of real programs. `machine`: where it was measured.
+    end of the most expensive one. Its interval includes the spread of real programs. `machine`: where it was measured.
     `cpu_s_per_s`: program and probe together, in CPU seconds per second. `why`: what is missing, if anything is.
     """
 
@@ -149,11 +149,9 @@ class ProbeCosts:
 
     def _mechanism(self, place: Place) -> str | None:
         if place.kind in {"kprobe", "kretprobe"}:
-            how = mechanism_of_kprobes(ROOT)
+            how = mechanism(ROOT)
             return how if how in {"ftrace", "jump", "trap"} else None
-        if place.first_bytes is None:
-            return None
-        return mechanism(place.first_bytes.hex(" "), self._here.architecture, self._here.kernel_release)
+        return mechanism_at(place, self._here)
 
     def _part(self, sort: Sort, kind: str, how: str | None) -> Part | None:
         key = sort, kind, how
@@ -190,7 +188,7 @@ def probe_costs(data: DataFolder, here: Facts, named: str | None) -> ProbeCosts:
 
 
 def total(ones: Iterable[Estimate | None]) -> Estimate | None:
-    """The sum of those that are known; their costs are of one machine and err together, so the ends add."""
+    """The sum of those that are known; their costs are from one machine and err together, so the ends add."""
     known = [one for one in ones if one is not None]
     return mover.total(known) if known else None
 

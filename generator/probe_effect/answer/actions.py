@@ -24,8 +24,8 @@ MADE_OF = {
     "histogram-of-time": ("count-by-pid", "histogram"),
     "count-by-pid-and-name": ("count-by-pid", "count-by-name"),
 }
-"""Actions that are made of others where nobody measured them whole: what ends a timed pair, on one probe, looks the
-beginning up under a key and puts the time into a histogram; two keys cost at most what each of them does."""
+"""Actions that are made of others where nobody measured them whole. What ends a timed pair, on one probe, looks the
+beginning up under a key and puts the time into a histogram. Two keys cost at most what each of them does."""
 
 
 @dataclass(frozen=True, slots=True)

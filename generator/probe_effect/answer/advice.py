@@ -1,6 +1,6 @@
 """May this run here? The probes of a script, with how often they fire in each thread, to what they do to the threads.
 
-The rates come from whoever counted them; the costs are those of one machine, nearest to the asker's, each on its own
+The rates are counted or given; the costs are those of one machine, nearest to the asker's, each on its own
 basis. A probe without a cost or without a rate is kept, with the reason, because what is left out is never told.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from probe_effect.numbers.likeness import Facts
 
 LEAST_BUSY_RATIO = 1e-4
-"""A thread that used less of the time that it was watched did nothing that a slowdown could be told of."""
+"""A thread that used less of the time that it was watched did nothing that could be slowed."""
 
 
 FILTER = "filter"
@@ -130,7 +130,7 @@ class Advice:
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether all of the interval lies within the budget; None where a probe's rate or cost is not known."""
+        """Whether all of the interval is within the budget; None where a probe's rate or cost is not known."""
         slowdown = self.slowdown
         if slowdown is None or not self.is_whole:
             above = slowdown is not None and slowdown.value > self.budget_ratio

@@ -84,7 +84,7 @@ def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
 def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
     """What answers the same question on the same machine, with what is to be said of it.
 
-    Of the same case one with each other tool or version of the tool; of each other case one: with the tracer asked
+    Of the same case one with each other tool or version of the tool. Of each other case one: with the tracer asked
     about, or else another version of that tool, or else the tracer that costs least.
     """
     machine, tracer, case_id = key

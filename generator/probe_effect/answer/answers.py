@@ -1,6 +1,6 @@
 """From a question to its answer: which machine stands for the asker's, and what the probes do there.
 
-The figures of an answer are always those of one machine that has a name; those of comparable machines stand beside
+The figures of an answer are always those of one machine that has a name; those of comparable machines are beside
 them, each with its own interval, and are never put together into one.
 """
 
@@ -71,7 +71,7 @@ class Forecast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it tells a slowdown from none."""
+        """Whether its slowdown is distinguishable from 0."""
         has_lead = self.cost.low is None or self.cost.low > 0
         return has_lead and self.cost.value > 0 and any(part.is_clear for part in self.parts)
 

@@ -45,7 +45,7 @@ BANDS = tuple(Band(*words) for words in zip(_ranges(), RECOMMENDATIONS, strict=T
 
 
 def place(slowdown_ratio: float) -> int:
-    """Which of the `BANDS` a slowdown lies in; at a threshold, in the upper one."""
+    """The index in `BANDS` of the band that a slowdown is in; at a threshold, the upper one."""
     return sum(slowdown_ratio >= percent / 100 for percent in THRESHOLDS)
 
 

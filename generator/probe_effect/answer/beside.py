@@ -1,4 +1,4 @@
-"""What stands beside an answer, in sentences: other machines of its kind, and what would cost less.
+"""What is shown beside an answer, in sentences: other machines of its kind, and what would cost less.
 
 The script of the calculator says the same (site/assets/js/answer.js).
 """

@@ -1,7 +1,7 @@
 """Costs that nobody measured, put together from measured ones, and how well that went where somebody did measure.
 
-Two kinds: several probes at once, whose costs add; and a probe with an action that was measured on another probe,
-cost(probe) + cost(action) - cost(plain), where `plain` is that other probe with an action that does nothing.
+Two kinds: several probes at once, whose costs add; and a probe with an action that was measured on another probe.
+Its cost is cost(probe) + cost(action) - cost(plain), `plain` being that other probe with an action that does nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 CompositionKind = Literal["several probes", "probe and action"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Checked:
     """A combination that was measured, beside what its parts predict; both in ns an operation.
 
-    `ratio`: measured over predicted, None where the prediction may be 0. `holds`: whether the two intervals meet.
+    `ratio`: measured over predicted, None where the prediction may be 0. `holds`: whether the two intervals overlap.
     """
 
     case: str
@@ -97,15 +97,7 @@ def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
         for kind, predicted in _predicted(found.case_of[case], costs):
             holds = meet(measured, predicted)
             if holds is not None:
-                yield Checked(
-                    case=case,
-                    tracer=tracer,
-                    kind=kind,
-                    predicted=predicted,
-                    measured=measured,
-                    ratio=mover.ratio(measured, predicted),
-                    holds=holds,
-                )
+                yield Checked(case, tracer, kind, predicted, measured, mover.ratio(measured, predicted), holds)
 
 
 def _predicted(case: Case, costs: dict[str, Estimate]) -> Iterator[tuple[CompositionKind, Estimate]]:

@@ -7,7 +7,7 @@ estimated from its instructions, and its actions are measured ones all the same,
 
 An example: `uprobe` with `count-by-user-stack`, where a uprobe was measured with `count` (800 ns), and a tracepoint
 with `count` (260 ns) and with `count-by-user-stack` (1000 ns). The base is the uprobe, its correction 1000 - 260 ns,
-the cost 1540 ns. Every measured case of the kind is such a base, and each gives a candidate; of those of one mechanism
+the cost 1540 ns. Every measured case of the kind is such a base, and each gives a candidate. Of those of one mechanism
 the median one of the fewest terms is typical, and of several mechanisms the highest stands for the kind.
 """
 
@@ -36,12 +36,12 @@ SAMPLED = ("profile", "hardware")
 
 INTERRUPT = "The interrupt that takes a sample is not in the cost: nobody measured it apart."
 UNKNOWN_ACTION = (
-    "Nobody measured the action {action} with {tracer} here: it is taken for {highest}, the dearest one measured, and "
-    "the low end of the cost is that of the probe without it."
+    "Nobody measured the action {action} with {tracer} here: it is taken for {highest}, the most expensive measured "
+    "one. The low end of the cost is that of the probe without it."
 )
 UNKNOWN_FIRST = (
-    "What the kernel does with the first instruction decides the cost: it is that of one that is {dearest}, and its "
-    "low end that of one that is {cheapest}."
+    "What the kernel does with the first instruction decides the cost: it is that of one that is {highest}, and its "
+    "low end that of one that is {lowest}."
 )
 AT_MOST = "{case} is on a system call, and its cost holds what that pays for its longer way: at most that much."
 OWN_ACTION = "The cost of {case} holds its action too, {action}, which nobody measured apart."
@@ -87,7 +87,7 @@ def cost_of(
 ) -> Part | None:
     """The cost of a kind of probe that does all of `actions` at each event; None where no time and no count tells it.
 
-    An action that nobody measured is never left out: it is taken for the dearest that was, and `Part.note` says so.
+    An action that nobody measured is taken for the most expensive one that was, and `Part.note` says so.
     The note says too where `mechanism` is None and the measured cases of the kind differ in it.
 
     Args:
@@ -220,7 +220,7 @@ def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
     *others, highest = sorted(map(_typical, groups.values()), key=lambda one: one.cost_ns)
     if not others:
         return highest
-    note = UNKNOWN_FIRST.format(dearest=highest.base.mechanism, cheapest=others[0].base.mechanism)
+    note = UNKNOWN_FIRST.format(highest=highest.base.mechanism, lowest=others[0].base.mechanism)
     return Candidate(highest.base, highest.sum.from_low(others[0].sum.cost.low), (*highest.notes, note))
 
 

@@ -1,10 +1,10 @@
 """What of a cost falls on system calls that nobody traces.
 
-A probe on one system call sends every system call of every task through a longer way into the kernel: the first one
-that is attached sets a flag in all tasks (kernel/tracepoint.c, syscall_regfunc; for ptrace the flag is the traced
-task's alone), and kernel/entry/common.c takes the long way wherever that flag is set. A loop that makes several calls
-for each event of a case has paid for all of them, so a program that makes more of them for each event pays more, and
-one that makes fewer pays less. A probe of the same kind that never fires tells how much that is.
+A probe on one system call sends every system call of every task through a longer way into the kernel. The first one
+that is attached sets a flag in all tasks (kernel/tracepoint.c, syscall_regfunc); for ptrace the flag is the traced
+task's alone. Where that flag is set, kernel/entry/common.c takes the long way. The cost of an event in a loop includes
+it for all calls of the loop. So an event costs more in a program that makes more calls for each event, and less in one
+that makes fewer. A probe of the same kind that never fires tells how much that is.
 """
 
 from __future__ import annotations

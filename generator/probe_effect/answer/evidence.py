@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.answer.on_demand import OnDemand
 from probe_effect.answer.published import printed_costs
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.once import once
+from probe_effect.numbers.once import OnDemand, once
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version
 from probe_effect.store.version import folders_digest
@@ -35,7 +34,7 @@ class Evidence:
     earlier run, or what is made now.
 
     What `numbers` have of a machine and a case is taken up when somebody asks for that, so that a command which asks
-    of few cases need not have the numbers of all.
+    of few cases does not read the numbers of all.
     """
 
     def __init__(
@@ -212,17 +211,16 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
         sources: what reads the published ones, where the catalogue was read without them.
     """
     if evidence not in catalogue.worked_out:
-        catalogue.worked_out[evidence] = _gathered(catalogue, sources or partial(tuple, catalogue.sources))
+        catalogue.worked_out[evidence] = Evidence(
+            tuple(folder.suite for folder in catalogue.suites),
+            catalogue.numbers,
+            folders={one.suite.id: one.folder for one in catalogue.suites},
+            titles=catalogue.titles,
+            sources=sources or partial(tuple, catalogue.sources),
+            keep=_keep(catalogue),
+        )
     made: Evidence = catalogue.worked_out[evidence]
     return made
-
-
-def _gathered(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]]) -> Evidence:
-    suites = tuple(folder.suite for folder in catalogue.suites)
-    folders = {one.suite.id: one.folder for one in catalogue.suites}
-    return Evidence(
-        suites, catalogue.numbers, folders=folders, titles=catalogue.titles, sources=sources, keep=_keep(catalogue)
-    )
 
 
 def _keep(catalogue: Catalogue) -> Callable[[Callable[[], bytes]], bytes]:

@@ -6,13 +6,13 @@ and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_
 
 - pushes of a register are emulated on x86 since 5.0 (“uprobes/x86: Emulate push insns”, e7ed9d9bd037);
 - nops of several bytes since 6.16 (“uprobes/x86: Add support to emulate NOP instructions”, April 2025);
-- a nop of five bytes becomes a call since 6.18 (“uprobes/x86: Add support to optimize uprobes”); since 2026 kernels are
+- a nop of five bytes becomes a call since 6.18 (“uprobes/x86: Add support to optimize uprobes”). Since 2026 kernels are
   being changed to want one of ten bytes, because a call writes below the stack pointer, where leaf functions keep data;
 - arm64 simulates `nop` since 6.13 (“arm64: insn: Simulate nop instruction for better uprobe performance”,
-  ac4ad5c09b34); a store of frame pointer and return address, which begins most functions, is still stepped: a change
+  ac4ad5c09b34). A store of frame pointer and return address, which begins most functions, is still stepped: a change
   that simulates it was sent in September 2024 and is in none of the sources read;
 - arm64 refuses `ldr` of a literal since 6.12 (“arm64: probes: Remove broken LDR (literal) uprobe support”,
-  acc450aa0709), and so do the stable kernels since October 2024, 5.10.228 and 6.1.114 among them; copies of memory
+  acc450aa0709), and so do the stable kernels since October 2024, 5.10.228 and 6.1.114 among them. Copies of memory
   by three instructions (FEAT_MOPS) since 6.13 and in the stable kernels (c56c599d9002).
 """
 
@@ -153,7 +153,7 @@ def _is_one(instruction: int, patterns: Sequence[tuple[int, int]]) -> bool:
 
 
 USDT_NOPS = {"x86_64": "90", "aarch64": "1f 20 03 d5"}
-"""`sys/sdt.h` leaves the architecture's plain nop, wherever in its function a static user probe stands."""
+"""`sys/sdt.h` leaves the architecture's plain nop, wherever in its function a static user probe is."""
 
 
 def mechanism(first_bytes: str, architecture: str, kernel_release: str) -> Mechanism | None:

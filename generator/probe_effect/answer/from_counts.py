@@ -2,10 +2,11 @@
 
 An emulated machine counts what the kernel executes for an event, and knows no time; a CPU spends it on instructions
 and, far more for each, on exceptions. So a cost is taken as instructions, breakpoints and single steps, each at a time
-of its own on each machine, fitted to the cases that have both a count and a time (least squares of the logarithms, so
-that an error of a tenth weighs as much for a cheap probe as for a dear one; Gauss and Newton's steps in the logarithms
-of the terms, which keeps them above 0). How good that is, is seen by leaving out each kind of probe in turn: the time
-of its cases is estimated from all others. The ratios of measured over estimated time give estimates their interval.
+of its own on each machine, fitted to the cases that have both a count and a time. The fit is by least squares of the
+logarithms, so that an error of a tenth weighs as much for any probe. Gauss and Newton's steps are taken in the
+logarithms of the terms, which keeps them above 0. How good that is, is seen by leaving out each kind of probe in turn:
+the time of its cases is estimated from all others. The ratios of measured over estimated time give estimates their
+interval.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Models:
     @cached_property
     def ratios(self) -> dict[bool, Estimate]:
         """Measured over estimated time of cases left out, by whether they have exceptions; without those of too few."""
-        found = {has_exceptions: _held(ratios) for has_exceptions, ratios in self._left_out.items()}
+        found = {has_exceptions: _held(ratios) for has_exceptions, ratios in self.left_out.items()}
         return {has_exceptions: one for has_exceptions, one in found.items() if one is not None}
 
     def account(self, machine: str, counted: EventCount) -> Account | None:
@@ -130,7 +131,7 @@ class Models:
         model, ratio = self.by_machine.get(machine), self.ratios.get(counted.has_exceptions)
         if model is None or ratio is None:
             return None
-        return Account(counted, model, ratio, len(self.left_out(has_exceptions=counted.has_exceptions)))
+        return Account(counted, model, ratio, len(self.left_out[counted.has_exceptions]))
 
     def cost(self, machine: str, counted: EventCount) -> Estimate | None:
         """What an event costs on a machine, ns, with the interval that held those left out; None without a model."""
@@ -140,12 +141,9 @@ class Models:
         cost_ns = found.model.cost_ns(counted)
         return found.ratio._replace(value=1.0).mapped(lambda times: times * cost_ns)
 
-    def left_out(self, *, has_exceptions: bool) -> list[float]:
-        """Measured over estimated time of every case that was left out, over all machines."""
-        return self._left_out[has_exceptions]
-
     @cached_property
-    def _left_out(self) -> dict[bool, list[float]]:
+    def left_out(self) -> dict[bool, list[float]]:
+        """Measured over estimated time of every case that was left out, by whether it has exceptions."""
         found: dict[bool, list[float]] = {False: [], True: []}
         for one in (one for model in self.by_machine.values() for one in model.calibrations):
             if one.ratio is not None:

@@ -35,7 +35,7 @@ class Contention:
 class RatePoint:
     """The slowdown measured at a rate of untraced running time, events/s, beside rate x cost; both as ratios.
 
-    `holds`: whether their intervals meet.
+    `holds`: whether their intervals overlap.
     """
 
     rate_hz: float

@@ -28,8 +28,8 @@ class Part:
     `name`: its case, or its probe and action in words; `title` is what the case is called. `cost`: ns an event, with
     contention in it and with what the system calls pay that one event comes with; `path` tells how many those are,
     where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
-    `basis` is `measured`. Where it is `estimated`, there comes to these what was made of the instructions of `counted`,
-    as `calibrated` have it, which are cases with a count and a time; where it is `published`, it is what others
+    `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
+    by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
     `printed`. `note`: what was assumed to get there, in sentences.
     """
 

@@ -34,7 +34,7 @@ def parts(found: Evidence, question: Question, machine: str, tracer: str) -> lis
 
 
 def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
-    """The parts with what the system calls of the program pay, once for all probes that stand on them.
+    """The parts with what the system calls of the program pay, once for all probes on them.
 
     Where nobody says how many calls there are, they are as many as in the loop of the part that has most.
     """

@@ -1,8 +1,8 @@
 """Does the number hold? What tracing does to real programs, beside what rate x cost predicts.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
-round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer;
-where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
+round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
+Where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ProgramPair:
 
     @property
     def is_near(self) -> bool:
-        """Whether the measured slowdown lies near the predicted one."""
+        """Whether the measured slowdown is near the predicted one."""
         return self.ratio is not None and abs(self.ratio - 1) <= NEAR_RATIO
 
 
@@ -71,7 +71,7 @@ class ProgramPair:
 class Agreed:
     """What some pairs come to: how many, how many are visible, and of these the share that is near.
 
-    `meet_ratio` is the share of all pairs whose intervals meet, `middle_ratio` the median of measured over predicted
+    `meet_ratio` is the share of all pairs whose intervals overlap, `middle_ratio` the median of measured over predicted
     slowdown of the visible ones; None of nothing.
     """
 

@@ -27,7 +27,7 @@ def refusal(found: Evidence, question: Question, tracer: str) -> str:
 def _of_combination(wanted: Combination, tracer: str, machine: str | None) -> str:
     place = f" on {machine}" if machine else ""
     return (
-        f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it, and composing it "
+        f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it. Composing it "
         f"takes a measured case of {wanted.probe}, and two of one suite with another probe, with {wanted.action} and "
         f"with that case's action or {PLAIN_ACTION}. `probe-effect suites` lists the cases."
     )

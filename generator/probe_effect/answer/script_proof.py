@@ -57,7 +57,7 @@ def script_pairs(found: Evidence) -> Sequence[ProgramPair]:
 def order(some: Sequence[ProgramPair]) -> Correlation | None:
     """How well the order of the predicted slowdowns is that of the measured ones (Kendall's tau); None of too few.
 
-    Those that are told from none: the others stand in an order of noise.
+    Only pairs that are distinguishable from 0: the order of the others is noise.
     """
     visible = [one.point for one in some if one.is_visible]
     predicted, measured = (

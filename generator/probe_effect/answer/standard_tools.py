@@ -1,8 +1,8 @@
 """What a standard tool costs an event on one machine: its probes with their actions, from what was measured there.
 
 One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
-each side the dearest is taken, because a tool that has several watches several kinds of event, and one event is of one
-kind.
+each side the most expensive is taken, because a tool that has several watches several kinds of event, and one event is
+of one kind.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
     for group in tool.probes:
         if group.kind in CLOCKED:
             continue
-        part = cost_of(found, machine, tracer, kind=group.kind, actions=tuple(_actions(group)), rate_hz=1.0)
+        part = cost_of(found, machine, tracer, kind=group.kind, actions=(*group.actions, *group.unknown), rate_hz=1.0)
         if part is None:
             missing.append(group.kind)
         else:
@@ -104,12 +104,6 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
 def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
     """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
     return mover.total([one.cost for one in with_calls(parts, calls_per_event)])
-
-
-def _actions(group: ToolProbes) -> Iterator[str]:
-    """Its actions; what none stands for goes by its own words, and is bounded by the dearest action."""
-    yield from group.actions
-    yield from group.unknown
 
 
 def _ends(group: ToolProbes) -> bool:

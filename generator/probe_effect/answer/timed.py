@@ -2,7 +2,7 @@
 
 One source has them: a patch that has the kernel simulate a nop under a probe, with times before it and with it, by the
 first instruction of the function. So its times before go with the newest kernel here that steps a nop, and those with
-the patch with the oldest that does not; a time is left out where that kernel does not do what the source's did.
+the patch with the oldest that does not. A time is left out where that kernel does not do what the source's did.
 """
 
 from __future__ import annotations

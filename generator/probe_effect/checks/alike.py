@@ -1,8 +1,8 @@
 """What two submissions of a suite have in common that two measurements have not, in words, with its figure.
 
-A copy that was changed keeps something of what it was made from, unless whoever changed it knew all of this: the seed
-and the order of runs, when it began, how many operations the trials found, single times, and the noise, which says
-nothing of a machine's speed and never comes twice.
+A copy that was changed keeps something of what it was made from: the seed and the order of runs, when it began, how
+many operations the trials found, single times, or the noise. Noise says nothing of a machine's speed and never comes
+twice.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _same_order(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
     if one.document.run.seed == other.document.run.seed:
         yield "same-order", f"seed {one.document.run.seed} is that of {{other}} too"
     elif one.runs >= LEAST_RUNS and one.order == other.order:
-        yield "same-order", f"all {one.runs} runs stand in the order of {{other}}, which has another seed"
+        yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed"
 
 
 def _same_start(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
@@ -228,7 +228,7 @@ def _same_operations(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
 def _same_times(one: Traces, other: Traces, same: int) -> Iterator[tuple[str, str]]:
     least = min(len(one.times), len(other.times))
     if same >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
-        yield "same-times", f"{same} of {least} times stand in {{other}} too, to the nanosecond"
+        yield "same-times", f"{same} of {least} times are in {{other}} too, to the nanosecond"
 
 
 def _same_noise(rule: str, what: str, shared: Shared | None) -> Iterator[tuple[str, str, float]]:

@@ -55,7 +55,7 @@ def _known_changes(checked: CheckedChanges) -> Iterator[Fault]:
     last = ""
     for change in checked.document.changes:
         if change.date < last:
-            yield Fault(CHANGES_FILE, None, f"{change.date} stands after {last}", "append an entry at the end")
+            yield Fault(CHANGES_FILE, None, f"{change.date} comes after {last}", "append an entry at the end")
         last = max(last, change.date)
         yield from _of_change(change, checked.data)
     yield from _unlisted(checked)
@@ -127,7 +127,7 @@ def _append_only(files: TreeDifference) -> Iterator[Fault]:
 
 @rule(
     "log-append-only",
-    "Entries of the change log stay as they were published; new ones stand after them.",
+    "Entries of the change log stay as they were published; new ones come after them.",
     good="a new entry at the end of changes.toml",
     bad="an old entry with another day",
 )

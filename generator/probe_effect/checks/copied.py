@@ -54,8 +54,8 @@ SIGNS = (
     ),
     _sign(
         "same-times",
-        "Single times do not come again to the nanosecond, wherever they stand.",
-        good="1 of 1,900 times stands in another submission too",
+        "No single time comes again to the nanosecond, in whatever row.",
+        good="1 of 1,900 times is in another submission too",
         bad="30 of 1,900 do",
     ),
     _sign(
@@ -83,7 +83,7 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
     named = list(dict.fromkeys(suspected.signs))
     if len(named) > 1 and not suspected.is_accepted:
         found = f"{len(named)} signs that this was not measured as it says: {', '.join(named)}"
-        hint = "measure it anew; a maintainer who knows why it is so appends it to changes.toml with kind `accepted`"
+        hint = "measure it again; a maintainer who knows why it is so appends it to changes.toml with kind `accepted`"
         yield Fault("samples.csv", None, found, hint)
 
 

@@ -68,7 +68,7 @@ def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
     for folder, number in sorted(shared.items()):
         if number >= max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own)):
             other = printable(f"{folder.parent.name}/{folder.name}")
-            found = f"{number} of {len(own)} rows stand in {other} too"
+            found = f"{number} of {len(own)} rows are in {other} too"
             yield Fault("samples.csv", None, found, "submit each run once; a second run has times of its own")
 
 

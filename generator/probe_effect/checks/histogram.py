@@ -43,7 +43,7 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
 
 @rule(
     "histogram-buckets",
-    "Rows of a histogram stand in the order of runs and times, and each is a bucket: 16 make up a power of two.",
+    "Rows of a histogram are in the order of runs and times, and each is a bucket: 16 make up a power of two.",
     good="256 to 271 ns, then 272 to 287 ns",
     bad="256 to 271 ns, then 270 to 287 ns",
 )
@@ -55,7 +55,7 @@ def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault(FILE, line, found, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before")
     for (_, before), (line, after) in pairwise(_lines(checked)):
         if (after.place, after.low_ns) <= (before.place, before.low_ns):
-            found = f"block {after.block}, position {after.position}, {after.low_ns} ns stands after a later row"
+            found = f"block {after.block}, position {after.position}, {after.low_ns} ns comes after a later row"
             yield Fault(FILE, line, found, "keep rows in the order run, and in that of times")
 
 

@@ -60,7 +60,7 @@ def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Ite
     seen: set[int] = set()
     for line, sample in rows:
         if sample.block in seen:
-            found = f"{_words(subject)} stands twice in block {sample.block}"
+            found = f"{_words(subject)} has two rows in block {sample.block}"
             yield Fault(FILE, line, found, "keep the run that was made")
         seen.add(sample.block)
     if missing := sorted(set(range(blocks)) - seen):

@@ -1,4 +1,4 @@
-"""A release is what its manifest says, and the rows that it holds still lie in the data, unchanged."""
+"""A release is what its manifest says, and the rows that it holds are still in the data, unchanged."""
 
 from __future__ import annotations
 

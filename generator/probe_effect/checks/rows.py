@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import NO_TRACER
-from probe_effect.reduce.events import adds_up
+from probe_effect.reduce.rows import adds_up
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
@@ -147,14 +147,14 @@ def _of_tracer(sample: Sample) -> Iterator[tuple[str, str]]:
 
 @rule(
     "row-order",
-    "Rows stand in the order run; each block has two baselines or more of each level.",
+    "Rows are in the order run; each block has two baselines or more of each level.",
     good="block 0 with positions 0, 1, 2, of which two are baselines",
     bad="block 0 with position 2 before position 1",
 )
 def _row_order(checked: CheckedSubmission) -> Iterator[Fault]:
     for (_, before), (line, after) in pairwise(checked.lines()):
         if (after.block, after.position) < (before.block, before.position):
-            found = f"block {after.block}, position {after.position} stands after a later one"
+            found = f"block {after.block}, position {after.position} comes after a later one"
             yield Fault("samples.csv", line, found, "keep rows in the order run: by block, then by position")
     baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
     timed = [sample for sample in checked.samples if sample.arm == "traced" and sample.status == "ok"]
@@ -175,7 +175,7 @@ def _reconciled(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, sample in checked.lines():
         if adds_up(sample) is False:
             found = f"{sample.case}: {sample.events} events made, {sample.seen} seen, {sample.lost or 0} lost"
-            hint = "the case is left out of guidance; measure again while nothing else fires the probe"
+            hint = "the case is excluded from guidance; measure again while nothing else fires the probe"
             yield Fault("samples.csv", line, found, hint, "warning")
 
 

@@ -56,7 +56,7 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class DataContext:
-    """What the parts of a data folder are held against."""
+    """What the parts of a data folder are checked against."""
 
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
@@ -97,7 +97,7 @@ def check_all(data: DataFolder) -> list[Problem]:
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
-    """Keep what is to be said of the files of some submissions, and their numbers, for whoever checks them next."""
+    """Keep the problems of the files of some submissions, and their numbers, for the next check."""
     known = _known(data)
     for files in submissions:
         submission = SubmissionFolder(files.folder.resolve())
@@ -174,7 +174,7 @@ def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: Da
 def _kept_content(
     submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
 ) -> list[Problem]:
-    """The same as `_check_content`, which need not look again at files in which it found no error.
+    """The same as `_check_content`, which does not look again at files in which it found no error.
 
     An error is looked for again each time: a run that is still to come will have been one day.
     """
@@ -199,7 +199,7 @@ def _kept_content(
 def _check_content(
     submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept, digest: str | None
 ) -> list[Problem]:
-    """What is wrong in the files of a submission, held against its suite; what is made of its rows is kept."""
+    """What is wrong in the files of a submission, checked against its suite; what is made of its rows is kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
     times, further = read_histogram(submission.histogram, name("histogram.csv"))

@@ -100,7 +100,7 @@ def _digits_chance(values: list[int]) -> float:
 
 @rule(
     "seed-order",
-    "The runs stand in the order that the recorded seed gives.",
+    "The runs are in the order that the recorded seed gives.",
     good="rows as `measure --seed 7` makes them, and seed 7",
     bad="the same rows, and seed 8",
 )
@@ -117,7 +117,7 @@ def _seed_order(checked: CheckedSubmission) -> Iterator[Fault]:
         if wanted.get((row.block, row.position)) != (Key(row.case, row.tracer, row.level), row.arm)
     ]
     if wrong:
-        found = f"{len(wrong)} of {len(checked.samples)} runs stand elsewhere than seed {run.seed} puts them"
+        found = f"{len(wrong)} of {len(checked.samples)} runs are not where seed {run.seed} puts them"
         yield Fault(FILE, wrong[0], found, "leave rows, places and seed as the program wrote them", "warning")
 
 

@@ -48,7 +48,7 @@ def source_size(figures: Sequence[Figure]) -> Iterator[Fault]:
 
 @rule(
     "folder-name",
-    "A source's folder has a name that can stand in an address: it becomes its page's.",
+    "A source's folder has a name that fits into an address: it becomes its page's.",
     good="published/gregg-2011-pid-provider/",
     bad="published/Gregg 2011/",
 )
@@ -68,7 +68,7 @@ def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
     document = checked.document
     if all(said.strip().lower() in NOTHING for said in (document.title, document.author, document.where)):
         found = "neither title, author nor place of the source is stated"
-        hint = "give the address or the printed place where the figures stand"
+        hint = "give the address or the printed place of the figures"
         yield Fault(DOCUMENT, value_line(checked.folder / DOCUMENT, ["where"]), found, hint)
 
 
@@ -82,7 +82,7 @@ def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
     ids = Counter(figure.figure for figure in checked.figures)
     for figure in checked.figures:
         if ids[figure.figure] > 1:
-            yield Fault(FIGURES, figure.line, f"figure `{figure.figure}` stands twice", "give each figure its own id")
+            yield Fault(FIGURES, figure.line, f"there are two figures `{figure.figure}`", "give each figure its own id")
         for found, hint in _missing(figure):
             yield Fault(FIGURES, figure.line, found, hint)
         try:
@@ -123,7 +123,7 @@ def _differing(figure: Figure, values: Mapping[str, Fraction]) -> Iterator[str]:
 
 @rule(
     "standing-findings",
-    "Every finding about a source stands, and its numbers are figures.",
+    "Every finding about a source is true, and its numbers are figures.",
     good='"It prints {printed_cost}, its times give {cost}", while the two differ',
     bad="the same sentence once the figures agree",
 )

@@ -88,7 +88,7 @@ def _unique_cases(checked: CheckedSuite) -> Iterator[Fault]:
     seen: set[str] = set()
     for case in checked.suite.cases:
         if case.id in seen:
-            yield _fault(f"case `{case.id}` stands twice", "give each case an id of its own")
+            yield _fault(f"there are two cases `{case.id}`", "give each case an id of its own")
         seen.add(case.id)
     for other in checked.known.values():
         if other.id == checked.suite.id:

@@ -35,7 +35,7 @@ class CheckedTools:
 
 @rule(
     "known-tools",
-    "A standard tool stands once in its package; its tracer and its case are of a suite.",
+    "A standard tool is described once in its package; its tracer and its case are of a suite.",
     good='name = "opensnoop.bt", case = "12-program-opens"',
     bad='case = "99-opens", and no suite has it',
 )
@@ -47,7 +47,9 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     for place, tool in enumerate(checked.package.tools):
         at = ("tools", place)
         if times[tool.name] > 1:
-            yield checked.fault((*at, "name"), f"`{printable(tool.name)}` stands twice", "describe each tool once")
+            yield checked.fault(
+                (*at, "name"), f"there are two tools `{printable(tool.name)}`", "describe each tool once"
+            )
         if tool.tracer is not None and tool.tracer not in TOOLS:
             yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
         if tool.case is not None and tool.case not in cases:
@@ -56,7 +58,7 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
 
 @rule(
     "tools-form",
-    "A file of standard tools stands in its one form, so that it can be written anew without other changes.",
+    "A file of standard tools has its one form, so that it can be written again without other changes.",
     good="as `probe-effect tools --write` leaves it",
     bad="the same with its keys in another order",
 )

@@ -1,4 +1,4 @@
-"""Every command of the guide was run as it stands, and printed what it is there for."""
+"""Every command of the guide was run as it is written, and printed what it is there for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CheckedTranscripts:
 
 @rule(
     "transcript-ids",
-    "A transcript's id stands once, over all chapters.",
+    "No two transcripts have the same id, over all chapters.",
     good='id = "rate-per-thread" in one chapter',
     bad="the same id in two",
 )
@@ -41,7 +41,7 @@ def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
     times = Counter(one.transcript.id for one in checked.shown)
     for one in checked.shown:
         if times[one.transcript.id] > 1:
-            yield checked.fault(one, "stands more than once", "give each its own id")
+            yield checked.fault(one, "is the id of several", "give each its own id")
 
 
 @rule(

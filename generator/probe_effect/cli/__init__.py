@@ -1,7 +1,7 @@
 """The command `probe-effect`: the only place that prints or exits.
 
-One module per verb, with its options and its help; what it does is imported when it is called, often from a module
-beside it (`<verb>_run`), so that help and complaints about usage are there at once.
+One module per verb has its options and its help. What it does is often in a module beside it (`<verb>_run`), which is
+imported when the command is called: so help and complaints about usage are there at once.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def advise(
               probe-effect advise opensnoop.bt --budget 5% -- make -j2
               probe-effect advise -e 'strace -f -p 4711' --rate all=20k
 
-    Exit status 1 above the budget, 3 where it cannot be told.
+    Exit status 1 above the budget, 3 where a rate or a cost is not known.
     """  # noqa: D301 (click reads the \b)
     text, command = _script(words, options["program"])
     if sum(given is not None for given in (options["pid"], options["cgroup"])) + bool(command) > 1:

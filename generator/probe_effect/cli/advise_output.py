@@ -12,7 +12,6 @@ from probe_effect.reduce.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
     from probe_effect.advising.script_answer import ScriptAnswer
-    from probe_effect.answer.advice import Slowed
 
 
 def show(answer: ScriptAnswer) -> None:
@@ -28,7 +27,8 @@ def show(answer: ScriptAnswer) -> None:
     show_table(labels, values, map(script_words.probe_row, advice.probes))
     output.product("")
     show_section("What never fired may be called elsewhere", answer.elsewhere)
-    show_section("Threads that pay most", [_thread(one) for one in advice.threads[: script_words.MOST_THREADS]])
+    threads = advice.threads[: script_words.MOST_THREADS]
+    show_section("Threads that pay most", [(script_words.slowdown(one), script_words.whom(one)) for one in threads])
     show_section("What it does", _figures(answer))
     alone = " alone" if len(advice.probes) > 1 else ""
     output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")
@@ -43,10 +43,6 @@ def show(answer: ScriptAnswer) -> None:
 def _change(what: str, script: str | None) -> list[tuple[str, str]]:
     """A sentence, and the changed script below it."""
     return [("-", what)] + ([("", script)] if script else [])
-
-
-def _thread(one: Slowed) -> tuple[str, str]:
-    return script_words.slowdown(one), script_words.whom(one)
 
 
 def _figures(answer: ScriptAnswer) -> list[tuple[str, str]]:

@@ -39,7 +39,7 @@ def _percent(text: str) -> float:
     type=_percent,
     metavar="PERCENT",
     help="Of counted instructions: exit with 1 when a case takes more than PERCENT more in B than in A, or when a case "
-    "of A has no sound count in B; --case and --tracer narrow what is looked at.",
+    "of A has no sound count in B. --case and --tracer narrow what is looked at.",
 )
 @data_option
 @output.format_option

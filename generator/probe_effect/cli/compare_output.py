@@ -159,7 +159,7 @@ def _names(found: Comparison, labels: Iterable[str]) -> list[str]:
 
 
 def _figures(found: Comparison) -> list[str]:
-    """Both costs and what lies between them."""
+    """Both costs, their difference and their ratio, in words."""
     sides = (found.first, found.second)
     if found.first.is_time:
         difference, ratio, _ = comparison.cells(found)

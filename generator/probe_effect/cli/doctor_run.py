@@ -72,7 +72,9 @@ def _json(found: Diagnosis) -> dict[str, Any]:
 def _print(found: Diagnosis) -> None:
     show_section("This machine", _facts(found))
     show_section("Tracers", (_tracer(one, found.tracefs.reason) for one in found.tracers))
-    show_section("What this kernel lacks", _lacking(found))
+    no_tracefs = found.tracefs.reason  # which is in the facts, once
+    lacking = ((need, reason) for need, reason in found.kernel.items() if reason and reason != no_tracefs)
+    show_section("What this kernel lacks", lacking)
     show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
     show_section("What makes it noisy", _noise(found))
     show_commands("What to do", _advice(found))
@@ -127,11 +129,6 @@ def _tracer(state: TracerState, no_tracefs: str | None) -> tuple[str, str, str]:
     else:
         lacks = f"; without {', '.join(state.lacks)}" if state.lacks else ""
     return state.tracer, "yes", f"{state.version or 'version not known'}{lacks}"
-
-
-def _lacking(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    """What the kernel cannot; that tracefs is closed or not mounted stands in the facts, once."""
-    yield from ((need, reason) for need, reason in found.kernel.items() if reason not in {None, found.tracefs.reason})
 
 
 def _suite(state: SuiteState) -> tuple[str, str, str]:

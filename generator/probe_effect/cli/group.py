@@ -51,12 +51,14 @@ COMMANDS = {
             "Make a comment of FILE, which `probe-effect review --format json` wrote, or anybody else.",
             "review",
         ),
-        Unread("dictionary", "Print what every column, key and rule of the data format means."),
-        Unread("tools", "Read the standard tools of packages again, from the scripts that are installed here."),
-        Unread("transcripts", "Run the commands of the guide here, and record what they print."),
+        Unread("dictionary", "Print what every column, key and rule of the data format means.", "upkeep"),
+        Unread(
+            "tools", "Read the standard tools of packages again, from the scripts that are installed here.", "upkeep"
+        ),
+        Unread("transcripts", "Run the commands of the guide here, and record what they print.", "upkeep"),
     ),
 }
-"""By what they are for, each with the first sentence of its help, so that it need not be imported to be listed."""
+"""By what they are for, each with the first sentence of its help: a command is listed without being imported."""
 
 
 @click.group(

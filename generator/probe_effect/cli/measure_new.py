@@ -86,9 +86,8 @@ def _able(data: DataFolder, names: Sequence[str]) -> dict[str, set[str]]:
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
     """What will be counted with what, and how long that takes."""
-    times = {
-        job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, _blocks(options)) for job in jobs
-    }
+    blocks = options["blocks"] or default_blocks(options)
+    times = {job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, blocks) for job in jobs}
     aside = not options["dry_run"]
     for one, its in groupby(jobs, lambda job: job.offer):
         title = f"{one.kernel}, {one.release}: {'counted before' if counted(one.kernel, runs) else 'new'}"
@@ -102,10 +101,6 @@ def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOpti
         show_section(
             title, [("time", f"{_about(sum(known)) if known else 'unknown'}{more if known else ''}")], aside=aside
         )
-
-
-def _blocks(options: MeasureOptions) -> int:
-    return options["blocks"] or default_blocks(options)
 
 
 def _about(seconds: float | None) -> str:

@@ -12,8 +12,7 @@ from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
 from probe_effect.cli.measure_settings import command_words, default_blocks, lengths, machine_words
-from probe_effect.cli.measure_target import emulable, target
-from probe_effect.cli.measure_tree import tree_named, with_tree, without_builds
+from probe_effect.cli.measure_target import emulable, target, tree_named, with_tree, without_builds
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.errors import UsageError, unknown
 from probe_effect.host import typed

@@ -1,9 +1,9 @@
-"""Where `probe-effect measure` measures: on this machine, or in an emulated one that is put together first."""
+"""Where `probe-effect measure` measures, on this machine or in an emulated one, and the source tree that it builds."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,14 @@ from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
+from probe_effect.emulated.project import fetched
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
 from probe_effect.emulated.tracers import offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import BUILDERS, Work
 from probe_effect.measure.resume import cut_short, read_unfinished
 from probe_effect.measure.testbed import ThisMachine
+from probe_effect.measure.tree import named_tree
 from probe_effect.tracers.registry import known_tracers, with_paths
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from probe_effect.cli.measure_settings import MeasureOptions
     from probe_effect.measure.testbed import Testbed
+    from probe_effect.measure.tree import Tree
     from probe_effect.store.suite_file import Suite
     from probe_effect.tracers.protocol import Tracer
 
@@ -116,7 +119,7 @@ def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
     commands = [read_unfinished(place).document.run.command for place in cut_short(results)]
     ours = [command for command in commands if _is_on(command, machine)]
     if not ours:
-        msg = f"{results}: no run with {' '.join(machine)} was cut short; leave out --resume to start one"
+        msg = f"{results}: no run with {' '.join(machine)} was cut short; start one without --resume"
         raise UsageError(msg)
     pairs = (pair for command in ours for pair in pairwise(command))
     return list(dict.fromkeys(word for option, word in pairs if option == "--tracer"))
@@ -126,3 +129,29 @@ def _is_on(command: Sequence[str], machine: Sequence[str]) -> bool:
     """Whether a command names the machine by these words, and by no further ones."""
     named = [word for pair in pairwise(command) if pair[0] in {"--vm", "--arch"} for word in pair]
     return named == list(machine)
+
+
+def without_builds(suites: Sequence[tuple[Path, Suite]]) -> list[tuple[Path, Suite]]:
+    """The suites that build nothing: what takes long, and is fetched, is measured only where somebody names it."""
+    for _, suite in suites:
+        if suite.workload.project is not None:
+            output.say(f"left out: suite {suite.id} builds a project, which takes long; name it to measure it")
+    return [one for one in suites if one[1].workload.project is None]
+
+
+def tree_named(source: Path | None, suites: Sequence[tuple[Path, Suite]]) -> Tree | None:
+    """The source tree that was named, if one was. Raises: UsageError where there is none, or nothing builds it."""
+    if source is None:
+        return None
+    if all(suite.workload.project is None for _, suite in suites):
+        msg = f"--source {source}: no suite that was named builds a source tree; name one that does, or leave it out"
+        raise UsageError(msg)
+    return named_tree(source)
+
+
+def with_tree(work: Work, named: Tree | None) -> Work:
+    """The work with the tree that it builds: the one that was named, or its own. Raises: HostNotReady."""
+    project = work.suite.workload.project
+    if project is None:
+        return work
+    return replace(work, tree=named or fetched(project, cache_folder(), output.say))

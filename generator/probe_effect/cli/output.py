@@ -1,4 +1,4 @@
-"""Products to stdout, progress and problems to stderr. Tables and sections, which take longer to import, lie apart."""
+"""Products to stdout, progress and problems to stderr. Tables and sections are in `tables.py`."""
 
 from __future__ import annotations
 

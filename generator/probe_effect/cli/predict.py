@@ -45,11 +45,12 @@ def predict(
     """Say what a probe will do to a thread: its slowdown, with an interval, at a rate of events.
 
     \b
-    Examples: probe-effect predict --rate 50k --case 06-uprobe --tracer bpftrace
-              probe-effect predict --rate 50k --case 06-uprobe --case 04-tracepoint-entry@20k
-              probe-effect predict --rate 2k --probe uprobe --action count-by-user-stack
-              probe-effect predict --rate 2k --probe uprobe --mechanism emulated --action count
-              probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
+    Examples:
+      probe-effect predict --rate 50k --case 06-uprobe --tracer bpftrace
+      probe-effect predict --rate 50k --case 06-uprobe --case 04-tracepoint-entry@20k
+      probe-effect predict --rate 2k --probe uprobe --action count-by-user-stack
+      probe-effect predict --rate 2k --probe uprobe --mechanism emulated --action count
+      probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
 
     Exit status 1 when nothing was measured that could guide.
     """  # noqa: D301 (click reads the \b)

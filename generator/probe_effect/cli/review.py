@@ -35,7 +35,7 @@ def review(
     """Say what HEAD would change in the data that BASE has published.
 
     Each is a data folder, a checkout, or a revision in git, of which only files below data/ are read. Without HEAD:
-    the data as they lie here. New problems, new submissions with their numbers, the published machine nearest to each,
+    the data as they are here. New problems, new submissions with their numbers, the published machine nearest to each,
     what to look at, and every number that is added, changed or gone.
 
     \b
@@ -58,8 +58,8 @@ def review(
 def review_comment(file: Path, commit: str | None, run: str | None) -> None:
     """Make a comment of FILE, which `probe-effect review --format json` wrote, or anybody else.
 
-    Whatever FILE holds is taken for data: it is read up to 256 KiB, has to have the form of a review, and is printed
-    as Markdown that shows its text and does nothing else, short enough for a comment on GitHub.
+    Whatever FILE holds is taken for data: it is read up to 256 KiB, and has to have the form of a review. The Markdown
+    shows its text and does nothing else, and is short enough for a comment on GitHub.
 
     \b
     Example: probe-effect review-comment review.json

@@ -10,8 +10,8 @@ from probe_effect.cli.tables import show_section
 from probe_effect.compare.nearest import nearest
 from probe_effect.errors import BadData
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.remedies import remedies
 from probe_effect.pages import comparison, instructions
+from probe_effect.reduce.grades import remedies
 from probe_effect.reduce.reading import read_submission
 from probe_effect.store.places import PACKAGED, DataFolder
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def show_numbers(items: Sequence[Item], data: DataFolder, checkout: Path | None) -> None:
     """On the side, the numbers of each of `items` against those of the nearest machine, and their grades.
 
-    Outside a clone they are held against the data that came with the program. What cannot be read is said, and stops
+    Outside a clone they are compared with the data that came with the program. What cannot be read is said, and stops
     nothing: the check has passed before.
     """
     known = _published(items, data if checkout else DataFolder(PACKAGED, data.kept))
@@ -98,7 +98,7 @@ def _brief(one: Number) -> str:
 
 
 def _against(found: Nearest | None) -> Iterator[tuple[str, str]]:
-    """Which machine stands beside it and why, and what the comparisons come to."""
+    """The machine that it is compared with and why, and a summary of the comparisons."""
     if found is None:
         yield "there", "no published machine has such numbers"
         return

@@ -49,7 +49,7 @@ def run(folders: Sequence[Path], data: DataFolder, options: SubmitOptions) -> No
     credited(options["name"], None)
     checkout = branches.checkout_of(data.root)
     if options["remote"] and checkout is None:
-        msg = f"{data.root}: is in no clone, so nothing can be pushed. Clone the repository, or leave out --remote."
+        msg = f"{data.root}: is in no clone, so nothing can be pushed. Clone the repository, or do without --remote."
         raise UsageError(msg)
     asks = sys.stdin.isatty() and not options["dry_run"]
     bundles = _bundles(folders, data, checkout)

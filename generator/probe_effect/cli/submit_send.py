@@ -94,7 +94,7 @@ def _tell_way_to(branch: str, bundle: SubmissionBundle) -> None:
     """How to look at the branch; git leaves no branch or goes to none over files that it does not track."""
     folders = " ".join(f":/{IN_REPOSITORY}/{item.submission.id}" for item in bundle.items)
     output.say(f"to see what it holds:\n  git show --stat {branch}")
-    output.say(f"to go to it, have git know that the files lie here too:\n  git add {folders} && git checkout {branch}")
+    output.say(f"to go to it, have git know that the files are here too:\n  git add {folders} && git checkout {branch}")
 
 
 def _body(bundle: SubmissionBundle) -> str:

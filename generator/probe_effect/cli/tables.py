@@ -30,11 +30,11 @@ def show_table(
 def table_of(
     labels: Iterable[str], values: Iterable[str], rows: Iterable[Sequence[str]], remarks: Iterable[str] = ()
 ) -> Table:
-    """The same, to be shown by whoever asked for it.
+    """The same table, for the caller to show.
 
     Args:
         labels: titles of the first columns, written from the left.
-        values: titles of those behind them, written to the right, so that digits stand below each other.
+        values: titles of those behind them, written to the right, digits below each other.
         remarks: titles of the last columns, written from the left again.
     """
     table = Table(box=None, pad_edge=False)

@@ -35,7 +35,7 @@ MOST_PLACES = 1
 
 MOST_LETTERS = 44
 MOST_ROWS = 25
-"""The dearest; JSON has all. A tracer may load a thousand programs."""
+"""The most expensive ones; JSON has all. A tracer may load a thousand programs."""
 
 
 def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool, output_format: str) -> None:

@@ -20,7 +20,7 @@ from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
 from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.tracers.program_runs import count_runs, program_runs
+from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.registry import known_tracers, with_paths
 from probe_effect.tracers.tool import ToolSession
 

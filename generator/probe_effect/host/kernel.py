@@ -69,7 +69,7 @@ ASLEEP = ("[DISABLED]", "[GONE]")
 def missing(need: Need, root: Path) -> str | None:
     """None when the kernel has the facility, else a sentence that says why not.
 
-    Source: a `kprobe` or `uprobe` device stands under event_source since Linux 4.17 (kernel/events/core.c);
+    Source: a `kprobe` or `uprobe` device is under event_source since Linux 4.17 (kernel/events/core.c);
     before, and for tracepoints, tracefs has the file or folder.
     """
     try:
@@ -118,7 +118,7 @@ def mechanism(root: Path) -> str | None:
 
     One probe costs several times another. None where there is none, and where debugfs is not mounted or closed to us.
     The kernel turns a trap into a jump a while after it was set (OPTIMIZE_DELAY, 5 ticks), so ask when the workload has
-    run. Multi-kprobes, fentry and the tracers of functions are no kprobes and stand in no line.
+    run. Multi-kprobes, fentry and the tracers of functions are no kprobes and have no line.
     """
     lines = (read_text(root, KPROBE_LIST) or "").splitlines()
     live = [line for line in lines if not any(mark in line for mark in ASLEEP)]
@@ -137,7 +137,7 @@ def _functions_missing(need: Need, root: Path) -> str | None:
             continue
         except OSError as error:
             words = f"{error.strerror}: {functions}"
-            return f"this kernel refuses to have functions traced, on which {need} stands: {words}"
+            return f"this kernel refuses to have functions traced, which {need} needs: {words}"
     return _has_none(need, root)
 
 

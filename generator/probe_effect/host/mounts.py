@@ -1,6 +1,6 @@
 """tracefs and debugfs where they belong: for as long as we run, seen by nobody else, or for good.
 
-For a time they are mounted in a mount namespace of our own (mount_namespaces(7)): programs that we start are in it
+For a time they are mounted in a mount namespace of our own (mount_namespaces(7)). Programs that we start are in it
 too, nothing is left behind however we end, and two commands at once do not take it from each other. What others mount
 meanwhile is seen, because the namespace is a slave of the machine's.
 """

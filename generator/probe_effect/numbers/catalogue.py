@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from probe_effect.errors import BadData
 from probe_effect.numbers import names
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case, Suite
     from probe_effect.store.tools_file import ToolPackage
     from probe_effect.store.transcripts import Shown
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,18 +169,11 @@ class Catalogue:
         """Suite id to the suite."""
         return {one.suite.id: one for one in self.suites}
 
-    def published(self, case_id: str) -> Iterator[tuple[PublishedSource, Figure]]:
-        """Published costs that are mapped to a case."""
+    def published(self, case_id: str, *, are_costs: bool = True) -> Iterator[tuple[PublishedSource, Figure]]:
+        """Published costs that are mapped to a case; or the figures that are no cost, such as a time to start."""
         for source in self.sources:
             for figure in source.figures:
-                if figure.case == case_id and figure.cost_ns is not None:
-                    yield source, figure
-
-    def published_beside(self, case_id: str) -> Iterator[tuple[PublishedSource, Figure]]:
-        """Published figures that are mapped to a case and are no cost of an event, such as a time to start."""
-        for source in self.sources:
-            for figure in source.figures:
-                if figure.case == case_id and figure.cost_ns is None:
+                if figure.case == case_id and (figure.cost_ns is not None) is are_costs:
                     yield source, figure
 
 
@@ -188,27 +184,21 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         site: where this data is published, for citations; `/` where that is not known.
     """
     problems: list[Problem] = []
-    found = _read_numbers(data, problems)
     sources = [read_published(folder, data, problems) for folder in data.sources()]
-    releases, more = read_releases(data)
-    problems += more
-    transcripts, faults = read_transcripts(data)
-    references, further = read_references(data)
-    explanations, unexplained = read_explanations(data)
-    problems += [*faults, *further, *unexplained]
-    packages = [_tools(path, data, problems) for path in tool_files(data)]
-    if problems:
-        raise BadData(problems)
-    return replace(
-        found,
+    packages = [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)]
+    found = replace(
+        _read_numbers(data, problems),
         sources=tuple(filter(None, sources)),
         tools=tuple(filter(None, packages)),
-        transcripts=tuple(transcripts),
-        references=references,
-        explanations=explanations,
+        transcripts=tuple(_sound(read_transcripts(data), problems)),
+        references=_sound(read_references(data), problems),
+        explanations=_sound(read_explanations(data), problems),
         edition=Edition(data_version(data).text, site),
-        releases=tuple(releases),
+        releases=tuple(_sound(read_releases(data), problems)),
     )
+    if problems:
+        raise BadData(problems)
+    return found
 
 
 def read_sources(data: DataFolder) -> tuple[PublishedSource, ...]:
@@ -238,8 +228,7 @@ def _read_numbers(
 ) -> Catalogue:
     suites = [_suite(folder, data, problems) for folder in data.suites()]
     submissions = read_submissions(data.submissions() if folders is None else folders, data, problems)
-    document, faults = read_changes(data)
-    problems += faults
+    document = _sound(read_changes(data), problems)
     changes = document.changes if document else ()
     gone = withdrawn_ids(changes)
     found = Catalogue(
@@ -255,15 +244,14 @@ def _read_numbers(
 
 
 def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFolder | None:
-    suite, faults = read_suite(folder, data.relative(folder / "suite.toml"))
-    problems += faults
+    suite = _sound(read_suite(folder, data.relative(folder / "suite.toml")), problems)
     return SuiteFolder(folder, suite) if suite else None
 
 
-def _tools(path: Path, data: DataFolder, problems: list[Problem]) -> ToolPackage | None:
-    package, faults = read_tools(path, data.relative(path))
-    problems += faults
-    return package
+def _sound(read: tuple[T, list[Problem]], problems: list[Problem]) -> T:
+    """What was read; what is wrong with it is added to `problems`."""
+    problems += read[1]
+    return read[0]
 
 
 def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:

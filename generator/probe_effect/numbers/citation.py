@@ -60,7 +60,7 @@ class Edition:
 UNKNOWN_EDITION = Edition()
 
 LATER_EDITION = Edition("@version@", "@site@")
-"""Places that a layout fills in, so that a page need not be made anew for every version of the data."""
+"""Places that a layout fills in, so that a page is not made again for every version of the data."""
 
 
 @dataclass(frozen=True, slots=True)

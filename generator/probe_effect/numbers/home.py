@@ -26,14 +26,10 @@ REFERENCES: WeakKeyDictionary[Numbers, Submission | None] = WeakKeyDictionary()
 def reference_submission(numbers: Numbers) -> Submission | None:
     """The submission of times that stands for the whole on the home page; None without any."""
     if numbers not in REFERENCES:
-        REFERENCES[numbers] = _reference_submission(numbers)
+        every = [one for found in numbers.machines().values() for one in found]
+        measured = [one for one in every if any(number.cost for number in one.numbers)]
+        REFERENCES[numbers] = representative(measured) if measured else None
     return REFERENCES[numbers]
-
-
-def _reference_submission(numbers: Numbers) -> Submission | None:
-    every = [one for found in numbers.machines().values() for one in found]
-    measured = [one for one in every if any(number.cost for number in one.numbers)]
-    return representative(measured) if measured else None
 
 
 def home_machine(numbers: Numbers) -> str | None:

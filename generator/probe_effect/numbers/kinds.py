@@ -26,7 +26,7 @@ def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
 
 
 def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
-    """Of numbers of one case those that its page shows, machine by machine, and how many machines it leaves out."""
+    """Of numbers of one case those that its page shows, machine by machine, and how many machines it excludes."""
     machines: dict[str, list[Submission]] = {}
     for one in found:
         machines.setdefault(one.submission.machine, []).append(one.submission)

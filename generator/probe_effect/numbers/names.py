@@ -61,7 +61,7 @@ def tool_of(tracer: str) -> str:
 def tool(name: str, version: str | None) -> str:
     """A tracer with the number of its version: `bpftrace 0.17.0`, `perf-stat 6.1`; what is part of the kernel has none.
 
-    A version without a number stands as the tool prints it.
+    A version without a number is as the tool prints it.
     """
     own_name = tool_of(name)
     if version is None or version.startswith("Linux "):
@@ -125,7 +125,7 @@ def machine_title(document: MachineFile) -> str:
 
 
 def machine_label(submission: Submission) -> str:
-    """A machine in a sentence, told apart from others of its name by the end of its id; emulated ones by kernel."""
+    """A machine in a sentence, distinguished from others of its name by the end of its id; emulated ones by kernel."""
     title = machine_title(submission.document)
     return f"{title} ({short_id(submission.machine)})" if submission.metric == "time" else title
 

@@ -108,7 +108,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         remarks=remarks,
         pairings=of_case(catalogue, case.id, measured) if suite.result_type.guides else [],
         published=list(catalogue.published(case.id)),
-        beside=list(catalogue.published_beside(case.id)) if view.has_figures_beside else [],
+        beside=list(catalogue.published(case.id, are_costs=False)) if view.has_figures_beside else [],
         printed=source_page.shown,
         counted=matrices_of_case(catalogue, suite, case.id) if view.counts_template else [],
         kernel_names=kernel_names,

@@ -90,7 +90,7 @@ def _label(found: Evidence, machine: str) -> str:
 
 def _sentence(fitted: Models, *, has_exceptions: bool) -> str:
     """How far cases of one sort, left out, lie from their estimates."""
-    ratio, left_out = fitted.ratios[has_exceptions], fitted.left_out(has_exceptions=has_exceptions)
+    ratio, left_out = fitted.ratios[has_exceptions], fitted.left_out[has_exceptions]
     low, high = ratio.low or 0.0, ratio.high or 0.0
     held = sum(low <= one <= high for one in left_out)
     which = "with an exception" if has_exceptions else "without any exception"

@@ -1,4 +1,4 @@
-"""What a number is made of, block by block: each run over its operations, and where it stands in `samples.csv`.
+"""What a number is made of, block by block: each run over its operations, and its line in `samples.csv`.
 
 Every estimate is made from these blocks, and pages print them, so that a reader can do it again.
 """
@@ -70,7 +70,7 @@ def block_tables(
 
     Args:
         samples: all rows, in the order of the file.
-        levels: their baselines; a case at a level without any is held against those without a level.
+        levels: their baselines; a case at a level without any has those without a level.
     """
     untraced: dict[tuple[str | None, int], list[Sample]] = defaultdict(list)
     for row in samples:

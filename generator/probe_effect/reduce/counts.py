@@ -12,8 +12,7 @@ import numpy as np
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.reduce.events import ADD_UP, reconcile_events
-from probe_effect.reduce.rows import bad_runs, known, middle
+from probe_effect.reduce.rows import ADD_UP, bad_runs, known, middle, reconcile_events
 from probe_effect.reduce.submission import Number, Submission
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Grades: how far the numbers of a submission, and of each of its cases, can be trusted; the rules are data."""
+"""Grades: how far the numbers of a submission, and of each of its cases, can be trusted, and what would raise it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GradeRule:
     above: float | None = None
 
     def applies(self, facts: Mapping[str, float | None]) -> bool:
-        """Whether it holds; what is not known is not held against anybody."""
+        """Whether the rule applies to these facts; never to one that is not known."""
         value = facts[self.fact]
         if value is None:
             return False
@@ -83,3 +83,25 @@ def grade(rules: Sequence[GradeRule], facts: Mapping[str, float | None]) -> tupl
 def worst(grades: Iterable[str]) -> str:
     """The worst of some grades; A without any."""
     return max(grades, default=BEST)
+
+
+REMEDIES = {
+    "blocks": "more blocks: without `--quick`, or with `--blocks`",
+    "unreconciled_ratio": "stop what else calls the probed functions, and measure again",
+    "nested": None,
+    "virtual": None,
+    "floor_ratio": "stop what else runs (`probe-effect doctor` names it), and measure again; more blocks help too",
+    "drift_within_ratio": "a fixed frequency and mains power: governor `performance`, turbo off",
+    "drift_ratio": "a fixed frequency and mains power: governor `performance`, turbo off",
+    "steal_ratio": "another hour: other guests of the host took the CPU, which `steal` in `top` shows",
+    "load_ratio": "stop what else runs, and measure again",
+}
+"""Fact of a rule to what would keep it from applying; None where nothing on that machine would."""
+
+NOTHING = "nothing on this machine"
+
+
+def remedies(reasons: Iterable[str]) -> list[tuple[str, str]]:
+    """Each reason with what would better it, as the grades of submissions give them."""
+    by_words = {rule.words: REMEDIES[rule.fact] for rule in OF_SUBMISSION}
+    return [(reason, by_words.get(reason) or NOTHING) for reason in reasons]

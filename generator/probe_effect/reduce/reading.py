@@ -35,7 +35,7 @@ def read_submissions(
 ) -> list[Submission]:
     """Those of `folders` that are sound, in that order; what is wrong with the others is added to `problems`.
 
-    All of them together are kept as one entry, so that a command need not open one for each.
+    All of them together are kept as one entry, so that a command does not open one for each.
     """
     known = [(files, content_digest(files)) for files in folders]
     whole = [code(), *(f"{files.id} {digest}" for files, digest in known)]
@@ -84,7 +84,7 @@ def read_submission(
 
 
 def is_kept(files: SubmissionFolder, kept: Kept) -> bool:
-    """Whether the numbers of a submission need not be made again."""
+    """Whether the numbers of a submission are kept."""
     digest = content_digest(files)
     return digest is not None and kept.get("submission", code(), files.id, digest) is not None
 

@@ -1,4 +1,4 @@
-"""The rows of a submission, sorted for the statistics: baselines by level, other runs by what they measure."""
+"""The rows of a submission, sorted for the statistics, and whether the events of its runs add up."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def events_per_operation(rows: Iterable[Sample]) -> float:
 
 
 def highest_rate_hz(rows: Iterable[Sample]) -> float | None:
-    """Events per second in the middle one of the timed runs; None without any that ended well."""
+    """Events per second in the median timed run; None without any that ended well."""
     rates = [
         row.events / row.wall_ns * NS_PER_SECOND
         for row in rows
@@ -149,6 +149,36 @@ def known(values: Iterable[int | None]) -> list[int]:
 
 
 def middle(values: Iterable[int | None]) -> int | None:
-    """The middle one of what the runs say, the lower one of two; None when none says it."""
+    """The median of what the runs say, the lower one of two; None when none says it."""
     found = sorted(known(values))
     return found[(len(found) - 1) // 2] if found else None
+
+
+RECONCILE_TOLERANCE = 0.001
+"""Events seen and lost must add up to those made within 0.1 %: more is another process, fewer is silent loss."""
+
+ADD_UP = "its events do not add up"
+"""What is wrong with a number whose events do not."""
+
+
+def adds_up(row: Sample) -> bool | None:
+    """Whether the events of a run add up; None where they were not counted, or none were made."""
+    if row.seen is None or not row.events:
+        return None
+    return abs(row.seen + (row.lost or 0) - row.events) <= RECONCILE_TOLERANCE * row.events
+
+
+def reconcile_events(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
+    """Whether the events of every counted run of a case add up, and the share of all events that was lost.
+
+    A run is counted where the tracer said how many events it saw; lost are those that it said it dropped. Both are
+    None where no run was counted.
+
+    Args:
+        rows: traced and check runs of one case, tracer and level.
+    """
+    counted = [row for row in rows if adds_up(row) is not None]
+    if not counted:
+        return None, None
+    lost, made = sum(row.lost or 0 for row in counted), sum(row.events or 0 for row in counted)
+    return all(adds_up(row) for row in counted), lost / made

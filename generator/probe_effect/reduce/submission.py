@@ -97,7 +97,7 @@ class Submission:
 
     @property
     def blocks(self) -> Mapping[Key, BlockTable]:
-        """The blocks that each of its numbers is made of: for each call read anew, unless they were just made."""
+        """The blocks that each of its numbers is made of: read again for each call, unless they were just made."""
         assert self.read_blocks is not None
         return self.read_blocks()
 
@@ -108,10 +108,10 @@ class Number:
 
     `cost`: what an event adds; None where no block has both a traced run and a baseline. `baseline`: the untraced work
     for an event. `faults`: why it is neither ranked nor compared nor used for guidance. `attach` and `detach` are of a
-    run, in ns or in instructions too, and `probes` those that the tracer says it attached in the middle one of the
-    runs. What only times have: `cpu` is the CPU time of the tracer for a run in ns and `memory` its largest in bytes,
-    `rate_hz` is the highest rate of events while traced, `outlier_blocks` are those whose difference lies far from the
-    others', which are kept all the same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer
+    run, in ns or in instructions too, and `probes` those that the tracer says it attached in the median run. Only times
+    have the CPU time of the tracer for a run in ns, `cpu`, its largest memory in bytes, `memory`, and the highest rate
+    of events while traced, `rate_hz`. `outlier_blocks`, of times too, are those whose difference is far from the
+    others'; they are kept all the same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer
     itself was measured there is no cost, but its CPU time in `tracer_cpu` and its system calls in `tracer_calls`, both
     for an operation.
     """
@@ -189,9 +189,9 @@ class Number:
 
     @property
     def distinguishable(self) -> bool | None:
-        """Whether a time is a difference at all: its interval leaves out 0, and it exceeds the noise floor.
+        """Whether a time is a difference at all: its interval excludes 0, and it exceeds the noise floor.
 
-        None where that cannot be told, and for counts, which hardly vary.
+        None without an interval or a noise floor, and for counts, which hardly vary.
         """
         cost, floor_ns = self.cost, self.noise_floor_ns
         if cost is None or cost.low is None or cost.high is None or floor_ns is None:

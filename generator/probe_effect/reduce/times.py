@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.model import Estimate
-from probe_effect.reduce.events import ADD_UP, reconcile_events
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, GradeFacts, grade, worst
-from probe_effect.reduce.rows import NO_RUNS, highest_rate_hz, known, middle, of_runs
+from probe_effect.reduce.rows import ADD_UP, NO_RUNS, highest_rate_hz, known, middle, of_runs, reconcile_events
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.outliers import outliers
@@ -151,5 +150,5 @@ def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
     elif number.noise_floor_ns is None:
         yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
     if number.reconciled is False:
-        yield "events do not add up: left out of guidance"
+        yield "events do not add up: excluded from guidance"
     yield from of_runs(rows, number.blocks, number.outlier_blocks)

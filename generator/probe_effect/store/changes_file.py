@@ -39,8 +39,8 @@ class Change(Document):
         "`<machine>/<folder>/<case>/<tracer>[/<level>]`.",
     )
     why: Text = Field(description="Why, in a sentence.")
-    old: Text | None = Field(default=None, description="What stood there before a correction, with its unit.")
-    new: Text | None = Field(default=None, description="What stands there since, with its unit.")
+    old: Text | None = Field(default=None, description="The value before a correction, with its unit.")
+    new: Text | None = Field(default=None, description="The value since, with its unit.")
 
     @model_validator(mode="after")
     def _values_of_a_correction(self) -> Self:

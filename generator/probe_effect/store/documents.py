@@ -12,6 +12,7 @@ import tomllib
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
@@ -44,6 +45,7 @@ HINTS = {"extra_forbidden": "remove this key", "missing": "add this key; data/RE
 """How to mend a fault, by the kind that pydantic gives it."""
 
 M = TypeVar("M", bound=BaseModel)
+E = TypeVar("E", bound="DocumentEntry")
 
 
 def _plain(text: str) -> str:
@@ -66,10 +68,25 @@ class Document(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class DocumentEntry(Document):
+    """Base of what a file has many of, each with an id."""
+
+    id: Slug
+
+
+def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
+    """The entries of a file as they are. Raises: ValueError unless they are sorted by id, each once."""
+    for before, after in pairwise(entries):
+        if before.id >= after.id:
+            msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
+            raise ValueError(msg)
+    return entries
+
+
 def write_document(path: Path, document: Document) -> None:
     """Write `document` as JSON: indented, keys in schema order, one LF at the end.
 
-    Whole or not at all, and then on disk: a run may be killed at any moment, and what stood there is still needed.
+    Whole or not at all, and then on disk: a run may be killed at any moment, and what was there is still needed.
     Raises: HostNotReady when it cannot be written.
     """
     fresh = path.with_name(f".{path.name}")
@@ -149,7 +166,7 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for key, times in Counter(key for key, _ in pairs).items():
             if times > 1:
-                msg = f"key `{printable(key)}` stands twice"
+                msg = f"key `{printable(key)}` is there twice"
                 raise ValueError(msg)
         return dict(pairs)
 
@@ -232,7 +249,7 @@ def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
 
 
 def _toml_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
-    """Where the key at `path` stands in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
+    """Place of the key at `path` in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
     keys = _toml_keys(text)
     for length in range(len(path), 0, -1):  # a missing key: its nearest table is the place
         if found := keys.get(tuple(path[:length])):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from probe_effect.model import series_of
-from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, read_document, sorted_by_id
 from probe_effect.store.suite_file import Architecture
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
 """The first two numbers of a version: `6.18`."""
 
 
-class Explanation(Document):
+class Explanation(DocumentEntry):
     """One cause: what it made more or fewer, from which version to which, and where that can be checked."""
 
     id: Slug = Field(description="Its id; the file is sorted by it.")
@@ -35,7 +34,7 @@ class Explanation(Document):
     )
     of: Literal["kernel", "tool"] = Field(description="Whose versions `before` and `since` are.")
     before: Series = Field(description="The last version known without it, as major.minor.")
-    since: Series = Field(description="The first version known with it; a change from outside both lies across it.")
+    since: Series = Field(description="The first version known with it; a change from outside both includes it.")
     change: Literal["more", "fewer"] = Field(description="What became of the instructions.")
     architectures: tuple[Architecture, ...] = Field(
         default=(),
@@ -47,7 +46,7 @@ class Explanation(Document):
         min_length=1, max_length=10, description="Ids in `references.toml` of where that can be checked."
     )
     certainty: Certainty = Field(
-        description="`bisected` (counted between the two that differ too, on both sides of `since`), `read` (stands so "
+        description="`bisected` (counted between the two that differ too, on both sides of `since`), `read` (is so "
         "in the source or its notes) or `inferred` (follows from both)."
     )
 
@@ -67,16 +66,9 @@ class ExplanationsFile(Document):
     """The whole document."""
 
     schema_version: int = Field(ge=1, le=1)
-    explanation: tuple[Explanation, ...] = Field(default=(), max_length=500, description="Each `[[explanation]]`.")
-
-    @field_validator("explanation")
-    @classmethod
-    def _sorted(cls, found: tuple[Explanation, ...]) -> tuple[Explanation, ...]:
-        for before, after in pairwise(found):
-            if before.id >= after.id:
-                msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
-                raise ValueError(msg)
-        return found
+    explanation: Annotated[tuple[Explanation, ...], AfterValidator(sorted_by_id)] = Field(
+        default=(), max_length=500, description="Each `[[explanation]]`."
+    )
 
 
 def read_explanations(data: DataFolder) -> tuple[tuple[Explanation, ...], list[Problem]]:

@@ -1,6 +1,6 @@
 """Results kept from run to run, each known by the hash of all that it was made from: safe to delete at any time.
 
-An entry carries the digest of its own bytes, so one that was cut short or altered is made anew. It is written beside
+An entry carries the digest of its own bytes, so one that was cut short or altered is made again. It is written beside
 its place and renamed into it: two builds at once do not take each other's, and one that is killed leaves no half of
 one. Where nothing can be written, nothing is kept, and everything is made.
 """

@@ -144,7 +144,7 @@ class Run(Document):
 
 
 class Submitter(Document):
-    """Who gets the credit, as they wish it; both may be null."""
+    """Who gets the credit, as they want it; both may be null."""
 
     name: Credit | None = Field(description="The name that pages show, as text; null: nobody is named.")
     url: Annotated[str, Field(pattern=r"^https://[\w.~/-]+$", max_length=200)] | None = Field(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field
 
-from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, read_document, sorted_by_id
 
 if TYPE_CHECKING:
     from probe_effect.model import Problem
@@ -27,13 +26,13 @@ def _permanent(url: str) -> str:
     return url
 
 
-class Reference(Document):
+class Reference(DocumentEntry):
     """One fact with its source."""
 
     id: Slug = Field(description="Its id, by which pages refer to it; the file is sorted by it.")
     says: Text = Field(max_length=400, description="The fact, in one sentence.")
     project: Text = Field(max_length=60, description="Whose source or manual says it: `Linux`, `bpftrace`, `DTrace`.")
-    place: Text = Field(max_length=200, description="Where it stands: file and function, manual page, or commit.")
+    place: Text = Field(max_length=200, description="Where it is written: file and function, manual page, or commit.")
     url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), AfterValidator(_permanent)] = Field(
         description="Its permanent address: of a file at a tag or commit, never at a branch."
     )
@@ -47,16 +46,9 @@ class ReferencesFile(Document):
     """The whole document."""
 
     schema_version: int = Field(ge=1, le=1)
-    reference: tuple[Reference, ...] = Field(default=(), max_length=1000, description="Each `[[reference]]`.")
-
-    @field_validator("reference")
-    @classmethod
-    def _sorted(cls, found: tuple[Reference, ...]) -> tuple[Reference, ...]:
-        for before, after in pairwise(found):
-            if before.id >= after.id:
-                msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
-                raise ValueError(msg)
-        return found
+    reference: Annotated[tuple[Reference, ...], AfterValidator(sorted_by_id)] = Field(
+        default=(), max_length=1000, description="Each `[[reference]]`."
+    )
 
 
 def read_references(data: DataFolder) -> tuple[tuple[Reference, ...], list[Problem]]:

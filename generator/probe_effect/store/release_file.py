@@ -83,7 +83,7 @@ def archive_name(version: str) -> str:
 
 
 def _order(folder: Path) -> tuple[list[int], str]:
-    """By version, and not by letter: `2026.11.10` stands after `2026.11.2`."""
+    """By version, and not by letter: `2026.11.10` comes after `2026.11.2`."""
     return [int(part) for part in folder.name.split(".") if part.isascii() and part.isdigit()], folder.name
 
 
@@ -97,7 +97,7 @@ def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
         document, faults = read_document(path, data.relative(path), "release", Manifest, MAX_MANIFEST_BYTES)
         problems += faults
         if document and document.version != folder.name:
-            message = f"is of version {document.version}, but lies in {printable(folder.name)}"
+            message = f"is of version {document.version}, but is in the folder {printable(folder.name)}"
             hint = "a release's folder has its version as its name"
             problems.append(Problem("error", data.relative(path), None, None, "release/version", message, hint))
         elif document:

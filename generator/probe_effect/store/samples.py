@@ -90,7 +90,7 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
         sample = Sample(**cells)
         place = (sample.block, sample.position)
         if place in taken:
-            message = f"block {place[0]}, position {place[1]} stands already in line {taken[place]}"
+            message = f"block {place[0]}, position {place[1]} is already in line {taken[place]}"
             reader.problems.append(
                 Problem("error", file, row.line, 1, "samples/place", message, "give each run its own place")
             )

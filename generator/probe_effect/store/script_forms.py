@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINUX = ".linux"
-"""What stands before the last ending of a form for Linux: `02-kprobe.linux.d` lies beside `02-kprobe.d`."""
+"""What comes before the last ending of a form for Linux: `02-kprobe.linux.d` is the form of `02-kprobe.d`."""
 
 
 def linux_form(script: Path) -> Path | None:

@@ -126,7 +126,7 @@ class SourceFile(Document):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One published or derived number: a row of `figures.csv`, with the line where it stands."""
+    """One published or derived number: a row of `figures.csv`, with its line."""
 
     line: int
     figure: str
@@ -158,12 +158,12 @@ class Figure:
 
     @property
     def is_derived(self) -> bool:
-        """Whether it was worked out here from what the source printed, so that it never stands as the author's."""
+        """Whether it was worked out here from what the source printed, so that it never passes for the author's."""
         return self.printed is None
 
     @property
     def said(self) -> tuple[object, ...]:
-        """What makes it the number that it is, wherever it stands and whatever is told of it."""
+        """What makes it the number that it is, whatever else is said of it."""
         return self.value, self.unit, self.printed, self.cost_ns
 
 

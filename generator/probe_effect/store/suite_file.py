@@ -1,4 +1,4 @@
-"""`data/suites/<suite>/suite.toml`: a suite and its cases, as data; the scripts lie beside it."""
+"""`data/suites/<suite>/suite.toml`: a suite and its cases, as data; the scripts are beside it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Workload(Document):
     )
     system_calls: Annotated[int, Field(ge=0, le=1000)] | Slug | None = Field(
         default=None,
-        description="System calls of one operation, or the case of this suite that counts them; so it can be told what "
+        description="System calls of one operation, or the case of this suite that counts them; so it is known what "
         "of a cost falls on calls that nobody traces.",
     )
     commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...]] = Field(
@@ -106,9 +106,9 @@ class Factor(Document):
     )
     occupies_cpus: bool = Field(
         default=False,
-        description="Whether a level is how many threads perform the operations at once, each on a CPU of its own: the "
+        description="Whether a level is how many threads perform the operations at once, each on a CPU of its own. The "
         "workload is handed -1 for its CPU and takes the first that it may use, so that the tracer has none of its "
-        "own; levels above the number of CPUs are skipped.",
+        "own. Levels above the number of CPUs are skipped.",
     )
 
     @model_validator(mode="after")
@@ -158,8 +158,8 @@ class Case(Document):
     )
     counted_by: Literal["maps", "lines", "twin", "tool", "calls", "nothing"] = Field(
         description="How events are counted: the script's own maps or printed lines, a counting twin "
-        "(`<case>.check.<ending>`) run apart, the tool itself, the tool's own system calls (`calls`: where the "
-        "tool is what is measured, in a run apart), or nothing (no event is expected). "
+        "(`<case>.check.<ending>`) run apart, the tool itself, the tool's own system calls, or nothing (no event is "
+        "expected). `calls` is for suites that measure the tool, in a run apart. "
         "Tools that always count, such as perf, ftrace and strace, count in every case."
     )
     like: Slug | None = Field(
@@ -183,7 +183,7 @@ class Case(Document):
     instead: tuple[Instead, ...] = Field(
         default=(),
         description="Other probes or actions that answer the same question, or enough of it; shown where they cost "
-        "less. The same case with another tracer need not be named.",
+        "less. The same case with another tracer goes without saying.",
     )
 
     def is_of(self, architecture: str) -> bool:
@@ -245,8 +245,8 @@ class Suite(Document):
     measures: ResultName = Field(
         default="cost",
         description="What its pages show: the cost of an event, the tracer's own start and stop, what the tracer "
-        'itself takes for an operation (every case has `counted_by = "calls"`), or by how much the whole work is '
-        "slower.",
+        "itself takes for an operation, or by how much the whole work is slower. With `tracer`, every case has "
+        '`counted_by = "calls"`.',
     )
     patience_seconds: Annotated[float, Field(gt=0, le=3600)] | None = Field(
         default=None,

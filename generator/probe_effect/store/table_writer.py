@@ -53,7 +53,7 @@ class TableWriter:
         elif whole.split(b"\n", 1)[0] != (header := csv_line(names).rstrip().encode()):
             msg = (
                 f"{self._path}: begun by another version of probe-effect, its columns are not {header.decode()}\n"
-                "its rows are kept; to measure anew leave out --resume"
+                "its rows are kept; to measure again, do without --resume"
             )
             raise HostNotReady(msg)
 

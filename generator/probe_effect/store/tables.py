@@ -66,7 +66,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One data row: its cells by column name, and the line where it stands."""
+    """One data row: its cells by column name, and its line."""
 
     line: int
     cells: Mapping[str, Cell]
@@ -143,7 +143,7 @@ class TableReader:
         repeated = sorted(name for name, times in Counter(header).items() if times > 1)
         odd = [name for name in header if not FURTHER_NAME.fullmatch(name)]
         faults = [(f"column `{name}` is missing", expected) for name in missing]
-        faults += [(f"column `{printable(name)}` stands twice", "name each column once") for name in repeated]
+        faults += [(f"column `{printable(name)}` is there twice", "name each column once") for name in repeated]
         faults += [(f"column `{printable(name)}` has an odd name", "use small letters, digits and _") for name in odd]
         for message, hint in faults:
             self._add(1, None, "header", message, hint)

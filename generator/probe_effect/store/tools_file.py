@@ -100,7 +100,7 @@ def written(package: ToolPackage) -> str:
 
 
 def _lines(values: Mapping[str, Any], table: str) -> Iterator[str]:
-    """Keys first, then tables: what stands below a header of TOML belongs to it."""
+    """Keys first, then tables: keys below a header of TOML belong to it."""
     for name, value in values.items():
         if not _is_tables(value):
             yield f"{name} = {_value(value)}\n"

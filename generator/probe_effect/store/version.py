@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 PARTS = ("results", "published", "suites")
-"""The folders under `data/` that are the data; what lies beside them describes it."""
+"""The folders under `data/` that are the data; what is beside them describes it."""
 
 DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?=-)")
 

@@ -39,7 +39,7 @@ COUNTED = "@"
 LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 """The variable that has bpftrace say when all probes are attached, and the line that it prints then."""
 LIMITS = {"BPFTRACE_MAX_PROBES": "100000", "BPFTRACE_MAX_BPF_PROGS": "100000"}
-"""Its own limits lie at 512 probes in 0.17 and at 1024 in 0.23; a suite that asks for more means it."""
+"""Its own limits are 512 probes in 0.17 and 1024 in 0.23; a suite that asks for more means it."""
 LOST = re.compile(r"Lost (\d+) events?$")
 FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
 """Lines of bpftrace itself."""
@@ -78,7 +78,7 @@ TOLD_NO_MORE: tuple[Need, ...] = ("fentry",)
 HEARD_AFTER_S = 0.53
 """By then bpftrace has closed its probes, if it heard: it takes 0.2 s.
 
-No multiple of the 0.1 s that bpftrace waits for events each time: where nothing else takes time, as in an emulated
+No multiple of the 0.1 s that bpftrace waits for events each time. Where nothing else takes time, as in an emulated
 machine, each signal would come at the same moment of that wait, and if one is overlooked all are.
 """
 
@@ -116,7 +116,7 @@ class Bpftrace(Tool):
         return f"bpftrace {found[0]} has no raw tracepoints, which came with 0.18; name a newer one by its path"
 
     def _denied(self, need: Need) -> str | None:
-        """None when this bpftrace says of itself that it can do it on this kernel, else what it says."""
+        """None when this bpftrace reports that it can do it on this kernel, else what it says."""
         said = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
         if (said and said[1] == "yes") or (said is None and need in TOLD_NO_MORE):
             return None

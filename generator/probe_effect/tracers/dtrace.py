@@ -4,7 +4,7 @@ Probes of the fbt provider name kernel functions, so such a script may have a fo
 there.
 
 How it is known that the probes are live: a clause of ours prints a line from BEGIN, which no other probe precedes
-("dtrace Provider" in the Dynamic Tracing Guide), and the command reads what was printed only once tracing has begun.
+("dtrace Provider" in the Dynamic Tracing Guide). The command reads what was printed only once tracing has begun.
 Where the kernel does the work, every probe is enabled before BEGIN fires, and all CPUs record before that call returns
 (`dtrace_state_go` in dtrace.c of FreeBSD and illumos). On Linux, `dtrace_go` in libdtrace's dt_work.c attaches every
 BPF program before it fires BEGIN, and the end of BEGIN lets them record.
@@ -13,7 +13,7 @@ Where the kernel does the work, the command first sleeps for up to its `switchra
 attach has that in it, as a user's has.
 
 A script counts its events in one aggregation: DTrace prints aggregations without their names, so a second one could
-not be told apart, and would be added.
+not be distinguished, and would be added.
 """
 
 from __future__ import annotations

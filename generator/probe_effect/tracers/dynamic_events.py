@@ -1,13 +1,13 @@
 """Probes on functions, defined as events in tracefs, from one readable line each in scripts of ftrace and of perf.
 
-    probe p:read libc:read          entry of `read` in the library `libc` that the workload has loaded
-    probe r:nop5 ./user-loop:nop5   return of `nop5` in a file, named from the folder of the workload
-    probe p:vfs_read vfs_read       entry of a kernel function
-    probe p:text ./user-loop:text string=+0(%di):string   what follows the function goes to the kernel as it stands
-    probe p:* ./attach-loop:ten_*   entry of each function of a file that matches; events are named like functions
+- `probe p:read libc:read`: entry of `read` in the library `libc` that the workload has loaded
+- `probe r:nop5 ./user-loop:nop5`: return of `nop5` in a file, named from the folder of the workload
+- `probe p:vfs_read vfs_read`: entry of a kernel function
+- `probe p:text ./user-loop:text string=+0(%di):string`: what follows the function goes to the kernel as it is
+- `probe p:* ./attach-loop:ten_*`: entry of each function of a file that matches; events are named like functions
 
-The part before the blank is the kind (p: entry, r: return) and the event's name. The events lie in a group that bears
-our process id, `probe_effect_<pid>`, so that no run takes another's for its own and what a killed one left can be told.
+The part before the blank is the kind (p: entry, r: return) and the event's name. The events are in a group named
+by our process id, `probe_effect_<pid>`: no run takes another's for its own, and what a killed one left is recognised.
 Scripts call the group `probes`: `event probes/read`, or `-e probes:read`.
 
 Source: Documentation/trace/uprobetracer.rst and kprobetrace.rst of the Linux kernel.
@@ -226,7 +226,7 @@ def _library(stem: str, pid: int) -> Path:
 
 
 def _append(file: Path, line: str) -> None:
-    """Write one line. Opened for appending: the kernel takes truncation for the wish to remove everybody's events."""
+    """Write one line. Opened for appending: the kernel takes truncation as a request to remove everybody's events."""
     descriptor = os.open(file, os.O_WRONLY | os.O_APPEND)
     try:
         os.write(descriptor, f"{line}\n".encode())

@@ -1,6 +1,6 @@
 """ftrace through tracefs alone: events go to a ring buffer of our own, which nobody reads, and are counted at the end.
 
-There is no process beside the workload. What a script may say stands in `ftrace_script.py`.
+There is no process beside the workload. What a script may say is in `ftrace_script.py`.
 
 Everything happens in an instance (`instances/probe-effect-<pid>`), so that nobody else's tracing is touched. A full
 buffer overwrites its oldest events, as a flight recorder does; those are counted as lost.
@@ -183,7 +183,7 @@ class Instance:
         return tracefs(self._root) / "instances" / self.name
 
     def make(self) -> None:
-        """Make it anew. Raises: TracerFailed."""
+        """Make it afresh. Raises: TracerFailed."""
         self.remove()  # of a run with the same process id, long ago
         try:
             self.folder.mkdir()

@@ -2,14 +2,14 @@
 
 One setting per line, named after the file in tracefs that it fills:
 
-    probe p:read libc:read           an event of our own (dynamic_events.py); its group is called `probes`
-    event syscalls/sys_enter_read    enables an event
-    event syscalls/sys_enter_*       enables each event of the group that matches
-    filter count == 1                of the event above
-    buffer_size_kb 65536             of each CPU on which the workload may run; the kernel's own choice by default
-    set_event_pid workload           only events of the workload; of every process by default
-    current_tracer function_graph    records functions, without any event; `function` or `function_graph`
-    set_ftrace_filter vfs_read       the one function that it records
+- `probe p:read libc:read`: an event of our own (dynamic_events.py); its group is called `probes`
+- `event syscalls/sys_enter_read`: enables an event
+- `event syscalls/sys_enter_*`: enables each event of the group that matches
+- `filter count == 1`: of the event above
+- `buffer_size_kb 65536`: of each CPU on which the workload may run; the kernel's own choice by default
+- `set_event_pid workload`: only events of the workload; of every process by default
+- `current_tracer function_graph`: records functions, without any event; `function` or `function_graph`
+- `set_ftrace_filter vfs_read`: the one function that it records
 
 `#` begins a comment.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from probe_effect.tracers.dynamic_events import DynamicProbe
 
 FORMS = {
-    "event": "`event GROUP/NAME`, with `*` in NAME for what may stand there",
+    "event": "`event GROUP/NAME`, with `*` in NAME for any letters",
     "filter": "`filter EXPRESSION` below an event",
     "buffer_size_kb": "`buffer_size_kb KIB`, a whole number above 0",
     "set_event_pid": "`set_event_pid workload`",

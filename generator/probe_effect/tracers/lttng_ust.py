@@ -4,7 +4,7 @@ A session daemon of our own, and the consumer daemon that it starts, live for on
 lttng(1), one a line without the word `lttng`; the recording session is made and started by us.
 
 How it is known that the tracepoints are live: the session daemon lists the workload as registered with the tracepoints
-that the script enables; then `lttng start` returns only when the workload's own listening thread has answered that
+that the script enables. Then `lttng start` returns only when the workload's own listening thread has answered that
 they are enabled (`ust_app_start_trace_all` in ust-app.c of lttng-tools, `handle_message` in lttng-ust-comm.c of
 lttng-ust).
 
@@ -68,7 +68,7 @@ class LttngUst(Tool):
         return self.absent(self.program, self.daemon, READER) or self._daemon_of_others()
 
     def missing(self, need: Need) -> str | None:
-        """LTTng-UST stands on none of them."""
+        """Why a case that needs this of the kernel cannot be measured with it."""
         return f"LTTng-UST has no {need}: it traces programs that are built with its tracepoints"
 
     def session(self, script: Path, counting: Counting, program: Path) -> LttngSession:

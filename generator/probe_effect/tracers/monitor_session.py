@@ -1,8 +1,8 @@
 """A tool that is measured itself: it makes its refreshes in a terminal of its own and ends, while the workload waits.
 
 There is no probe that would have to be live. What the tool draws is read and thrown away, since a terminal that nobody
-reads makes whoever writes to it wait. Its memory is looked at while it runs (VmHWM): `ru_maxrss` of wait4(2) keeps the
-peak of the process from before it became the tool. Its system calls are counted in a run of its own, by `perf stat` on
+reads makes the program wait. Its memory is looked at while it runs (VmHWM): `ru_maxrss` of wait4(2) keeps the peak of
+the process from before it became the tool. Its system calls are counted in a run of its own, by `perf stat` on
 the one tracepoint that all share (raw_syscalls:sys_enter), which counts in the kernel, the tool and its children alone.
 """
 

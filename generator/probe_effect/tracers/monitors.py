@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Counting
 
 AGAIN = f'for refresh in {" ".join(map(str, range(REFRESHES)))}; do "$@" || exit; done'
-"""Has a shell start a tool anew for each refresh."""
+"""Has a shell start a tool again for each refresh."""
 
 READER = "proc-reader"
 COMPILER = Compiler(
@@ -44,7 +44,7 @@ class Monitor(Tool):
     settings: str = ""
     """Where its script goes below its home, for a tool that takes its interval from there."""
     is_started_again: bool = False
-    """Whether it shows the processes once, and is started anew for each refresh."""
+    """Whether it shows the processes once, and is started again for each refresh."""
 
     def version(self) -> str | None:
         """What it prints first when it is asked."""
@@ -82,7 +82,7 @@ class ProcReader:
         return self.id
 
     def missing(self, need: Need) -> str | None:
-        """It stands on none of them."""
+        """Why a case that needs this of the kernel cannot be measured with it."""
         return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:

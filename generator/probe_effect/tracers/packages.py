@@ -43,7 +43,7 @@ def _is_there(package: Package, root: Path) -> bool:
 
 
 def install_advice(packages: Sequence[Package]) -> str:
-    """The command that installs them, in words for whoever has either system."""
+    """The command that installs them, in words for users of either system."""
     debian = " ".join(package.debian for package in packages)
     ubuntu = " ".join(package.ubuntu or package.debian for package in packages)
     if debian == ubuntu:

@@ -5,7 +5,7 @@ define probes first (`dynamic_events`). Every command watches the workload alone
 `read`, `load` or `store`: perf's grammar has these words for caches (tools/perf/util/parse-events.l).
 
 A BPF program on the same tracepoint that returns 0 keeps the event from perf, which then sees nothing although it is
-live (trace_call_bpf in kernel/trace/bpf_trace.c): nobody else may watch the tracepoint while perf is measured.
+live (trace_call_bpf in kernel/trace/bpf_trace.c). So nobody else may watch the tracepoint while perf is measured.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Perf(Tool):
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
-        return self.absent(self.program) or self._runs() or self._events_refused() or self._tracefs_refused()
+        return self.absent(self.program) or self._runs() or self._events_refused() or tracefs_missing(self.root)
 
     def version(self) -> str | None:
         """What `perf --version` prints."""
@@ -56,9 +56,7 @@ class Perf(Tool):
 
     def missing(self, need: Need) -> str | None:
         """None when kernel and perf offer `need`, else why not."""
-        if need in ON_FTRACE:
-            return f"perf attaches no event by {need}"
-        return missing(need, self.root)
+        return f"perf attaches no event by {need}" if need in ON_FTRACE else missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> PerfSession:
         """One run of perf with `script`. perf counts whatever it watches. Raises: TracerFailed."""
@@ -85,9 +83,6 @@ class Perf(Tool):
             f"perf needs root, or kernel.perf_event_paranoid at {OPEN_TO_ALL} where it is {value}; run this command "
             f"with sudo, or as root: sysctl kernel.perf_event_paranoid={OPEN_TO_ALL}"
         )
-
-    def _tracefs_refused(self) -> str | None:
-        return tracefs_missing(self.root)
 
 
 def calls_uncounted() -> str | None:

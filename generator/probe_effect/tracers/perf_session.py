@@ -3,7 +3,7 @@
 How it is known that the probes are live. `perf stat` and `perf record` start with their events disabled, are told
 `enable` through a pipe, and answer `ack` when all are enabled (--control in perf-record(1), since perf 5.10).
 `perf trace` has no such pipe: it enables its events and then, for the first time, sleeps in poll(2) until there is
-something to print (trace__run in tools/perf/builtin-trace.c), and the kernel says in which call a process sleeps.
+something to print (trace__run in tools/perf/builtin-trace.c). The kernel says in which call a process sleeps.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PerfSession(ProbingSession):
     """perf ends itself by the signal that stopped it, and by itself when the workload has ended."""
 
     def environment(self) -> dict[str, str]:
-        """The variables that keep perf from reading the configuration of whoever runs us."""
+        """The variables that keep perf from reading the configuration of our user."""
         return OWN_CONFIG
 
     def attach(self, pid: int) -> None:

@@ -1,8 +1,10 @@
-"""What proc(5) says of a process that a tracer has to know of."""
+"""What proc(5) says of processes, and of the BPF programs that they hold."""
 
 from __future__ import annotations
 
+import re
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT, read_text
@@ -106,3 +108,31 @@ def wait_for_workload(pid: int) -> None:
             msg = f"the workload, process {pid}, is in state {now} after {PATIENCE_S:.0f} s; expected S, waiting"
             raise TracerFailed(msg, status="timeout")
         time.sleep(LOOK_EVERY_S)
+
+
+SWITCH = "proc/sys/kernel/bpf_stats_enabled"
+"""Of the kernel's own count of runs of BPF programs (Linux 5.1), which makes each run longer while it is on.
+
+Source: Documentation/admin-guide/sysctl/kernel.rst; kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
+"""
+ID = re.compile(r"^prog_id:\s*(\d+)$", re.MULTILINE)
+RUNS = re.compile(r"^run_cnt:\s*(\d+)$", re.MULTILINE)
+
+
+def count_runs(root: Path, *, on: bool) -> None:
+    """Switch the count of runs on or off; nothing happens where the kernel has none, or we may not."""
+    with suppress(OSError):
+        (root / SWITCH).write_text("1" if on else "0", encoding="ascii")
+
+
+def program_runs(root: Path) -> int | None:
+    """Runs of all programs that processes hold, while the count was on; None where no process holds any."""
+    runs: dict[str, int] = {}
+    for folder in root.glob("proc/[0-9]*/fdinfo"):
+        with suppress(OSError):  # a process that has ended meanwhile
+            for path in folder.iterdir():
+                text = read_text(folder, path.name) or ""
+                program, count = ID.search(text), RUNS.search(text)
+                if program and count:
+                    runs[program[1]] = int(count[1])
+    return sum(runs.values()) if runs else None

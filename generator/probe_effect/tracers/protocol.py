@@ -1,4 +1,4 @@
-"""What the harness asks of a tracer. One module per tool stands behind it."""
+"""What the harness asks of a tracer. Each tool has a module that does it."""
 
 from __future__ import annotations
 

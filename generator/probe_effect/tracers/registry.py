@@ -38,8 +38,8 @@ def _tracer(tool: TracingTool) -> Tracer:
 def with_paths(known: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[str, Tracer], list[str]]:
     """(the known tracers with those given as `NAME=PATH`, the ids of those that `words` name).
 
-    Raises: UsageError for a path that is no such tool, and for two of one version; an unknown name is left to whoever
-        chooses.
+    Raises: UsageError for a path that is no such tool, and for two of one version; an unknown name is left to the
+        caller.
     """
     tracers, names = dict(known), []
     for word in words:

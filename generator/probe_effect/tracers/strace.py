@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"^(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)", re.MULTILINE)
-"""The begin of a line that tells a call; with -f the process id stands before it.
+"""The begin of a line that tells a call; with -f the process id comes before it.
 
 Not those on standard input: the read in which the workload waits is the harness's doing. And not `syscall_0x14f`, a
-call that strace does not know, and prints whatever was asked for: that one is how the kernel, since Linux 6.11, comes
+call that strace does not know, and prints whatever was asked for. That one is how the kernel, since Linux 6.11, comes
 back from a function whose return is probed, by somebody else.
 """
 
@@ -43,7 +43,7 @@ TABLE_HEAD = b"% time "
 TABLE_ROW = re.compile(rb"^ *[\d.]+ +[\d.]+ +\d+ +(\d+)(?: +\d+)? +(?!total$|syscall_0x)\w+$", re.MULTILINE)
 """A call in the table: its share of the time, the time, the time of one, how many, how many failed, its name.
 
-Source: strace(1), "-c"; call_summary_pers in src/count.c. With -f the calls of all processes stand in one table.
+Source: strace(1), "-c"; call_summary_pers in src/count.c. With -f the calls of all processes are in one table.
 """
 
 CAP_SYS_PTRACE = 19
@@ -66,7 +66,7 @@ class Strace(Tool):
         return self.absent(self.program) or scope_refuses(self.root, attaching=self.attaches)
 
     def missing(self, need: Need) -> str | None:
-        """strace stands on none of them."""
+        """Why a case that needs this of the kernel cannot be measured with it."""
         return f"strace has no {need}: it sees system calls and signals"
 
     def session(self, script: Path, counting: Counting, program: Path) -> StraceSession:

@@ -4,7 +4,7 @@ Its first runtime, a kernel module that it compiles, is not used here: a module 
 others measure too, and a kernel may take none. Both runtimes want the kernel's build tree.
 
 How it is known that the probes are live: SystemTap prints a line of ours from a `begin` probe once every probe is
-registered; what it does then is to enable them and to sleep until a signal comes (`main` of bpf/stapbpf.cxx in
+registered. What it does then is to enable them and to sleep until a signal comes (`main` of bpf/stapbpf.cxx in
 SystemTap's source). So they are live when that line is there and its program `stapbpf` sleeps.
 
 A script prints `events N` at its end. This runtime keeps its counts in BPF maps, and says nothing of events that the

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from probe_effect.host import ROOT
+from probe_effect.host.kernel import missing
 from probe_effect.processes import Child
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.packages import install_advice
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from probe_effect.processes import Ended
+    from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
 WORK_PREFIX = "probe-effect-"
-"""Begins the name of every work folder, before our process id: so what a killed run leaves behind can be told."""
+"""Begins the name of every work folder, before our process id: so what a killed run leaves behind is recognised."""
 
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
@@ -60,6 +62,10 @@ class Tool:
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
         return self.absent(self.program)
+
+    def missing(self, need: Need) -> str | None:
+        """None when the kernel offers what a case needs to this tool, else why not."""
+        return missing(need, self.root)
 
     def absent(self, *programs: str) -> str | None:
         """None when these programs are on the PATH, or are paths to programs; else which is not, and what brings it."""

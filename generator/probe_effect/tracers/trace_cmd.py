@@ -14,7 +14,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.host.kernel import missing
 from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.ftrace import Instance, instances_missing
 from probe_effect.tracers.proc import wait_for_workload
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from probe_effect.store.suite_file import Need
     from probe_effect.tracers.protocol import Counting
 
 
@@ -39,10 +37,6 @@ class TraceCmd(Tool):
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
         return self.absent(self.program) or instances_missing(self.root)
-
-    def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
-        return missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> TraceCmdSession:
         """One recording. Raises: TracerFailed when the script is not understood."""

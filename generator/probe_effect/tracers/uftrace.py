@@ -1,8 +1,8 @@
 """uftrace (Linux): records entry and return of user functions, from inside the traced program.
 
-uftrace starts the workload with a library of its own in it. The library is called at each function's entry: by a call
-that the compiler put there (`-pg`), or, with `-P`, where the compiler left room for one (nops), which the library fills
-with calls before the program's `main`. A script holds arguments of `uftrace record`.
+uftrace starts the workload with a library of its own in it. The library is called at each function's entry, by a call
+that the compiler put there (`-pg`). With `-P` the compiler left room for one (nops), which the library fills with calls
+before the program's `main`. A script holds arguments of `uftrace record`.
 
 How it is known that the functions are traced: the workload waits in `main` with uftrace's library in its memory, and,
 where the script asks for patching, the library has said that it patched.
@@ -51,7 +51,7 @@ class Uftrace(Tool):
     tool: str = "uftrace"
 
     def missing(self, need: Need) -> str | None:
-        """uftrace stands on none of them."""
+        """Why a case that needs this of the kernel cannot be measured with it."""
         return f"uftrace has no {need}: it traces functions from inside the program"
 
     def session(self, script: Path, counting: Counting, program: Path) -> UftraceSession:
