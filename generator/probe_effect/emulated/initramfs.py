@@ -74,7 +74,7 @@ def compile_python(system: Sysroot, *folders: Path) -> None:
 
 
 def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[str]:
-    """The words that run a program of another system with its own loader and libraries, when it lies in `place`.
+    """The words that run a program of another system with its own loader and libraries, when it is in `place`.
 
     Raises: ProbeEffectError where it has no such program.
     """
@@ -89,7 +89,7 @@ def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[st
 
 
 def wrapper(system: Sysroot, place: Path, program: str) -> str:
-    """A shell script that runs `program` of the system, when that lies in the folder `place`."""
+    """A shell script that runs `program` of the system, when that is in the folder `place`."""
     return WRAPPER.format(command=" ".join(foreign(system, program, place)))
 
 

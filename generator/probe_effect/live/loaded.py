@@ -1,8 +1,8 @@
 """Everything that traces on this system now, with or without BPF, and how often it fired between two looks.
 
-Runs and times of BPF programs are the kernel's own, which it keeps only while statistics are on; they are on as long as
-a `RunStatistics` is open and go off with its descriptor, at `kill -9` too. Where the sysctl `kernel.bpf_stats_enabled`
-has switched them on already, that stays as it is.
+The kernel counts runs and times of BPF programs only while statistics are on. They are on while a `RunStatistics` is
+open, and go off with its descriptor, at `kill -9` too. If the sysctl `kernel.bpf_stats_enabled` has switched them on
+already, that stays as it is.
 """
 
 from __future__ import annotations
