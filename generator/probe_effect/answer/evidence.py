@@ -114,7 +114,7 @@ class Evidence:
 
     @cached_property
     def printed(self) -> dict[CostKey, PublishedCost]:
-        """What others printed, on machines of theirs."""
+        """The costs that sources printed, by machine, tracer and case."""
         return printed_costs(self.sources())
 
     @cached_property

@@ -91,7 +91,7 @@ def where(found: Forecast) -> str:
 
 
 def printed_place(found: PublishedCost) -> str:
-    """A machine of others: what it is, and whose."""
+    """A published machine in words: its hardware, and the source that measured it."""
     return WORDS["published-where"].format(hardware=found.hardware, label=found.label)
 
 

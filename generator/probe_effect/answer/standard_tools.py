@@ -68,7 +68,7 @@ def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[Tool
 
 
 def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
-    """The machine that tells the cost of most tools, then that which measured most of them; of equals the first."""
+    """The machine with costs for most tools; of several, the one that measured most of them, then the first."""
 
     def told(machine: str) -> tuple[int, int]:
         costs = [one for package in packages for one in tool_costs(found, machine, package)]

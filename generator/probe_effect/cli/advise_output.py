@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show(answer: ScriptAnswer) -> None:
-    """The answer on stdout."""
+    """Print the answer on stdout."""
     from probe_effect.cli.tables import show_section, show_table
 
     advice = answer.advice

@@ -113,7 +113,7 @@ class GuestTracer:
         return reason
 
     def version(self) -> str | None:
-        """Its version as it prints it."""
+        """The version of the tracer, as the tracer prints it."""
         found: str | None = self.said["version"]
         return found
 

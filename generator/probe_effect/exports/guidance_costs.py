@@ -40,7 +40,7 @@ UNKNOWN_FIRST = "unknown"
 
 
 def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values]:
-    """The costs of a machine; what costs less than a measured one is named by its place among them, and its note."""
+    """The costs of a machine as JSON; alternatives of a measured cost are places in the list, with their notes."""
     costs = found.by_tracer(facts.machine)
     keys = [(facts.machine, tracer, case) for tracer, cases in costs.items() for case in cases]
     places = {key: place for place, key in enumerate(keys)}

@@ -156,7 +156,7 @@ class Catalogue:
         return tuple(sorted((*self.active, *self.withdrawn), key=lambda one: one.id))
 
     def cases(self) -> list[Case]:
-        """Every case, in the order of its suite."""
+        """Every case, suite by suite."""
         return [case for folder in self.suites for case in folder.suite.cases]
 
     @cached_property

@@ -68,7 +68,7 @@ def compare(printed: Decimal, value: Fraction) -> AgreementVerdict:
 
 
 def stands(finding: Finding, values: Mapping[str, Fraction]) -> bool:
-    """Whether the contradiction that `finding` tells is still in the figures. Raises: FormulaError."""
+    """Whether the figures still contradict each other as `finding` says. Raises: FormulaError."""
     return finding.agrees_if is None or not holds(finding.agrees_if, values)
 
 

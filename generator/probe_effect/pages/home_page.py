@@ -50,7 +50,7 @@ def named(catalogue: Catalogue, number: Number) -> str:
 
 
 def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
-    """On the home machine, for each thing that the kernel does with a first instruction: its words, and a probe so.
+    """Each way in which the kernel handles a first instruction, in words, and its cost on the home machine.
 
     Of several the one that costs most stands for all. Empty where not two of them were measured there.
     """

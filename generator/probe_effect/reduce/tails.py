@@ -39,7 +39,7 @@ class Tail(NamedTuple):
 
     @property
     def operations(self) -> int:
-        """How many were timed."""
+        """The number of operations that were timed."""
         return sum(one.operations for one in self.buckets)
 
 

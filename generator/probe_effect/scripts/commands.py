@@ -40,7 +40,7 @@ class ToolCommand:
 
     @property
     def pid(self) -> str | None:
-        """What `-p` or `--pid` names."""
+        """The value of `-p`, `--pid` or `--attach`, as it is written; None without them."""
         return next(iter(self.all("p", "pid", "attach")), None)
 
     def all(self, *names: str) -> list[str]:

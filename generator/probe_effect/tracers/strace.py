@@ -164,7 +164,7 @@ class SeccompSession(StraceSession):
         self._before = count_calls(self.written)
 
     def is_live(self) -> bool:
-        """Whether a child of strace is traced by it, has a filter that strace has not, and waits for its go."""
+        """Whether strace traces a child that has a filter which strace lacks, and that waits for its go."""
         own = status(self.pid)
         return any(_is_filtered(status(child), self.pid, own) for child in children(self.pid))
 
