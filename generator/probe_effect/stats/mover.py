@@ -38,6 +38,18 @@ def total(intervals: Sequence[Estimate]) -> Estimate:
     return Estimate(value, math.fsum(low for low, _, _ in known), math.fsum(high for _, _, high in known))
 
 
+def spanning(intervals: Sequence[Estimate]) -> Estimate:
+    """What stands for any of some estimates in one unit: their mean, with an interval that holds all of theirs.
+
+    Without ends where one of them has none. Raises: ZeroDivisionError for none.
+    """
+    value = math.fsum(one.value for one in intervals) / len(intervals)
+    bounds = [found for one in intervals if (found := _bounds(one)) is not None]
+    if len(bounds) < len(intervals):
+        return Estimate(value)
+    return Estimate(value, min(low for low, _, _ in bounds), max(high for _, _, high in bounds))
+
+
 def difference(first: Estimate, second: Estimate) -> Estimate:
     """`first` minus `second`, two independent estimates in one unit (Zou and Donner 2008)."""
     value = first.value - second.value
