@@ -17,6 +17,7 @@ from probe_effect.answer.setup import setup
 from probe_effect.errors import unknown
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import mechanism
+from probe_effect.live.loaded import OF_PROBES
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import by_likeness
@@ -38,9 +39,6 @@ NO_PROBE = "not run by a probe"
 NOT_TOLD = "no place is told"
 NOT_COUNTED = "its events are not counted"
 NOT_MEASURED = "not measured: {kind}"
-
-OF_PROBES = {"kprobe", "tracepoint", "raw_tracepoint", "raw_tracepoint_writable", "perf_event", "tracing"}
-"""Types of BPF programs that probes run; others are run by the network, by cgroups and so on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the probes of a script cost on this machine now, as `calibration/` measures them with the script's own clauses."""
+"""What a script's probes cost on this machine now, as `calibration/` measures them with the script's own clauses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probe_effect.stats import mover
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from probe_effect.model import Estimate
 
@@ -26,10 +26,20 @@ class HereCost:
     by_cpu: Mapping[int, Estimate]
     note: str | None = None
 
-    def on(self, cpus: Iterable[int] = ()) -> Estimate:
-        """The cost on some CPUs, their mean with an interval that holds all of theirs; of all, where none is known."""
-        own = [self.by_cpu[cpu] for cpu in cpus if cpu in self.by_cpu] or list(self.by_cpu.values())
-        return mover.spanning(own)
+    def on(self, events: Mapping[int, float]) -> Estimate:
+        """The cost of an event of which so many happened on each CPU; where none of those was timed, of any CPU.
+
+        The same probe may cost twice as much on one CPU as on another, so the interval holds the costs of all.
+        """
+        own = {cpu: self.by_cpu[cpu] for cpu, number in events.items() if number and cpu in self.by_cpu}
+        if not own:
+            return mover.spanning(list(self.by_cpu.values()))
+        whole = sum(events[cpu] for cpu in own)
+        parts = mover.total([cost.times(events[cpu] / whole) for cpu, cost in own.items()])
+        return parts._replace(
+            low=min(filter(None, [parts.low, *(cost.value for cost in own.values())]), default=None),
+            high=max(filter(None, [parts.high, *(cost.value for cost in own.values())]), default=None),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
 
 
+OF_PROBES = {"kprobe", "tracepoint", "raw_tracepoint", "raw_tracepoint_writable", "perf_event", "tracing"}
+"""Types of BPF programs that probes run; others are run by the network, by cgroups and so on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """One tracing program, event or process, as it was at one look.

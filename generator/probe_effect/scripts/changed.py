@@ -28,7 +28,9 @@ class CheaperScript(NamedTuple):
     text: str | None
 
 
-class _Edit(NamedTuple):
+class Edit(NamedTuple):
+    """A part of a text, from `start` to before `end`, and what takes its place."""
+
     start: int
     end: int
     text: str
@@ -48,7 +50,7 @@ def cheaper(script: Script) -> list[CheaperScript]:
 def _of_program(script: Script) -> Iterator[CheaperScript]:
     clauses = program(script.text).clauses
     if edits := [edit for clause in clauses if (edit := _count_for_lines(clause))]:
-        yield CheaperScript(_COUNT, _applied(script.text, edits))
+        yield CheaperScript(_COUNT, applied(script.text, edits))
     for sentence, places in _PLACES:
         yield from _moved(script.text, clauses, sentence, places)
     if any(_STACKS & set(one.actions) and one.kind in _FUNCTIONS for one in script.probes):
@@ -63,18 +65,18 @@ def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence
             written = resolved(point.text)
             for pattern, replacement in places:
                 if pattern.search(written):
-                    edits.append(_Edit(point.start, point.start + len(point.text), pattern.sub(replacement, written)))
-                    uses |= _uses_arguments(clause)
+                    edits.append(Edit(point.start, point.start + len(point.text), pattern.sub(replacement, written)))
+                    uses |= uses_arguments(clause)
     if edits:
-        yield CheaperScript(sentence + _RENAMED * uses, None if uses else _applied(text, edits))
+        yield CheaperScript(sentence + _RENAMED * uses, None if uses else applied(text, edits))
 
 
-def _uses_arguments(clause: Clause) -> bool:
+def uses_arguments(clause: Clause) -> bool:
     """Whether a clause reads values that depend on the kind of its probe."""
     return any(_ARGUMENT.search(one.text) for part in (clause.predicate, clause.block) for one in part.tokens)
 
 
-def _count_for_lines(clause: Clause) -> _Edit | None:
+def _count_for_lines(clause: Clause) -> Edit | None:
     """A count per content of the lines of a block, if the block only prints."""
     block = clause.block
     if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
@@ -92,14 +94,15 @@ def _count_for_lines(clause: Clause) -> _Edit | None:
         at = end + 1 + (block.word(end + 1) == ";")
     key = ", ".join(dict.fromkeys(keys))
     counted = f"@[{key}]" if key else "@"
-    return _Edit(block.tokens[0].start, block.tokens[-1].end, f"{{ {counted} = count(); }}")
+    return Edit(block.tokens[0].start, block.tokens[-1].end, f"{{ {counted} = count(); }}")
 
 
 def _is_time(block: Tokens, first: int, last: int) -> bool:
     return any(EFFECTS.get(block.word(at)) == "time" for at in range(first, last))
 
 
-def _applied(text: str, edits: Sequence[_Edit]) -> str:
+def applied(text: str, edits: Sequence[Edit]) -> str:
+    """The text with some parts exchanged, none of which overlap."""
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text

@@ -1,0 +1,74 @@
+"""The loop of ours in which a script's clauses fire: compiled here, told block by block what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.compilers import c_compiler, compiled
+from probe_effect.errors import HostNotReady
+from probe_effect.processes import Child, is_readable
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+SOURCE = Path(__file__).with_name("loop.c")
+FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-pthread", "-fno-omit-frame-pointer")
+
+SLOTS = 8
+"""How many functions of each sort it has."""
+
+ANSWER_S = 10.0
+"""A block takes some ms; on a machine whose CPUs are taken by others a hundred times as long."""
+
+
+class BlockTime(NamedTuple):
+    """How long one block took: CPU time of the loop, and elapsed time, ns."""
+
+    cpu_ns: int
+    wall_ns: int
+
+
+class CalibrationLoop:
+    """The loop's process. It ends with the `with` block, and with us.
+
+    Raises, when it is made: HostNotReady without a compiler.
+    """
+
+    def __init__(self) -> None:
+        self.path = compiled(SOURCE, c_compiler(FLAGS), "calibration/calibration-loop").path
+        said = subprocess.run([str(self.path), "--calls"], capture_output=True, text=True, check=True)
+        self.calls = frozenset(said.stdout.split())
+        """The system calls that it can make."""
+        self._child = Child([str(self.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._child.end()
+
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._child.pid
+
+    def run(self, operation: str, cpu: int, frames: int, times: int) -> BlockTime:
+        """One block of an operation on a CPU, with so many callers on the stack. Raises: HostNotReady."""
+        self._child.tell(f"{operation} {cpu} {frames} {times}\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            more = os.read(self._child.stdout, 100) if is_readable(self._child.stdout, ANSWER_S) else b""
+            if not more:
+                raise HostNotReady(self._silence(operation, cpu))
+            line += more
+        return BlockTime(*map(int, line.split()))
+
+    def _silence(self, operation: str, cpu: int) -> str:
+        """Why no answer came."""
+        if self._child.wait(0) is None:
+            return f"the loop did {operation} on CPU {cpu} for {ANSWER_S:g} s without an end; is that CPU free?"
+        return f"the loop ended at {operation} on CPU {cpu}: {self._child.output()[1].strip()}"

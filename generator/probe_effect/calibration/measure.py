@@ -1,0 +1,172 @@
+"""What a script's probes cost here, in some seconds: blocks of our loop without the tracer, with it, and without it.
+
+Every operation takes turns with the others, on each CPU, in random order. A block's CPU time is what counts, so that
+another program on the same CPU disturbs little. The blocks without the tracer are from before it was attached and from
+after it was gone: where they differ, the interval shows it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probe_effect.answer.here import HereCost, HereCosts
+from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks
+from probe_effect.calibration.loop import CalibrationLoop
+from probe_effect.calibration.moved import PLAIN_CALL, Operation, moved
+from probe_effect.calibration.traced import Traced
+from probe_effect.errors import HostNotReady
+from probe_effect.live.loaded import OF_PROBES, RunStatistics
+from probe_effect.scripts.tables import PRINT
+from probe_effect.stats import mover, signed_rank
+from probe_effect.tracers.registry import known_tracers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from probe_effect.answer.here import ProbeKey
+    from probe_effect.calibration.blocks import Turn
+    from probe_effect.calibration.moved import AskedProbe, MovedScript
+    from probe_effect.model import Estimate
+    from probe_effect.scripts.form import Script
+    from probe_effect.tracers.protocol import Tracer
+
+BLOCK_SHARE = 0.4
+"""Share of the time that blocks may take; the rest goes to the tracer's start and end."""
+
+MOST_CPUS = 4
+
+PLAIN = Operation(f"call_{PLAIN_CALL}", (), 1, 0)
+
+SHARED = "Other programs used CPU {cpus} meanwhile, so the cost is less certain."
+FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
+TOGETHER = "Timed together with the other probes that fire at the same moment; each is told an equal part."
+SILENT = "{attach}: it did not fire in our loop"
+OTHER_LANGUAGE = "only scripts of bpftrace are timed here, and this one is for {tracer}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationTask:
+    """What is to be timed: the probes of a script, by which tracer, on which CPUs, under how many stack frames."""
+
+    script: Script
+    probes: Sequence[AskedProbe]
+    tracer: str
+    cpus: Sequence[int]
+    frames: int
+    seconds: float
+
+
+def measured(task: CalibrationTask) -> HereCosts:
+    """The cost of one event of each probe on each CPU, ns, in about `task.seconds`.
+
+    Raises: HostNotReady without a compiler, without the tracer, or where none of the probes can be timed here.
+    """
+    tool = known_tracers().get(task.tracer)
+    if tool is None or tool.tool != "bpftrace" or task.script.language != "bpftrace":
+        raise HostNotReady(OTHER_LANGUAGE.format(tracer=task.script.tracer))
+    if why := tool.available():
+        raise HostNotReady(why)
+    began_s = time.monotonic()
+    others = tuple(_tracing_now())
+    with CalibrationLoop() as loop:
+        found = _Calibration(task, loop, tool).costs()
+    return replace(found, seconds=time.monotonic() - began_s, others=others)
+
+
+class _Calibration:
+    """One script on the CPUs of a task."""
+
+    def __init__(self, task: CalibrationTask, loop: CalibrationLoop, tool: Tracer) -> None:
+        self._task, self._loop, self._tool = task, loop, tool
+        self._cpus = list(task.cpus)[:MOST_CPUS]
+        self._script = self._moved(passing=True)
+        if not self._script.operations:
+            raise HostNotReady("; ".join(self._script.missing.values()) or "the script has no probes")
+
+    def costs(self) -> HereCosts:
+        """What was measured; `seconds` and `others` are not filled in."""
+        operations = list(self._script.operations)
+        on_calls = any(one.name.startswith("call_") for one in operations)
+        if on_calls and all(one.name != PLAIN.name for one in operations):
+            operations.append(PLAIN)
+        blocks = self._blocks(operations)
+        added = self._difference(blocks, self._script)
+        least = self._difference(blocks, self._moved(passing=False)) if self._script.has_filter else {}
+        path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
+        costs = dict(self._costs(blocks, added, least, path))
+        silent = {key: SILENT.format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
+        return HereCosts(
+            tracer=self._task.tracer,
+            costs=costs,
+            calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
+            seconds=0.0,
+            missing=self._script.missing | silent,
+        )
+
+    def _blocks(self, operations: Sequence[Operation]) -> Blocks:
+        turns = [(one, cpu) for one in operations for cpu in self._cpus]
+        seconds = self._task.seconds * BLOCK_SHARE / (2 if self._script.has_filter else 1)
+        prints = any(PRINT in probe.actions for probe in self._task.script.probes)
+        return Blocks(self._loop, turns, frames=self._task.frames, seconds=seconds, prints=prints)
+
+    def _moved(self, *, passing: bool) -> MovedScript:
+        task, loop = self._task, self._loop
+        return moved(task.script, task.probes, loop=loop.path, pid=loop.pid, calls=loop.calls, passing=passing)
+
+    def _difference(self, blocks: Blocks, script: MovedScript) -> dict[Turn, Estimate]:
+        """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
+        before = blocks.rounds(ROUNDS // 2)
+        with Traced(script.text, self._tool, self._loop.path, self._loop.pid) as traced:
+            runs = {turn: traced.runs_in(partial(blocks.trial, turn)) for turn in blocks.turns if turn[0].keys}
+            during = blocks.rounds(ROUNDS)
+            traced.stop()
+        after = blocks.rounds(ROUNDS - ROUNDS // 2)
+        return {
+            turn: signed_rank.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
+            for turn in blocks.turns
+            if runs.get(turn, TRIAL_TIMES) >= TRIAL_TIMES
+        }
+
+    def _costs(
+        self,
+        blocks: Blocks,
+        added: Mapping[Turn, Estimate],
+        least: Mapping[Turn, Estimate],
+        path: Mapping[int, Estimate],
+    ) -> Iterator[tuple[ProbeKey, HereCost]]:
+        """The cost of an event of each probe that fired."""
+        for one in self._script.operations:
+            cpus = [cpu for cpu in self._cpus if (one, cpu) in added]
+            by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
+            shared = [str(cpu) for cpu in cpus if blocks.is_shared(cpu)]
+            for key in one.keys if cpus else ():
+                notes = [self._script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
+                notes += [FILTERED if least else None, SHARED.format(cpus=" and ".join(shared)) if shared else None]
+                yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
+
+
+def _tracing_now() -> Iterator[str]:
+    """Who else traces this machine, one phrase each: a probe forgotten anywhere makes every event cost more."""
+    try:
+        with RunStatistics() as statistics:
+            found = statistics.look().found
+    except HostNotReady:  # an old kernel does not tell
+        return
+    for one in found:
+        if one.sort != "bpf" or one.kind in OF_PROBES:
+            owners = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
+            yield f"{one.kind} {one.name}" + (f" of {owners}" if owners else "")
+
+
+def _event_ns(one: Operation, added: Estimate, least: Estimate | None, path: Estimate | None) -> Estimate:
+    """What one event of one of an operation's probes costs, without what its other system calls pay."""
+    if one.calls and path is not None:
+        added = mover.difference(added, path.times(one.calls))
+    if least is not None and added.low is not None and least.low is not None:
+        added = added._replace(low=min(added.low, least.low))
+    return added.times(1 / (one.events * len(one.keys)))
