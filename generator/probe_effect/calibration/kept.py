@@ -13,7 +13,6 @@ from probe_effect.calibration.measure import CalibrationTask, measured
 from probe_effect.compilers import cache_folder
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import Estimate
-from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,11 +41,10 @@ def calibrated(task: CalibrationTask) -> HereCosts:
 
 def _path(task: CalibrationTask) -> Path:
     """The file, by the hash of all on which the costs depend, but for the CPUs, which are in it."""
-    tool = known_tracers().get(task.tracer)
     made_of = [
         read_text(ROOT, BOOT),
         os.uname().release,
-        tool.version() if tool else None,
+        task.tool.version(),
         task.script.text,
         [(probe.at, probe.key, [place.name for place in probe.places[:1]]) for probe in task.probes],
         task.frames,

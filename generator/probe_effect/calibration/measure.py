@@ -23,7 +23,6 @@ from probe_effect.errors import HostNotReady
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
 from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import mover, signed_rank
-from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,11 +50,11 @@ OTHER_LANGUAGE = "only scripts of bpftrace are timed here, and this one is for {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationTask:
-    """What is to be timed: the probes of a script, by which tracer, on which CPUs, under how many stack frames."""
+    """What is to be timed: the probes of a script, by which tool, on which CPUs, under how many stack frames."""
 
     script: Script
     probes: Sequence[AskedProbe]
-    tracer: str
+    tool: Tracer
     cpus: Sequence[int]
     frames: int
     seconds: float
@@ -66,23 +65,22 @@ def measured(task: CalibrationTask) -> HereCosts:
 
     Raises: HostNotReady without a compiler, without the tracer, or where none of the probes can be timed here.
     """
-    tool = known_tracers().get(task.tracer)
-    if tool is None or tool.tool != "bpftrace" or task.script.language != "bpftrace":
+    if task.tool.tool != "bpftrace" or task.script.language != "bpftrace":
         raise HostNotReady(OTHER_LANGUAGE.format(tracer=task.script.tracer))
-    if why := tool.available():
+    if why := task.tool.available():
         raise HostNotReady(why)
     began_s = time.monotonic()
     others = tuple(_tracing_now())
     with CalibrationLoop() as loop:
-        found = _Calibration(task, loop, tool).costs()
+        found = _Calibration(task, loop).costs()
     return replace(found, seconds=time.monotonic() - began_s, others=others)
 
 
 class _Calibration:
     """One script on the CPUs of a task."""
 
-    def __init__(self, task: CalibrationTask, loop: CalibrationLoop, tool: Tracer) -> None:
-        self._task, self._loop, self._tool = task, loop, tool
+    def __init__(self, task: CalibrationTask, loop: CalibrationLoop) -> None:
+        self._task, self._loop = task, loop
         self._cpus = list(task.cpus)[:MOST_CPUS]
         self._script = self._moved(passing=True)
         if not self._script.operations:
@@ -101,7 +99,7 @@ class _Calibration:
         costs = dict(self._costs(blocks, added, least, path))
         silent = {key: SILENT.format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
         return HereCosts(
-            tracer=self._task.tracer,
+            tracer=self._task.tool.id,
             costs=costs,
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
             seconds=0.0,
@@ -121,15 +119,16 @@ class _Calibration:
     def _difference(self, blocks: Blocks, script: MovedScript) -> dict[Turn, Estimate]:
         """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
         before = blocks.rounds(ROUNDS // 2)
-        with Traced(script.text, self._tool, self._loop.path, self._loop.pid) as traced:
-            runs = {turn: traced.runs_in(partial(blocks.trial, turn)) for turn in blocks.turns if turn[0].keys}
+        with Traced(script.text, self._task.tool, self._loop.path, self._loop.pid) as traced:
+            fired = [turn for turn in blocks.turns if turn[0].keys and _fires(traced, blocks, turn)]
             during = blocks.rounds(ROUNDS)
+            fired = [turn for turn in fired if _fires(traced, blocks, turn)]  # a script may end by itself meanwhile
             traced.stop()
         after = blocks.rounds(ROUNDS - ROUNDS // 2)
         return {
             turn: signed_rank.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
             for turn in blocks.turns
-            if runs.get(turn, TRIAL_TIMES) >= TRIAL_TIMES
+            if turn in fired or not turn[0].keys
         }
 
     def _costs(
@@ -148,6 +147,11 @@ class _Calibration:
                 notes = [self._script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
                 notes += [FILTERED if least else None, SHARED.format(cpus=" and ".join(shared)) if shared else None]
                 yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
+
+
+def _fires(traced: Traced, blocks: Blocks, turn: Turn) -> bool:
+    """Whether the tracer's programs run as often as an operation is done."""
+    return traced.runs_in(partial(blocks.trial, turn)) >= TRIAL_TIMES
 
 
 def _tracing_now() -> Iterator[str]:
