@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.advice import Advice, ProbeGroup, Thread, advise
+from probe_effect.answer.advice import Advice, Thread, advise
+from probe_effect.answer.probe_group import ProbeGroup
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
 

@@ -1,4 +1,4 @@
-"""What the probes of a script cost on this machine now, as `calibration/` measures them with the script's own clauses."""
+"""What the probes of a script cost on this machine now, measured with the script's own clauses by `calibration/`."""
 
 from __future__ import annotations
 
