@@ -19,8 +19,10 @@ from probe_effect.advising.probes import groups, placed
 from probe_effect.advising.watched import probe_costs
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.nearest import machines_for, nearest_cost
+from probe_effect.answer.probe_group import ProbeGroup
 from probe_effect.cli.group import commands
 from probe_effect.errors import ProbeEffectError
+from probe_effect.numbers.likeness import facts_of
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import read_transcripts
@@ -213,3 +215,35 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
             asked = groups(its, None, {}, here)
             unanswered += [(name, one.attach) for one in asked if not nearest_cost(found, alike, tracer, one)]
     assert unanswered == []
+
+
+SCRIPTS = (
+    "t:syscalls:sys_enter_newfstatat { @[comm] = count() }",
+    "t:syscalls:sys_exit_read { @ = hist(args->ret) }",
+    "uprobe:libc:malloc { @ = count() }",
+    "t:syscalls:sys_enter_newfstatat, t:syscalls:sys_enter_getdents64, t:syscalls:sys_enter_openat { @[probe] = count() }",
+    "t:sched:sched_switch { @[kstack] = count() }",
+    "usdt:/bin/server:request { @ = count() }",
+)
+
+
+@strangers
+@pytest.mark.parametrize("virtualization", ["kvm", None])
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_static_and_user_probes_have_a_cost_on_any_machine_though_no_data_know_it(
+    catalogue: Catalogue, script: str, virtualization: str | None, here: MachineFile
+) -> None:
+    machine = here.machine.model_copy(update={"virtualization": virtualization, "nested": bool(virtualization)})
+    found, facts = evidence(catalogue), facts_of(machine, here.system.kernel_release)
+    for probe in read_script(script).probes:
+        group = ProbeGroup(
+            attach=probe.attach,
+            kind=probe.kind,
+            mechanism="stepped" if probe.kind == "uprobe" else None,
+            matched=1,
+            first_bytes=None,
+            actions=probe.actions,
+        )
+        known = nearest_cost(found, machines_for(found, facts, None), "bpftrace", group)
+        assert known is not None
+        assert known[0].cost.low is not None
