@@ -221,7 +221,7 @@ SCRIPTS = (
     "t:syscalls:sys_enter_newfstatat { @[comm] = count() }",
     "t:syscalls:sys_exit_read { @ = hist(args->ret) }",
     "uprobe:libc:malloc { @ = count() }",
-    "t:syscalls:sys_enter_newfstatat, t:syscalls:sys_enter_getdents64, t:syscalls:sys_enter_openat { @[probe] = count() }",
+    "t:syscalls:sys_enter_newfstatat, t:syscalls:sys_enter_openat { @[probe] = count() }",
     "t:sched:sched_switch { @[kstack] = count() }",
     "usdt:/bin/server:request { @ = count() }",
 )

@@ -4,9 +4,9 @@ It has these keys, null where there is no value; further ones may follow. `_rati
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `probes`, that which
 takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many there are),
 `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all of them,
-joined by `+`), `case` (null where no single case was measured), `basis` (`calibrated`, `measured`, `composed`,
-`estimated`, `published`, or null), `machine` (whose measurements that cost is from, null where it was calibrated here
-or published). Of what that costs: `rate_hz` (of all threads that were watched), `cost_ns`, `cpu_s_per_s`.
+joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads that
+were watched), `cost_ns`, `cpu_s_per_s`, `basis` (`calibrated`, `measured`, `composed`, `estimated`, `published`, or
+null), `machine` (whose measurements that cost is from, null where it was calibrated here or published).
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
 `unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
 `name`, `busy_ratio`. `threads`: the same of those that pay most. `cpu_s_per_s` of all probes and threads. `loss_ratio`

@@ -91,10 +91,11 @@ def basis(one: Advised) -> str:
     """Where its cost is from: `measured here`, `this machine`, or the end of another machine's id."""
     if one.part is None:
         return "not known"
-    if one.likeness is None:
-        return "measured here" if one.part.basis == "calibrated" else one.part.basis
-    machine = "this machine" if one.likeness.is_same else f"..{one.likeness.machine.rpartition('-')[2]}"
-    return machine if one.part.basis == "measured" else f"{one.part.basis}, {machine}"
+    word = {"calibrated": "measured here", "measured": "this machine"}.get(one.part.basis, one.part.basis)
+    if one.likeness is None or one.likeness.is_same:
+        return word
+    machine = one.likeness.machine.rpartition("-")[2]
+    return f"..{machine}" if one.part.basis == "measured" else f"{word}, {machine}"
 
 
 def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
