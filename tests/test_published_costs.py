@@ -11,8 +11,7 @@ import pytest
 from builders import machine_document
 from evidence_builder import case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.nearest import nearest_cost
-from probe_effect.answer.probe_group import ProbeGroup
+from probe_effect.answer.nearest import ProbeGroup, nearest_cost
 from probe_effect.answer.published import printed_costs
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, grade, headline

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.first_instruction import mechanism
-from probe_effect.answer.probe_group import ProbeGroup
+from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.setup import ON_CALLS
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from probe_effect.advising.script_answer import ScriptAnswer
     from probe_effect.answer.advice import Advice, Advised, Slowed
-    from probe_effect.answer.probe_group import ProbeGroup
+    from probe_effect.answer.nearest import ProbeGroup
 
 MOST_THREADS = 5
 """Of those that pay, so many are named."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from probe_effect.answer.answers import forecast
-from probe_effect.answer.nearest import machines_for, nearest_cost, what_to_run
+from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost, what_to_run
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import ProbeLoad, multiplied, predict, together
 from probe_effect.answer.proof import program_spread
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.here import HereCosts
     from probe_effect.answer.part import Part
-    from probe_effect.answer.probe_group import ProbeGroup
     from probe_effect.answer.proof import Spread
     from probe_effect.numbers.likeness import Facts, Likeness
 

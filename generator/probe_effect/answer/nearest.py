@@ -7,8 +7,7 @@ over while there is a narrower one.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,17 +16,16 @@ from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.answer.parts import published
 from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, single_cases
+from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import by_likeness, facts_of_submission
 from probe_effect.stats import mover
 from probe_effect.tools.record import known_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.here import HereCosts
-    from probe_effect.answer.probe_group import ProbeGroup
-    from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts, Likeness
 
 WIDEST_RATIO, SMALL_NS = 10.0, 100.0
@@ -47,19 +45,49 @@ MEASURE = "measure it with `probe-effect measure{suite}`"
 CALIBRATE = ", or let `probe-effect advise` measure it, as root and with bpftrace installed"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeGroup:
+    """Probes of one attach point that fire in one way and do the same at each event.
+
+    `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
+    script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where
+    nobody counted. `rate_hz`: those of all threads together; `rate_low_hz` and `rate_high_hz` are its interval, None of
+    an exact one, and `busiest_hz` is the rate of its busiest time. `cpus`: those on which they fired. `why`: what keeps
+    them from being attached or counted.
+    """
+
+    attach: str
+    kind: str
+    mechanism: str | None
+    matched: int
+    first_bytes: str | None
+    actions: tuple[str, ...]
+    has_filter: bool = False
+    unknown: tuple[str, ...] = ()
+    rates_hz: Mapping[int, float] | None = None
+    rate_hz: float | None = None
+    rate_low_hz: float | None = None
+    rate_high_hz: float | None = None
+    busiest_hz: float | None = None
+    cpus: tuple[int, ...] = ()
+    why: str | None = None
+
+    def at_its_rate(self, cost: Estimate) -> Estimate:
+        """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate."""
+        if not self.rate_hz or self.rate_low_hz is None or self.rate_high_hz is None:
+            return cost
+        return mover.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, self.rate_high_hz / self.rate_hz))
+
+
 KnownCost = tuple[Part, "Likeness | None"]
 """A cost, and the measured machine that it is from; None where it was measured here and now, or printed by others."""
 
 
-def measured_machines(costs: Evidence) -> dict[str, Facts]:
-    """The facts of every machine with a usable cost, by its id, from its newest submission."""
-    machines = dict.fromkeys(machine for machine, _, _ in reversed(costs.keys))
-    return {one: facts_of_submission(costs.costs[costs.keys_of(one)[0]].submission) for one in machines}
-
-
 def machines_for(found: Evidence, here: Facts, named: str | None) -> list[Likeness]:
     """The machines whose costs may be taken, the most like this one first; a named one alone, whatever it is like."""
-    ordered = by_likeness(here, measured_machines(found).values())
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(found.keys))
+    newest = (found.costs[found.keys_of(one)[0]].submission for one in machines)
+    ordered = by_likeness(here, map(facts_of_submission, newest))
     return ordered if named is None else [replace(one, comparable=True) for one in ordered if one.machine == named]
 
 
@@ -94,14 +122,9 @@ def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Pa
 def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
     """What measures the cost of a probe that no basis knows, as the end of a sentence."""
     kinds = STANDS_FOR.get(group.kind, (group.kind,))
-    cases = Counter(
-        (case.action in group.actions, suite.id)
-        for suite, case in single_cases(found)
-        if suite.result_type.guides and case.probe in kinds
-    )
-    (_, suite), _ = max(cases.items(), key=lambda one: (one[0][0], one[1]), default=((False, None), 0))
-    own = CALIBRATE if tracer.startswith("bpftrace") else ""
-    return MEASURE.format(suite=f" --suite {suite}" if suite else "") + own
+    known = (suite for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
+    suite = next((f" --suite {one.id}" for one in known), "")
+    return MEASURE.format(suite=suite) + (CALIBRATE if tracer.startswith("bpftrace") else "")
 
 
 def _is_wide(cost: Estimate) -> bool:
@@ -203,12 +226,5 @@ def _actions(tracer: str, group: ProbeGroup) -> list[str]:
 
 
 def _cost(found: Evidence, machine: str, tracer: str, group: ProbeGroup, actions: Sequence[str]) -> Part | None:
-    return cost_of(
-        found,
-        machine,
-        tracer,
-        kind=group.kind,
-        mechanism=group.mechanism,
-        actions=actions,
-        rate_hz=group.rate_hz or 0.0,
-    )
+    rate_hz = group.rate_hz or 0.0
+    return cost_of(found, machine, tracer, kind=group.kind, mechanism=group.mechanism, actions=actions, rate_hz=rate_hz)
