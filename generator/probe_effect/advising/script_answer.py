@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.advising.machine import complaint
 from probe_effect.advising.probes import (
     ANY,
     CALLS,
@@ -52,29 +49,10 @@ if TYPE_CHECKING:
 PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
-COMPILE_S = 60.0
 CALIBRATION_S = 5.0
 
 UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
-
-
-def complaint(script: str) -> str | None:
-    """Why bpftrace does not compile a script, in its words; None where it does, and where it cannot be asked.
-
-    bpftrace is asked for the compiled program alone, which attaches nothing.
-    """
-    program = shutil.which("bpftrace")
-    if program is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script]
-        try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    is_refused = ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr
-    return ended.stderr.strip() if is_refused else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +121,10 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     tracer = _tracer(costs, script, question.tracer)
     probes = placed(script, question.target.pid, system.places)
     _check_compiles(script, probes, system)
-    named = [one for one in costs.machines if tracer in costs.by_tracer(one)] if question.machine else []
-    unknown(filter(None, [question.machine]), named, f"machine with {tracer}")
-    alike = machines_for(costs, here, question.machine)
-    machines = [one.machine for one in alike]
+    if question.machine is not None:
+        measured = [one for one in costs.machines if tracer in costs.by_tracer(one)]
+        unknown([question.machine], measured, f"machine with {tracer}")
+    machines = [one.machine for one in machines_for(costs, here, question.machine)]
     counted, refusal = None, None
     if not question.rates_hz:
         counted, refusal = _counted(costs, machines, question, probes, system)

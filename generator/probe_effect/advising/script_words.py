@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.answer import bands, sentences
+from probe_effect.answer.grounds import published
 from probe_effect.answer.words import WORDS
 from probe_effect.reduce.thresholds import THRESHOLDS
 
@@ -167,6 +168,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *unknown,
         *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
+        *(published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
         *map(sentences.programs, advice.spreads),
