@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.advice import Advice, ProbeGroup, Thread, advise
+from probe_effect.answer.advice import Advice, Thread, advise
+from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
 
@@ -83,6 +84,15 @@ def test_without_a_rate_or_a_cost_nobody_can_tell_unless_the_rest_is_too_much_al
     assert advised(unknown, group()).within_budget is None
     assert advised(without_cost).within_budget is None
     assert advised(unknown, group(), budget=0.001).within_budget is False
+
+
+def test_a_cost_without_an_interval_is_never_within_the_budget() -> None:
+    found = evidence((LOOP,), measured("entry-count", Estimate(220.0)))
+    said = [
+        advise(found, HERE, TRACER, [group()], [BUSY], calls_hz={}, budget_ratio=ratio).within_budget
+        for ratio in (0.1, 0.001)
+    ]
+    assert said == [None, False]
 
 
 def test_probes_that_did_not_fire_slow_nobody() -> None:

@@ -16,12 +16,15 @@ from probe_effect.advising.probes import CALLS
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
 from probe_effect.advising.script_json import advice_json
 from probe_effect.advising.script_words import headline
+from probe_effect.answer.here import HereCost, HereCosts
 from probe_effect.cli.advise_output import show
 from probe_effect.cli.group import commands
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
+from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
+from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +32,9 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
+    from probe_effect.advising.probes import PlacedProbe
     from probe_effect.live.count import Countable
-    from probe_effect.store.places import DataFolder
+    from probe_effect.scripts.script import Script
 
 MACHINE = "amd-epyc-2t-kvm-4247"
 READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
@@ -48,6 +52,15 @@ class Here:
     refusal: str | None = None
     note: str | None = None
     complaint: str | None = None
+    costs: HereCosts | None = None
+    cannot_calibrate: str | None = None
+    calibrated: list[dict[str, Any]] = field(default_factory=list)
+
+    def calibrate(self, _script: Script, probes: Sequence[PlacedProbe], **words: object) -> HereCosts | None:
+        self.calibrated.append({"probes": [one.probe.attach for one in probes], **words})
+        if self.cannot_calibrate is not None:
+            raise HostNotReady(self.cannot_calibrate)
+        return self.costs
 
     def places(self, attach: str, kind: str, *_: object) -> list[Place]:
         if "nowhere" in attach:
@@ -60,7 +73,13 @@ class Here:
             raise HostNotReady(self.refusal)
         self.asked.append(countables)
         rate = ProbeRate(
-            probe="", events=1000, seconds=1, by_thread={}, by_cpu={}, thread_hz={TID: 1000.0}, note=self.note
+            probe="",
+            events=1000,
+            seconds=1,
+            by_thread={},
+            by_cpu={0: 1, 1: 999},
+            thread_hz={TID: 1000.0},
+            note=self.note,
         )
         return CountResult(
             rates=tuple(replace(rate, probe=one.probe) for one in countables),
@@ -75,7 +94,11 @@ class Here:
         )
 
     def answer(
-        self, script: str, rates_hz: Mapping[str, float] | None = None, budget_ratio: float = 0.01
+        self,
+        script: str,
+        rates_hz: Mapping[str, float] | None = None,
+        budget_ratio: float = 0.01,
+        **others: Any,  # noqa: ANN401
     ) -> ScriptAnswer:
         question = ScriptQuestion(
             text=script,
@@ -83,13 +106,19 @@ class Here:
             seconds=2.0,
             budget_ratio=budget_ratio,
             rates_hz=rates_hz or {},
-            machine=MACHINE,
+            **{"machine": MACHINE, **others},
         )
-        system = RunningSystem(facts=FACTS, places=self.places, count=self.count, complaint=lambda _: self.complaint)
+        system = RunningSystem(
+            facts=FACTS,
+            places=self.places,
+            count=self.count,
+            complaint=lambda _: self.complaint,
+            calibrate=self.calibrate,
+        )
         return answer_script(question, self.data, system)
 
-    def json(self, script: str, rates_hz: Mapping[str, float] | None = None) -> dict[str, Any]:
-        return advice_json(self.answer(script, rates_hz))
+    def json(self, script: str, rates_hz: Mapping[str, float] | None = None, **others: Any) -> dict[str, Any]:  # noqa: ANN401
+        return advice_json(self.answer(script, rates_hz, **others))
 
 
 @pytest.fixture
@@ -183,6 +212,68 @@ def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reaso
     assert answer.advice.within_budget is None
     assert "counting needs root" in shown
     assert "k/s" in shown.partition("begins to matter")[2]
+
+
+READ = "tracepoint:syscalls:sys_enter_read"
+MEASURED_HERE = HereCosts(
+    tracer="bpftrace",
+    costs={(READ, None): HereCost(by_cpu={1: Estimate(480.0, 450.0, 560.0)}, note="The loop has a shallow stack.")},
+    seconds=3.1,
+    missing={("uprobe:libc:malloc", "emulated"): "no room"},
+    others=("bpftrace (PID 9)",),
+)
+
+
+def test_what_was_measured_here_is_the_cost_and_the_answer_says_how(
+    here: Here, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.costs = MEASURED_HERE
+    answer = here.answer(f"{READS} {MALLOC}", machine=None)
+    (asked,) = here.calibrated
+    assert (asked["tracer"], asked["cpus"], asked["probes"]) == ("bpftrace", (1, 0), [READ, "uprobe:libc:malloc"])
+    said = advice_json(answer)
+    probes = {one["probe"]: one for one in said["probes"]}
+    assert (probes[READ]["basis"], probes[READ]["machine"], probes[READ]["cost_high_ns"]) == ("calibrated", None, 560)
+    assert probes["uprobe:libc:malloc"]["basis"] == "measured"
+    assert said["machine"] == probes["uprobe:libc:malloc"]["machine"], "that of the most expensive probe"
+    missing = [{"probe": "uprobe:libc:malloc", "mechanism": "emulated", "why": "no room"}]
+    others = ["bpftrace (PID 9)"]
+    assert said["calibration"] == {"seconds": 3.1, "others": others, "is_kept": False, "missing": missing}
+    show(answer)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "measured here in 3.1 s: 480 ns (450 to 560) an event" in shown
+    assert "The loop has a shallow stack." in shown
+    assert "uprobe:libc:malloc was not measured here: no room" in shown
+    assert "bpftrace (PID 9)" in shown
+
+
+@pytest.mark.parametrize("others", [{"machine": MACHINE}, {"machine": None, "calibrate": False}], ids=str)
+def test_nothing_is_measured_here_for_a_named_machine_or_against_ones_will(here: Here, others: dict[str, Any]) -> None:
+    here.costs = MEASURED_HERE
+    said = here.json(READS, **others)
+    assert here.calibrated == []
+    assert (said["calibration"], said["probes"][0]["basis"]) == (None, "measured")
+
+
+def test_given_rates_are_answered_with_costs_measured_here_on_any_cpu(here: Here) -> None:
+    here.costs = MEASURED_HERE
+    said = here.json(READS, {READ: 1e5}, machine=None)
+    assert [one["cpus"] for one in here.calibrated] == [()]
+    assert said["busiest_thread"]["slowdown_ratio"] == pytest.approx(1e5 * 480e-9)
+
+
+def test_where_nothing_can_be_measured_here_the_data_answer_with_the_reason(here: Here) -> None:
+    here.cannot_calibrate = "bpftrace is not installed"
+    said = here.json(READS, machine=None)
+    assert (said["calibration"], said["probes"][0]["basis"]) == (None, "measured")
+    assert "Nothing was measured here: bpftrace is not installed" in said["assumptions"]
+
+
+def test_a_machine_without_data_is_answered_by_what_is_measured_on_it(here: Here, tmp_path: Path) -> None:
+    here.data, here.costs = DataFolder(tmp_path), MEASURED_HERE
+    said = here.json(READS, machine=None)
+    assert (said["machine"], said["probes"][0]["cost_ns"]) == (None, 480)
+    assert said["within_budget"] is True
 
 
 def test_a_kprobe_where_there_is_none_has_an_estimated_cost(here: Here) -> None:

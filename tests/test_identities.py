@@ -14,13 +14,14 @@ from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, m
 from evidence_builder import rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
-from probe_effect.advising.machine import machine_for, this_machine
+from probe_effect.advising.machine import this_machine
 from probe_effect.advising.probes import groups, placed
 from probe_effect.advising.watched import probe_costs
-from probe_effect.answer.advice import part_of
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost
 from probe_effect.cli.group import commands
-from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.errors import ProbeEffectError
+from probe_effect.numbers.likeness import facts_of
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import read_transcripts
@@ -101,28 +102,33 @@ def test_a_machine_without_a_sound_cost_is_passed_over_for_the_nearest_that_has_
     assert said(predict(data))["machine"] == "there"
 
 
-def test_the_answer_says_whose_costs_it_has_and_why_not_those_of_a_nearer_machine(data: Path) -> None:
+def test_each_probe_has_the_cost_of_the_nearest_machine_that_measured_it(data: Path) -> None:
+    measured(data, "here", ENTRIES, cpu="Example CPU 9000")
+    measured(data, "there", EXITS, rows_of("02-kprobe", 50))
+    answered = said(advise(data, ENTRY, EXIT))
+    assert {one["probe"]: one["machine"] for one in answered["probes"]} == {ENTRY: "here", EXIT: "there"}
+    assert answered["busiest_thread"]["slowdown_ratio"] == pytest.approx(1000 * (100 + 100) * 1e-9, rel=0.01)
+
+
+def test_the_answer_says_of_each_probe_whose_cost_it_has(data: Path) -> None:
     measured(data, "here", ENTRIES, cpu="Example CPU 9000")
     measured(data, "there", ENTRIES, EXITS)
     rates = ("--rate", f"{ENTRY}=1k", "--rate", f"{EXIT}=1k")
     words = ("advise", "--data", str(data), "-e", f"{ENTRY} {{ }} {EXIT} {{ }}", *rates)
     text = " ".join(CliRunner().invoke(commands, words).stdout.split())
+    assert "here: the same machine" in text
     assert f"there: another CPU, {OTHER_CPU};" in text
-    assert "the nearest, here, was measured with fewer of these probes" in text
+    assert "this machine" in text
+    assert "..there" in text
 
 
-def test_the_nearest_machine_answers_where_it_has_every_probe(data: Path) -> None:
-    measured(data, "here", ENTRIES, cpu="Example CPU 9000")
-    measured(data, "there", ENTRIES, EXITS)
-    assert said(advise(data, ENTRY))["machine"] == "here"
-
-
-def test_where_no_machine_has_every_probe_the_one_with_most_answers_and_the_rest_is_told(data: Path) -> None:
+def test_what_no_machine_measured_is_not_known_and_has_what_measures_it(data: Path) -> None:
     measured(data, "here", ENTRIES, cpu="Example CPU 9000")
     measured(data, "there", ENTRIES, KERNELS)
     answered = advise(data, ENTRY, EXIT, KERNEL)
-    assert said(answered)["machine"] == "there"
-    assert {one["probe"] for one in said(answered)["probes"] if one["cost_ns"] is None} == {EXIT}
+    (unknown,) = [one for one in said(answered)["probes"] if one["cost_ns"] is None]
+    assert (unknown["probe"], unknown["machine"]) == (EXIT, None)
+    assert "`probe-effect measure --suite per-event`" in unknown["note"]
     assert answered.return_value == 3
 
 
@@ -140,12 +146,9 @@ def test_an_unknown_machine_is_answered_by_those_that_it_may_be_compared_with(
     assert predicted["machine"] == ("there" if is_alike else None)
     assert [one["machine"] for one in predicted["comparable" if is_alike else "others"]] == ["there"]
     assert probe_costs(DataFolder(data), this_machine(), None).machines == ["there"] * is_alike
-    if is_alike:
-        assert said(advised)["machine"] == "there"
-    else:
-        assert isinstance(advised.exception, HostNotReady)
-        assert "no machine like this one (physical, arm64) was measured" in str(advised.exception)
-        assert "there: x86-64, not arm64" in str(advised.exception)
+    assert said(advised)["machine"] == "there"
+    (probe,) = said(advised)["probes"]
+    assert ("Another kind of machine (x86-64, not arm64)" in (probe["note"] or "")) is not is_alike
 
 
 @strangers
@@ -168,9 +171,12 @@ def test_data_without_a_machine_answer_nobody_and_say_what_to_do(
     data: Path, monkeypatch: pytest.MonkeyPatch, here: MachineFile
 ) -> None:
     become(monkeypatch, here)
-    refused = [advise(data, EXIT).exception, predict(data).exception]
-    assert all(isinstance(one, ProbeEffectError) for one in refused)
-    assert all("measure this machine with `probe-effect measure`" in str(one) for one in refused)
+    refused, advised = predict(data).exception, advise(data, EXIT)
+    assert isinstance(refused, ProbeEffectError)
+    assert "measure this machine with `probe-effect measure`" in str(refused)
+    assert advised.return_value == 3
+    (probe,) = said(advised)["probes"]
+    assert "measure it with `probe-effect measure --suite per-event`" in probe["note"]
     assert probe_costs(DataFolder(data), this_machine(), None).machines == []
 
 
@@ -204,7 +210,39 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
         become(monkeypatch, document)
         here = this_machine()
         for tracer, its in probes:
+            alike = [one for one in machines_for(found, here, None) if one.comparable]
             asked = groups(its, None, {}, here)
-            chosen = machine_for(found, tracer, here, asked, None)
-            unanswered += [(name, one.attach) for one in asked if not part_of(found, chosen.machine, tracer, one)]
+            unanswered += [(name, one.attach) for one in asked if not nearest_cost(found, alike, tracer, one)]
     assert unanswered == []
+
+
+SCRIPTS = (
+    "t:syscalls:sys_enter_newfstatat { @[comm] = count() }",
+    "t:syscalls:sys_exit_read { @ = hist(args->ret) }",
+    "uprobe:libc:malloc { @ = count() }",
+    "t:syscalls:sys_enter_newfstatat, t:syscalls:sys_enter_openat { @[probe] = count() }",
+    "t:sched:sched_switch { @[kstack] = count() }",
+    "usdt:/bin/server:request { @ = count() }",
+)
+
+
+@strangers
+@pytest.mark.parametrize("virtualization", ["kvm", None])
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_static_and_user_probes_have_a_cost_on_any_machine_though_no_data_know_it(
+    catalogue: Catalogue, script: str, virtualization: str | None, here: MachineFile
+) -> None:
+    machine = here.machine.model_copy(update={"virtualization": virtualization, "nested": bool(virtualization)})
+    found, facts = evidence(catalogue), facts_of(machine, here.system.kernel_release)
+    for probe in read_script(script).probes:
+        group = ProbeGroup(
+            attach=probe.attach,
+            kind=probe.kind,
+            mechanism="stepped" if probe.kind == "uprobe" else None,
+            matched=1,
+            first_bytes=None,
+            actions=probe.actions,
+        )
+        known = nearest_cost(found, machines_for(found, facts, None), "bpftrace", group)
+        assert known is not None
+        assert known[0].cost.low is not None

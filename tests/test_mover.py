@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.model import Estimate
-from probe_effect.stats.mover import difference, ratio, total
+from probe_effect.stats.mover import difference, product, ratio, total
 
 NUMBERS = st.floats(-1000, 1000)
 REACHES = st.floats(0.01, 500)
@@ -130,3 +130,22 @@ def test_ratios_do_not_depend_on_how_large_the_numbers_are(size: float) -> None:
     scaled = [Estimate(*(end * size for end in (one.value, *ends(one)[::2]))) for one in (first, second)]
     assert ends(ratio(*scaled)) == pytest.approx(ends(ratio(first, second)))
     assert ends(ratio(Estimate(0, 0, 0), Estimate(size, size, size))) == (0, 0, 0)
+
+
+def test_a_product_has_the_relative_errors_of_both_in_quadrature() -> None:
+    assert ends(product(Estimate(10, 9, 12), Estimate(100, 60, 110))) == pytest.approx(
+        (1000 - 1000 * math.hypot(0.1, 0.4), 1000, 1000 + 1000 * math.hypot(0.2, 0.1))
+    )
+
+
+def test_a_product_with_a_known_number_multiplies_both_ends() -> None:
+    assert ends(product(Estimate(10, 9, 12), Estimate(3, 3, 3))) == pytest.approx((27, 30, 36))
+    assert product(Estimate(10, 9, 12), Estimate(3)) == Estimate(30)
+
+
+@given(INTERVALS, POSITIVE)
+def test_a_product_is_within_its_ends_and_these_within_the_products_of_ends(first: Estimate, second: Estimate) -> None:
+    low, value, high = ends(product(first, second))
+    corners = [one * other for one in ends(first)[::2] for other in ends(second)[::2]]
+    assert min(corners) <= low <= value <= high <= max(corners)
+    assert ends(opposite(product(first, second))) == pytest.approx(ends(product(opposite(first), second)))

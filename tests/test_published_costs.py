@@ -11,6 +11,7 @@ import pytest
 from builders import machine_document
 from evidence_builder import case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
+from probe_effect.answer.nearest import ProbeGroup, nearest_cost
 from probe_effect.answer.published import printed_costs
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, grade, headline
@@ -91,3 +92,11 @@ def test_only_costs_of_a_case_with_a_tracer_can_be_asked_for(values: dict[str, A
 
 def test_a_source_with_one_platform_is_one_machine() -> None:
     assert [key[0] for key in printed_costs([source(figure("one", platform=None))])] == ["someone-2023"]
+
+
+def test_a_probe_of_a_script_has_the_printed_cost_where_nobody_measured_it() -> None:
+    group = ProbeGroup(attach="-", kind="kprobe", mechanism=None, matched=1, first_bytes=None, actions=("count",))
+    found = nearest_cost(known(figure("kprobe")), [], "bpftrace", group)
+    assert found is not None
+    assert (found[0].basis, found[0].cost, found[1]) == ("published", Estimate(56.0), None)
+    assert nearest_cost(known(figure("kprobe")), [], "perf", group) is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.answer.advice import ProbeGroup
 from probe_effect.answer.first_instruction import mechanism
+from probe_effect.answer.nearest import ProbeGroup
+from probe_effect.answer.setup import ON_CALLS
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
 from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace
@@ -38,7 +40,6 @@ COUNTED_AS: dict[str, CountableProbe] = {
 }
 """Kind of probe to that which counts where it fires; every other is counted as a static probe of the kernel."""
 
-ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-call"}
 CALLS = "system calls"
 """What all system calls are counted as, for probes on some of them make all of them slower."""
 
@@ -178,8 +179,17 @@ def _groups(
             unknown=one.probe.unknown,
             rates_hz=threads,
             rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
+            cpus=busiest_cpus(seen),
             why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
         )
+
+
+def busiest_cpus(rates: Iterable[ProbeRate]) -> tuple[int, ...]:
+    """The CPUs on which probes fired, those of most events first."""
+    events: Counter[int] = Counter()
+    for one in rates:
+        events.update(one.by_cpu)
+    return tuple(cpu for cpu, number in events.most_common() if number)
 
 
 def mechanisms(probes: Iterable[PlacedProbe], here: Facts) -> set[str]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.advising.machine import machine_for, measured_machines
+from probe_effect.advising.machine import complaint
 from probe_effect.advising.probes import (
     ANY,
     CALLS,
+    busiest_cpus,
     called_elsewhere,
     countables,
     fires_itself,
@@ -25,11 +24,12 @@ from probe_effect.advising.probes import (
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.live.count import count
 from probe_effect.live.places import places
-from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
 from probe_effect.tools.record import plain_tools
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
     from probe_effect.advising.probes import FindPlaces, PlacedProbe
     from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.here import HereCosts
     from probe_effect.live.count import CountableProbe, CountResult, Target
-    from probe_effect.numbers.likeness import Facts, Likeness
+    from probe_effect.numbers.likeness import Facts
     from probe_effect.scripts.changed import CheaperScript
     from probe_effect.scripts.script import Script
     from probe_effect.store.places import DataFolder
@@ -48,38 +49,26 @@ if TYPE_CHECKING:
 PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
-COMPILE_S = 60.0
+CALIBRATION_S = 5.0
 
 UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
 
 
-def complaint(script: str) -> str | None:
-    """Why bpftrace does not compile a script, in its words; None where it does, and where it cannot be asked.
-
-    bpftrace is asked for the compiled program alone, which attaches nothing.
-    """
-    program = shutil.which("bpftrace")
-    if program is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script]
-        try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    is_refused = ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr
-    return ended.stderr.strip() if is_refused else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningSystem:
-    """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script."""
+    """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script.
+
+    `calibrate(script, probes, tracer=, cpus=, seconds=)` measures what the placed probes cost here, in at most so many
+    seconds, on the CPUs on which they fire, those of most events first; none where nothing was counted. It returns None
+    where nothing can be measured. Raises: HostNotReady.
+    """
 
     facts: Facts
     places: FindPlaces = places
     count: Callable[..., CountResult] = count
     complaint: Callable[[str], str | None] = complaint
+    calibrate: Callable[..., HereCosts | None] = lambda *_, **__: None
     tell: Callable[[str], None] = lambda _: None
     """Is told, in a sentence, what takes long."""
 
@@ -95,18 +84,20 @@ class ScriptQuestion:
     rates_hz: Mapping[str, float] = field(default_factory=dict)
     tracer: str | None = None
     machine: str | None = None
+    calibrate: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptAnswer:
-    """The advice, with the script, what was counted, whose costs were taken, and how long it would take to attach."""
+    """The advice, with the script, what was counted and measured here, and how long it would take to attach."""
 
     question: ScriptQuestion
     script: Script
     advice: Advice
-    chosen: Likeness
     counted: CountResult | None
     not_counted: str | None
+    calibration: HereCosts | None
+    not_calibrated: str | None
     starting: Starting | None
     probes: int
     cheaper: tuple[CheaperScript, ...]
@@ -122,38 +113,46 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         question: the script, and whose events are counted.
         data: the measured costs.
         system: the one that is asked.
-    Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have;
-        HostNotReady where no measured machine may be compared with this one.
+    Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have.
     """
     script = read_script(question.text)
     catalogue = read_numbers(data)
-    costs, here = evidence(catalogue), system.facts
+    costs, here = evidence(catalogue, partial(read_sources, data)), system.facts
     tracer = _tracer(costs, script, question.tracer)
     probes = placed(script, question.target.pid, system.places)
     _check_compiles(script, probes, system)
-    chosen = machine_for(costs, tracer, here, groups(probes, None, {}, here), question.machine)
+    if question.machine is not None:
+        measured = [one for one in costs.machines if tracer in costs.by_tracer(one)]
+        unknown([question.machine], measured, f"machine with {tracer}")
+    machines = [one.machine for one in machines_for(costs, here, question.machine)]
     counted, refusal = None, None
     if not question.rates_hz:
-        counted, refusal = _counted(costs, chosen.machine, question, probes, system)
+        counted, refusal = _counted(costs, machines, question, probes, system)
+    calibration, not_calibrated = None, None
+    if question.calibrate and question.machine is None:
+        cpus = busiest_cpus(one for one in (counted.rates if counted else ()) if one.probe != CALLS)
+        calibration, not_calibrated = _calibrated(system, script, probes, tracer, cpus)
     advice = advise(
         costs,
-        measured_machines(costs)[chosen.machine],
+        here,
         tracer,
         groups(probes, counted, question.rates_hz, here),
         _threads(counted, question.rates_hz),
         calls_hz=_calls(counted),
         budget_ratio=question.budget_ratio,
+        here=calibration,
+        machine=question.machine,
     )
     number = sum(max(1, len(probe.places)) for probe in probes)
-    machines = [chosen.machine, *(machine for machine in costs.machines if machine != chosen.machine)]
     kind = probes[0].probe.kind if probes else "tracepoint"
     return ScriptAnswer(
         question=question,
         script=script,
         advice=advice,
-        chosen=chosen,
         counted=counted,
         not_counted=refusal,
+        calibration=calibration,
+        not_calibrated=not_calibrated,
         starting=starting(catalogue, machines, tracer, kind, number),
         probes=number,
         cheaper=tuple(cheaper(script)),
@@ -163,17 +162,13 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
 
 
 def _tracer(costs: Evidence, script: Script, named: str | None) -> str:
-    """The tracer that runs the script, of those that were measured. Raises: UsageError, HostNotReady."""
-    if named is not None:
-        unknown([named], costs.tracers, "tracer")
-        return named
+    """The tracer that runs the script, as the data calls it where it was measured. Raises: UsageError."""
     usual = script.tracer
+    if named is not None:
+        unknown([named], [*costs.tracers, usual], "tracer")
+        return named
     fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
-    if not fitting:
-        measured = ", ".join(costs.tracers) or "nothing yet; measure this machine with `probe-effect measure`"
-        msg = f"nobody measured {usual}, which the script is for; measured: {measured}"
-        raise HostNotReady(msg)
-    return usual if usual in fitting else fitting[0]
+    return usual if usual in fitting or not fitting else fitting[0]
 
 
 def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: RunningSystem) -> None:
@@ -190,7 +185,7 @@ def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: Runni
 
 def _counted(
     costs: Evidence,
-    machine: str,
+    machines: Sequence[str],
     question: ScriptQuestion,
     probes: Sequence[PlacedProbe],
     system: RunningSystem,
@@ -200,7 +195,7 @@ def _counted(
     if not asked:
         return None, "none of its probes can be counted here"
     ways = mechanisms(probes, system.facts)
-    probe_cost_ns = {kind: _plain_ns(costs, machine, kind, ways) for kind in {one.kind for one in asked}}
+    probe_cost_ns = {kind: _plain_ns(costs, machines, kind, ways) for kind in {one.kind for one in asked}}
     number = sum(len(one.places) for one in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
     if number:
@@ -217,10 +212,23 @@ def _counted(
         return None, str(error)
 
 
-def _plain_ns(costs: Evidence, machine: str, kind: CountableProbe, ways: Collection[str | None]) -> float:
-    """The cost of a probe with a short BPF program, ns: of the ways in which it fires, the most expensive one."""
+def _calibrated(
+    system: RunningSystem, script: Script, probes: Sequence[PlacedProbe], tracer: str, cpus: Sequence[int]
+) -> tuple[HereCosts | None, str | None]:
+    """What was measured here, or why nothing could be."""
+    try:
+        return system.calibrate(script, probes, tracer=tracer, cpus=cpus, seconds=CALIBRATION_S), None
+    except HostNotReady as error:
+        return None, str(error)
+
+
+def _plain_ns(costs: Evidence, machines: Sequence[str], kind: CountableProbe, ways: Collection[str | None]) -> float:
+    """The cost of a probe with a short BPF program on the first machine that has it, ns.
+
+    Of the ways in which it fires, that is the most expensive one.
+    """
     asked = PLAIN.get(kind, kind)
-    for tracer in plain_tools("bpf"):
+    for machine, tracer in product(machines, plain_tools("bpf")):
         parts = [cost_of(costs, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
         known = [part.cost.value for part in parts if part is not None]
         if known:

@@ -4,17 +4,20 @@ It has these keys, null where there is no value; further ones may follow. `_rati
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `probes`, that which
 takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many there are),
 `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all of them,
-joined by `+`), `case` (null where no single case was measured), `basis` (`measured`, `composed`, `estimated`,
-`published`, or null). Of what that costs: `rate_hz` (of all threads that were watched), `cost_ns`, `cpu_s_per_s`.
+joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads that
+were watched), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is `calibrated`, `measured`, `composed`, `estimated`,
+`published`, or null, and `machine` is where it was measured, null where that was here and now or by others.
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
 `unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
 `name`, `busy_ratio`. `threads`: the same of those that pay most. `cpu_s_per_s` of all probes and threads. `loss_ratio`
 of the busiest thread's events. `recommendation` (what to do about the busiest thread's slowdown, null where a rate or a
 cost is not known). `deed` (deprecated: the same, under its old name). `counting_cost_ratio` (CPU time that counting
-took, over the time that was asked for). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`,
-`tracer`, `language`. `elsewhere`: `probe` on a function that never fired, `instead` (the same function in another file
-of the process). `cheaper`: `what`, `script`. `assumptions`. `budget_ratio`. `within_budget` (null where a rate or a
-cost is not known).
+took, over the time that was asked for). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
+(that of the most expensive probe). `calibration` (null where nothing was measured here): `seconds`, `others` (who else
+traced meanwhile), `is_kept` (whether it is from an earlier time since the machine started), `missing` (`probe`,
+`mechanism`, and `why` it was not measured). `tracer`, `language`. `elsewhere`: `probe` on a function that never fired,
+`instead` (the same function in another file of the process). `cheaper`: `what`, `script`. `assumptions`.
+`budget_ratio`. `within_budget` (null where a rate or a cost is not known).
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from probe_effect.units import NS_PER_SECOND
 if TYPE_CHECKING:
     from probe_effect.advising.script_answer import ScriptAnswer
     from probe_effect.answer.advice import Advised, Slowed
+    from probe_effect.answer.here import HereCosts
     from probe_effect.model import Estimate
 
 
@@ -55,7 +59,8 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
         "not_counted": answer.not_counted,
         **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),
         **interval_json(_seconds(starting.stop) if starting else None, "stop", "s"),
-        "machine": advice.facts.machine,
+        "machine": advice.machine,
+        "calibration": _calibration_json(answer.calibration) if answer.calibration else None,
         "tracer": advice.tracer,
         "language": answer.script.language,
         "elsewhere": [{"probe": probe, "instead": instead} for probe, instead in answer.elsewhere],
@@ -82,12 +87,22 @@ def _probe_json(one: Advised) -> dict[str, Any]:
         "action": "+".join(group.actions),
         "case": part.name if part and part.basis == "measured" else None,
         "basis": part.basis if part else None,
+        "machine": one.likeness.machine if one.likeness else None,
         "rate_hz": group.rate_hz,
         **interval_json(part.cost if part else None, "cost", "ns"),
         **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
         **rates,
         "unknown": list(group.unknown),
-        "note": " ".join(filter(None, [group.why, part.note if part else None])) or None,
+        "note": " ".join(filter(None, [group.why, part.note if part else None, one.remedy])) or None,
+    }
+
+
+def _calibration_json(here: HereCosts) -> dict[str, Any]:
+    return {
+        "seconds": here.seconds,
+        "others": list(here.others),
+        "is_kept": here.is_kept,
+        "missing": [{"probe": probe, "mechanism": how, "why": why} for (probe, how), why in here.missing.items()],
     }
 
 

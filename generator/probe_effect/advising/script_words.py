@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.answer import bands, sentences
+from probe_effect.answer.grounds import published
 from probe_effect.answer.words import WORDS
 from probe_effect.reduce.thresholds import THRESHOLDS
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.advising.script_answer import ScriptAnswer
-    from probe_effect.answer.advice import Advice, Advised, ProbeGroup, Slowed
+    from probe_effect.answer.advice import Advice, Advised, Slowed
+    from probe_effect.answer.nearest import ProbeGroup
 
 MOST_THREADS = 5
 """Of those that pay, so many are named."""
@@ -54,7 +56,8 @@ def _missing(advice: Advice) -> list[str]:
     rates = dict.fromkeys(one.group.attach for one in advice.probes if one.group.rate_hz is None)
     costs = dict.fromkeys(one.group.attach for one in advice.probes if one.part is None)
     found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
-    return found + ([f"nothing tells what {', '.join(costs)} costs"] if costs else [])
+    remedies = dict.fromkeys(one.remedy for one in advice.probes if one.remedy)
+    return found + ([f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else [])
 
 
 def whom(one: Slowed) -> str:
@@ -80,9 +83,30 @@ def probe_row(one: Advised) -> tuple[str, ...]:
         " and ".join(group.actions) or "nothing",
         units.MISSING if group.rate_hz is None else units.stated(group.rate_hz, units.RATE),
         units.MISSING if part is None else units.interval(part.cost, units.DURATION),
-        part.basis if part else "not known",
+        basis(one),
         units.MISSING if one.cpu_s_per_s is None else units.percent(one.cpu_s_per_s.value),
     )
+
+
+def basis(one: Advised) -> str:
+    """Where its cost is from: `measured here`, `this machine`, or the end of another machine's id."""
+    if one.part is None:
+        return "not known"
+    if one.likeness is None:
+        return "measured here" if one.part.basis == "calibrated" else one.part.basis
+    return "this machine" if one.likeness.is_same else f"..{one.likeness.machine.rpartition('-')[2]}"
+
+
+def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
+    """What the costs are from: the calibration, and each machine with what it has in common with this one."""
+    parts = [one.part for one in answer.advice.probes if one.part]
+    costs = [units.interval(part.cost, units.DURATION) for part in parts if part.basis == "calibrated"]
+    if answer.calibration and costs:
+        when = "earlier, " if answer.calibration.is_kept else ""
+        yield "costs", f"measured here {when}in {answer.calibration.seconds:.2g} s: {', '.join(costs)} an event"
+    for one in dict.fromkeys(one.likeness for one in answer.advice.probes):
+        if one is not None:
+            yield "machine", f"{one.machine}: {'; '.join(one.reasons)}"
 
 
 def threshold_row(one: Advised) -> tuple[str, ...]:
@@ -133,17 +157,27 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         for one in advice.probes
         for what in one.group.unknown
     ]
+    here = answer.calibration
     found = [
+        *([f"Nothing was measured here: {answer.not_calibrated}"] if answer.not_calibrated else []),
+        *(f"{attach} was not measured here: {why}" for (attach, _), why in (here.missing if here else {}).items()),
+        *(f"Another traced while it was measured here: {one}" for one in (here.others if here else ())),
         *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
         *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
+        *(
+            f"{one.group.attach}: nobody measured it whole on {one.likeness.machine}: its cost is {one.part.basis}."
+            for one in advice.probes
+            if one.part and one.likeness and one.part.basis != "measured"
+        ),
+        *(published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
-        *([sentences.programs(advice.spread)] if advice.spread else []),
+        *map(sentences.programs, advice.spreads),
         WORDS["hot"],
         *([WORDS["stacks"]] if any("stack" in action for one in advice.probes for action in one.group.actions) else []),
     ]
-    if answer.starting is not None and answer.starting.machine != advice.facts.machine:
+    if answer.starting is not None and answer.starting.machine != advice.machine:
         found.append(f"The times to attach and to stop are those of {answer.starting.machine}.")
     return list(dict.fromkeys(found))

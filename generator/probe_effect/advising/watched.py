@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probe_effect.advising.machine import measured_machines
 from probe_effect.advising.probes import mechanism_at
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
@@ -20,7 +20,6 @@ from probe_effect.host.kernel import mechanism
 from probe_effect.live.loaded import OF_PROBES
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.likeness import by_likeness
 from probe_effect.stats import mover
 from probe_effect.tools.record import plain_tools
 from probe_effect.units import NS_PER_SECOND
@@ -105,8 +104,7 @@ class ProbeCosts:
     def __init__(self, known: Evidence, here: Facts, named: str | None) -> None:
         self._evidence, self._here = known, here
         self._apart = program_spread(known)
-        alike = by_likeness(here, measured_machines(known).values())
-        self.machines = [named] if named else [one.machine for one in alike if one.comparable]
+        self.machines = [one.machine for one in machines_for(known, here, named) if one.comparable]
         self._parts: dict[tuple[Sort, str, str | None], Part | None] = {}
 
     def of(self, active: Active) -> TracingCost:

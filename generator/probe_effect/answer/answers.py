@@ -61,8 +61,8 @@ class Forecast:
 
     @property
     def document(self) -> MachineFile | None:
-        """What its machine was, at the first part's measurement; None of a machine of others."""
-        return None if self.printed else self.parts[0].sources[0].submission.document
+        """What its machine was, at its first measurement; None where no part is from the data's measurements."""
+        return next((source.submission.document for source in self.sources), None)
 
     @property
     def sources(self) -> list[Number]:
@@ -77,11 +77,10 @@ class Forecast:
 
     @property
     def grade(self) -> tuple[str, tuple[str, ...]]:
-        """The worst grade among its measurements, and every reason once; of others' figures none."""
-        if self.printed is not None:
-            return "", ()
+        """The worst grade among its measurements, and every reason once; empty without measurements of the data."""
         grades = [source.trust for source in self.sources]
-        return max(letter for letter, _ in grades), tuple(dict.fromkeys(why for _, whys in grades for why in whys))
+        reasons = dict.fromkeys(why for _, whys in grades for why in whys)
+        return max((letter for letter, _ in grades), default=""), tuple(reasons)
 
     @property
     def loss_ratio(self) -> float | None:

@@ -160,6 +160,7 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
     if path is None:
         note = AT_MOST.format(case=quoted(number.title))
         return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
+    assert path.source
     return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), notes)
 
 

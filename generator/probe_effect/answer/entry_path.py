@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EntryPath:
-    """`cost`: what each system call pays, ns, traced or not; `source` is what that is from.
+    """`cost`: what each system call pays, ns, traced or not; `source` is what that is from, None if measured just now.
 
     `calls_per_event`: system calls that one event of the case came with where its cost was measured, its own among
     them: its cost holds so many of these.
     """
 
     cost: Estimate
-    source: Number
+    source: Number | None
     calls_per_event: float
 
     def moved(self, cost: Estimate, calls_per_event: float) -> Estimate:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 PLAIN_ACTION = "nothing"
 """The action of cases whose cost is that of the probe alone."""
 
-Basis = Literal["measured", "composed", "estimated", "published"]
-"""What a cost rests on: one measurement, several, counted instructions, or others' figures. No two are ranked."""
+Basis = Literal["calibrated", "measured", "composed", "estimated", "published"]
+"""What a cost rests on: a calibration on this machine (`HereCosts`), one measurement of the data, several, counted
+instructions, or others' figures. No two are ranked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class Part:
 
     @property
     def is_measured(self) -> bool:
-        """Whether it is of times that were measured on the machine, and of nothing else."""
+        """Whether it is from measured times of the data, and from nothing else."""
         return self.basis in ("measured", "composed")
 
     @property

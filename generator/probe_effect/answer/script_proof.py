@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.answer.advice import ProbeGroup, part_of
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.levels import point
+from probe_effect.answer.nearest import ProbeGroup, part_of
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, ProgramPair, calls_per_event, in_programs, program_spread

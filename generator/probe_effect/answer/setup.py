@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
 """Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""
 
+ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-call"}
+"""Kinds that are on system calls, and make all of them slower."""
+
 STANDS_FOR = {kind: (kind, "tracepoint", "tracepoint-entry") for kind in AWAY_FROM_CALLS} | {"usdt": ("usdt", "uprobe")}
 """A kind to those whose cases stand for it, the first that was measured; any other kind stands for itself."""
 

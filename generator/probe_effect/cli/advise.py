@@ -39,7 +39,8 @@ LONGEST_S = 3600.0
     help="How often a probe fires per second in one thread; nothing is counted then. Repeat for several.",
 )
 @click.option("--tracer", help="The tracer that runs it. [default: the one that the script is for]")
-@click.option("--machine", help="A measured machine. [default: this one, or the nearest to it]")
+@click.option("--machine", help="A measured machine. [default: for each probe the nearest that has its cost]")
+@click.option("--no-calibrate", is_flag=True, help="Do not measure on this machine what the script's probes cost.")
 @data_option
 @output.format_option
 @click.pass_context
@@ -85,6 +86,7 @@ def advise(
         rates_hz=dict(map(_rate, options["rates"])),
         tracer=options["tracer"],
         machine=options["machine"],
+        calibrate=not options["no_calibrate"],
     )
     answer = answer_script(question, data, RunningSystem(facts=this_machine(), tell=output.say))
     if output_format == "json":

@@ -54,7 +54,7 @@ def _figures(answer: ScriptAnswer) -> list[tuple[str, str]]:
 
 def _origin(answer: ScriptAnswer) -> list[tuple[str, str]]:
     return [
-        ("machine", f"{answer.advice.facts.machine}: {'; '.join(answer.chosen.reasons)}"),
+        *script_words.origin(answer),
         ("tracer", answer.advice.tracer),
         ("counting took", script_words.counting(answer)),
     ]

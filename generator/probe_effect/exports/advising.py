@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect.answer import sentences
 from probe_effect.answer.actions import MADE_OF, Sum
-from probe_effect.answer.advice import FILTERED, own_actions
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.nearest import FILTERED, own_actions
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread

@@ -53,6 +53,7 @@ class Likeness:
     machine: str
     reasons: tuple[str, ...]
     comparable: bool
+    is_same: bool = False
 
 
 def facts_of(
@@ -92,7 +93,7 @@ def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
 def likeness(given: Facts, other: Facts) -> Likeness:
     """What `other` has in common with `given`, in words, and what keeps the two apart."""
     if given.machine == other.machine:
-        return Likeness(other.machine, ("the same machine",), comparable=True)
+        return Likeness(other.machine, ("the same machine",), comparable=True, is_same=True)
     apart = _apart(given, other)
     if apart:
         return Likeness(other.machine, apart, comparable=False)

@@ -62,6 +62,22 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(value, value - down, value + up)
 
 
+def product(first: Estimate, second: Estimate) -> Estimate:
+    """`first` times `second`, two independent estimates; the second is not below 0, such as a rate.
+
+    On each side the relative distances to the ends are added in quadrature: to the first order, that is the method for
+    the sum of two logarithms. No end is beyond the products of the ends themselves.
+    """
+    value = first.value * second.value
+    a, b = _bounds(first), _bounds(second)
+    if a is None or b is None:
+        return Estimate(value)
+    ends = b if a[1] >= 0 else b[::-1]
+    down, up = (math.hypot((a[1] - a[end]) * b[1], (b[1] - ends[end]) * a[1]) for end in (0, 2))
+    corners = [a[0] * b[0], a[0] * b[2], a[2] * b[0], a[2] * b[2]]
+    return Estimate(value, max(value - down, min(corners)), min(value + up, max(corners)))
+
+
 def ratio(first: Estimate, second: Estimate) -> Estimate | None:
     """`first` over `second`, two independent estimates (Donner and Zou 2012); a pure number where the units are equal.
 

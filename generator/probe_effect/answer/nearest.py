@@ -1,0 +1,230 @@
+"""What an event of a script's probe costs, from the nearest basis that knows: for each probe by itself.
+
+The order: measured here and now; measured on this machine, then on those most like it; composed and then estimated, in
+the same order of machines; of another kind of machine; printed by others. A cost whose interval is too wide is passed
+over while there is a narrower one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.part import PLAIN_ACTION, Part
+from probe_effect.answer.parts import published
+from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, single_cases
+from probe_effect.model import Estimate
+from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+from probe_effect.stats import mover
+from probe_effect.tools.record import known_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.here import HereCosts
+    from probe_effect.numbers.likeness import Facts, Likeness
+
+WIDEST_RATIO, SMALL_NS = 10.0, 100.0
+"""An interval whose high end is more than ten times its low end says too little, unless all of it is small."""
+
+TIMED_BASES = ("measured", "composed", "estimated")
+"""What the numbers of a machine can tell, the nearest first."""
+
+FILTER = "filter"
+FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
+
+SYSTEM_CALL, PRINTED = "system-call", "print"
+AS_PRINTED = "Each call is taken to be printed, which costs more than to count it."
+
+ANOTHER_KIND = "Another kind of machine ({why}) may differ several times: the interval contains those of {machines}."
+MEASURE = "measure it with `probe-effect measure{suite}`"
+CALIBRATE = ", or let `probe-effect advise` measure it, as root and with bpftrace installed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeGroup:
+    """Probes of one attach point that fire in one way and do the same at each event.
+
+    `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
+    script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where
+    nobody counted. `rate_hz`: those of all threads together; `rate_low_hz` and `rate_high_hz` are its interval, None of
+    an exact one, and `busiest_hz` is the rate of its busiest time. `cpus`: those on which they fired. `why`: what keeps
+    them from being attached or counted.
+    """
+
+    attach: str
+    kind: str
+    mechanism: str | None
+    matched: int
+    first_bytes: str | None
+    actions: tuple[str, ...]
+    has_filter: bool = False
+    unknown: tuple[str, ...] = ()
+    rates_hz: Mapping[int, float] | None = None
+    rate_hz: float | None = None
+    rate_low_hz: float | None = None
+    rate_high_hz: float | None = None
+    busiest_hz: float | None = None
+    cpus: tuple[int, ...] = ()
+    why: str | None = None
+
+    def at_its_rate(self, cost: Estimate) -> Estimate:
+        """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate."""
+        if not self.rate_hz or self.rate_low_hz is None or self.rate_high_hz is None:
+            return cost
+        return mover.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, self.rate_high_hz / self.rate_hz))
+
+
+KnownCost = tuple[Part, "Likeness | None"]
+"""A cost, and the measured machine that it is from; None where it was measured here and now, or printed by others."""
+
+
+def machines_for(found: Evidence, here: Facts, named: str | None) -> list[Likeness]:
+    """The machines whose costs may be taken, the most like this one first; a named one alone, whatever it is like."""
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(found.keys))
+    newest = (found.costs[found.keys_of(one)[0]].submission for one in machines)
+    ordered = by_likeness(here, map(facts_of_submission, newest))
+    return ordered if named is None else [replace(one, comparable=True) for one in ordered if one.machine == named]
+
+
+def nearest_cost(
+    found: Evidence, machines: Sequence[Likeness], tracer: str, group: ProbeGroup, here: HereCosts | None = None
+) -> KnownCost | None:
+    """The cost of one event of a group of probes, ns; None where no basis knows it.
+
+    Args:
+        found: every usable cost.
+        machines: those whose costs may be taken, in order; one that is not comparable only where no other basis knows.
+        tracer: the tool that runs the script.
+        group: the probes.
+        here: what was measured on this machine for the script.
+    """
+    measured_here = _measured_here(here, group) if here else ()
+    alike = _of_machines(found, [one for one in machines if one.comparable], tracer, group)
+    ordered: Iterator[KnownCost] = chain(measured_here, alike)
+    if first := next(ordered, None):
+        part, likeness = next((one for one in chain([first], ordered) if not _is_wide(one[0].cost)), first)
+        return (_filtered(found, likeness.machine, tracer, group, part) if likeness else part), likeness
+    elsewhere = list(_of_machines(found, [one for one in machines if not one.comparable], tracer, group))
+    return _of_another_kind(elsewhere) if elsewhere else _printed(found, tracer, group)
+
+
+def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
+    """A group's cost on a machine; behind a filter all events are taken to pass it, and at the low end none."""
+    part = _whole(found, machine, tracer, group)
+    return part and _filtered(found, machine, tracer, group, part)
+
+
+def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
+    """What measures the cost of a probe that no basis knows, as the end of a sentence."""
+    kinds = STANDS_FOR.get(group.kind, (group.kind,))
+    known = (suite for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
+    suite = next((f" --suite {one.id}" for one in known), "")
+    return MEASURE.format(suite=suite) + (CALIBRATE if tracer.startswith("bpftrace") else "")
+
+
+def _is_wide(cost: Estimate) -> bool:
+    """Whether the interval says too little, or there is none."""
+    if cost.low is None or cost.high is None:
+        return True
+    return cost.high > SMALL_NS and cost.high > WIDEST_RATIO * cost.low
+
+
+def _measured_here(here: HereCosts, group: ProbeGroup) -> Iterator[tuple[Part, None]]:
+    """The cost on the CPUs on which the group fired; an event of the loop that was timed is one system call."""
+    own = here.costs.get((group.attach, group.mechanism))
+    if own is None:
+        return
+    cost, calls = own.on(group.cpus), here.calls if group.kind in ON_CALLS else None
+    part = Part(
+        name=group.attach,
+        rate_hz=group.rate_hz or 0.0,
+        basis="calibrated",
+        added=(),
+        cost=cost,
+        is_clear=cost.value > 0 and (cost.low is None or cost.low > 0),
+        path=EntryPath(calls.on(group.cpus), None, 1.0) if calls else None,
+        note=own.note,
+    )
+    yield part, None
+
+
+def _of_machines(
+    found: Evidence, machines: Sequence[Likeness], tracer: str, group: ProbeGroup
+) -> Iterator[tuple[Part, Likeness]]:
+    """The group's cost on each machine that knows it, by basis, and of one basis in the order of the machines."""
+    later: list[tuple[Part, Likeness]] = []
+    for one in machines:
+        part = _whole(found, one.machine, tracer, group)
+        if part is not None and part.basis == TIMED_BASES[0]:
+            yield part, one
+        elif part is not None:
+            later.append((part, one))
+    yield from sorted(later, key=lambda one: TIMED_BASES.index(one[0].basis))
+
+
+def _of_another_kind(known: Sequence[tuple[Part, Likeness]]) -> KnownCost:
+    """The cost on the most alike machine, marked, with an interval that contains those of all machines."""
+    narrow = [one for one in known if not _is_wide(one[0].cost)] or known[:1]
+    first, likeness = narrow[0]
+    cost = mover.spanning([part.cost for part, _ in narrow])._replace(value=first.cost.value)
+    note = ANOTHER_KIND.format(why="; ".join(likeness.reasons), machines=f"{len(narrow)} of them")
+    return replace(first, cost=cost, note=" ".join(filter(None, [note, first.note]))), likeness
+
+
+def _printed(found: Evidence, tracer: str, group: ProbeGroup) -> KnownCost | None:
+    """What others printed for such a probe, with the same action where they have it."""
+    known = [
+        (case.action not in (group.actions or (PLAIN_ACTION,)), key)
+        for key in found.printed
+        if key[1] == tracer and (case := found.case_of.get(key[2])) is not None and case.probe == group.kind
+    ]
+    if not known:
+        return None
+    key = min(known)[1]
+    return published(found, found.printed[key], key[2], group.rate_hz or 0.0), None
+
+
+def _filtered(found: Evidence, machine: str, tracer: str, group: ProbeGroup, part: Part) -> Part:
+    """Behind a filter, with the low end of an event that does not pass it."""
+    if not group.has_filter or set(_actions(tracer, group)) <= {FILTER}:
+        return part
+    least = _cost(found, machine, tracer, group, [FILTER])
+    if least is None or least.cost.low is None or part.cost.low is None:
+        return part
+    cost = part.cost._replace(low=min(part.cost.low, least.cost.low))
+    return replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED])))
+
+
+def _whole(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
+    """The cost of an event that passes the filter, if there is one.
+
+    A tool that stops a process at each system call spends most of the cost on that, whatever it does with the call.
+    """
+    actions = _actions(tracer, group)
+    filtered = [FILTER] if group.has_filter and FILTER not in actions else []
+    part = _cost(found, machine, tracer, group, [*filtered, *actions, *group.unknown])
+    if part is None and group.kind == SYSTEM_CALL:
+        part = _cost(found, machine, tracer, group, [PRINTED])
+        return part and replace(part, note=AS_PRINTED)
+    return part
+
+
+def own_actions(tracer: str) -> tuple[str, ...]:
+    """What a tracer does at each event anyway; empty for an unknown one."""
+    tool = known_tool(tracer)
+    return tool.own_actions if tool else ()
+
+
+def _actions(tracer: str, group: ProbeGroup) -> list[str]:
+    own = own_actions(tracer)
+    return [action for action in group.actions if action not in own]
+
+
+def _cost(found: Evidence, machine: str, tracer: str, group: ProbeGroup, actions: Sequence[str]) -> Part | None:
+    rate_hz = group.rate_hz or 0.0
+    return cost_of(found, machine, tracer, kind=group.kind, mechanism=group.mechanism, actions=actions, rate_hz=rate_hz)
