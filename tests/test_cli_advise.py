@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from probe_effect.advising.probes import PlacedProbe
+    from probe_effect.calibration.measure import CalibrationTask
     from probe_effect.live.count import Countable
-    from probe_effect.scripts.script import Script
 
 MACHINE = "amd-epyc-2t-kvm-4247"
 READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
@@ -54,10 +54,10 @@ class Here:
     complaint: str | None = None
     costs: HereCosts | None = None
     cannot_calibrate: str | None = None
-    calibrated: list[dict[str, Any]] = field(default_factory=list)
+    calibrated: list[CalibrationTask] = field(default_factory=list)
 
-    def calibrate(self, _script: Script, probes: Sequence[PlacedProbe], **words: object) -> HereCosts | None:
-        self.calibrated.append({"probes": [one.probe.attach for one in probes], **words})
+    def calibrate(self, task: CalibrationTask) -> HereCosts | None:
+        self.calibrated.append(task)
         if self.cannot_calibrate is not None:
             raise HostNotReady(self.cannot_calibrate)
         return self.costs
@@ -230,7 +230,8 @@ def test_what_was_measured_here_is_the_cost_and_the_answer_says_how(
     here.costs = MEASURED_HERE
     answer = here.answer(f"{READS} {MALLOC}", machine=None)
     (asked,) = here.calibrated
-    assert (asked["tracer"], asked["cpus"], asked["probes"]) == ("bpftrace", (1, 0), [READ, "uprobe:libc:malloc"])
+    assert (asked.tool.id, list(asked.cpus)) == ("bpftrace", [1, 0])
+    assert [probe.key[0] for probe in asked.probes] == [READ, "uprobe:libc:malloc"]
     said = advice_json(answer)
     probes = {one["probe"]: one for one in said["probes"]}
     assert (probes[READ]["basis"], probes[READ]["machine"], probes[READ]["cost_high_ns"]) == ("calibrated", None, 560)
@@ -258,7 +259,7 @@ def test_nothing_is_measured_here_for_a_named_machine_or_against_ones_will(here:
 def test_given_rates_are_answered_with_costs_measured_here_on_any_cpu(here: Here) -> None:
     here.costs = MEASURED_HERE
     said = here.json(READS, {READ: 1e5}, machine=None)
-    assert [one["cpus"] for one in here.calibrated] == [()]
+    assert [set(one.cpus) for one in here.calibrated] == [os.sched_getaffinity(0)]
     assert said["busiest_thread"]["slowdown_ratio"] == pytest.approx(1e5 * 480e-9)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.setup import ON_CALLS
+from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
 from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace
@@ -157,13 +158,18 @@ def groups(
     return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
 
 
+def _by_mechanism(one: PlacedProbe, here: Facts) -> dict[str | None, list[Place]]:
+    """Its places by how it fires there; without any, one way that is not known."""
+    found: dict[str | None, list[Place]] = {}
+    for place in one.places:
+        found.setdefault(mechanism_at(place, here), []).append(place)
+    return found or {None: []}
+
+
 def _groups(
     one: PlacedProbe, rates: Mapping[str, ProbeRate], given_hz: float | None, here: Facts
 ) -> Iterator[ProbeGroup]:
-    by_mechanism: dict[str | None, list[Place]] = {}
-    for place in one.places:
-        by_mechanism.setdefault(mechanism_at(place, here), []).append(place)
-    for how, its in by_mechanism.items() or [(None, [])]:
+    for how, its in _by_mechanism(one, here).items():
         names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
@@ -179,17 +185,24 @@ def _groups(
             unknown=one.probe.unknown,
             rates_hz=threads,
             rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
-            cpus=busiest_cpus(seen),
+            events_by_cpu=events_by_cpu(seen),
             why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
         )
 
 
-def busiest_cpus(rates: Iterable[ProbeRate]) -> tuple[int, ...]:
-    """The CPUs on which probes fired, those of most events first."""
+def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
+    """How often probes fired on each CPU, those of most events first."""
     events: Counter[int] = Counter()
     for one in rates:
         events.update(one.by_cpu)
-    return tuple(cpu for cpu, number in events.most_common() if number)
+    return {cpu: number for cpu, number in events.most_common() if number}
+
+
+def asked(probes: Iterable[PlacedProbe], here: Facts) -> Iterator[AskedProbe]:
+    """The probes as `calibration` takes them, apart by how they fire."""
+    for one in probes:
+        for how, its in _by_mechanism(one, here).items():
+            yield AskedProbe(one.index, (one.probe.attach, how), one.probe.kind, tuple(its))
 
 
 def mechanisms(probes: Iterable[PlacedProbe], here: Facts) -> set[str]:

@@ -13,9 +13,10 @@ from probe_effect.advising.machine import complaint
 from probe_effect.advising.probes import (
     ANY,
     CALLS,
-    busiest_cpus,
+    asked,
     called_elsewhere,
     countables,
+    events_by_cpu,
     fires_itself,
     groups,
     mechanisms,
@@ -26,6 +27,7 @@ from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
+from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.live.count import count
 from probe_effect.live.places import places
@@ -33,6 +35,7 @@ from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.scripts.changed import cheaper
 from probe_effect.scripts.script import read_script
 from probe_effect.tools.record import plain_tools
+from probe_effect.tracers.registry import known_tracers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,6 +54,9 @@ PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 
 CALIBRATION_S = 5.0
 
+USUAL_FRAMES = 10
+"""Callers on the stack of the loop where nobody knows how deep the stacks of the program are."""
+
 UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
 
@@ -59,16 +65,15 @@ UNKNOWN_NS = 10_000.0
 class RunningSystem:
     """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script.
 
-    `calibrate(script, probes, tracer=, cpus=, seconds=)` measures what the placed probes cost here, in at most so many
-    seconds, on the CPUs on which they fire, those of most events first; none where nothing was counted. It returns None
-    where nothing can be measured. Raises: HostNotReady.
+    `calibrate` measures what the probes of a task cost here, on the CPUs on which they fire. It returns None where
+    nothing is to be measured. Raises: HostNotReady.
     """
 
     facts: Facts
     places: FindPlaces = places
     count: Callable[..., CountResult] = count
     complaint: Callable[[str], str | None] = complaint
-    calibrate: Callable[..., HereCosts | None] = lambda *_, **__: None
+    calibrate: Callable[[CalibrationTask], HereCosts | None] = lambda _: None
     tell: Callable[[str], None] = lambda _: None
     """Is told, in a sentence, what takes long."""
 
@@ -130,7 +135,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         counted, refusal = _counted(costs, machines, question, probes, system)
     calibration, not_calibrated = None, None
     if question.calibrate and question.machine is None:
-        cpus = busiest_cpus(one for one in (counted.rates if counted else ()) if one.probe != CALLS)
+        cpus = list(events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe != CALLS))
         calibration, not_calibrated = _calibrated(system, script, probes, tracer, cpus)
     advice = advise(
         costs,
@@ -216,8 +221,20 @@ def _calibrated(
     system: RunningSystem, script: Script, probes: Sequence[PlacedProbe], tracer: str, cpus: Sequence[int]
 ) -> tuple[HereCosts | None, str | None]:
     """What was measured here, or why nothing could be."""
+    tool = known_tracers().get(script.tracer if tracer.startswith(script.tracer) else tracer)
+    if tool is None:
+        return None, f"{tracer} is no tool that can be started here"
+    task = CalibrationTask(
+        script=script,
+        probes=list(asked(probes, system.facts)),
+        tool=tool,
+        cpus=cpus or sorted(os.sched_getaffinity(0)),
+        frames=USUAL_FRAMES,
+        seconds=CALIBRATION_S,
+    )
+    system.tell(f"measuring what its probes cost here, for {CALIBRATION_S:g} s at most")
     try:
-        return system.calibrate(script, probes, tracer=tracer, cpus=cpus, seconds=CALIBRATION_S), None
+        return system.calibrate(task), None
     except HostNotReady as error:
         return None, str(error)
 

@@ -7,7 +7,7 @@ over while there is a narrower one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ class ProbeGroup:
     `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
     script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where
     nobody counted. `rate_hz`: those of all threads together; `rate_low_hz` and `rate_high_hz` are its interval, None of
-    an exact one, and `busiest_hz` is the rate of its busiest time. `cpus`: those on which they fired. `why`: what keeps
+    an exact one, and `busiest_hz` is the rate of its busiest time. `events_by_cpu`: where they fired. `why`: what keeps
     them from being attached or counted.
     """
 
@@ -69,7 +69,7 @@ class ProbeGroup:
     rate_low_hz: float | None = None
     rate_high_hz: float | None = None
     busiest_hz: float | None = None
-    cpus: tuple[int, ...] = ()
+    events_by_cpu: Mapping[int, int] = field(default_factory=dict)
     why: str | None = None
 
     def at_its_rate(self, cost: Estimate) -> Estimate:
@@ -107,7 +107,7 @@ def nearest_cost(
     alike = _of_machines(found, [one for one in machines if one.comparable], tracer, group)
     ordered: Iterator[KnownCost] = chain(measured_here, alike)
     if first := next(ordered, None):
-        part, likeness = next((one for one in chain([first], ordered) if not _is_wide(one[0].cost)), first)
+        part, likeness = next((one for one in chain([first], ordered) if _tells(one[0], group)), first)
         return (_filtered(found, likeness.machine, tracer, group, part) if likeness else part), likeness
     elsewhere = list(_of_machines(found, [one for one in machines if not one.comparable], tracer, group))
     return _of_another_kind(elsewhere) if elsewhere else _printed(found, tracer, group)
@@ -127,6 +127,11 @@ def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
     return MEASURE.format(suite=suite) + (CALIBRATE if tracer.startswith("bpftrace") else "")
 
 
+def _tells(part: Part, group: ProbeGroup) -> bool:
+    """Whether a cost is an answer. One that was measured here may be wide because of a filter: nobody knows better."""
+    return not _is_wide(part.cost) or (part.basis == "calibrated" and group.has_filter)
+
+
 def _is_wide(cost: Estimate) -> bool:
     """Whether the interval says too little, or there is none."""
     if cost.low is None or cost.high is None:
@@ -139,7 +144,7 @@ def _measured_here(here: HereCosts, group: ProbeGroup) -> Iterator[tuple[Part, N
     own = here.costs.get((group.attach, group.mechanism))
     if own is None:
         return
-    cost, calls = own.on(group.cpus), here.calls if group.kind in ON_CALLS else None
+    cost, calls = own.on(group.events_by_cpu), here.calls if group.kind in ON_CALLS else None
     part = Part(
         name=group.attach,
         rate_hz=group.rate_hz or 0.0,
@@ -147,7 +152,7 @@ def _measured_here(here: HereCosts, group: ProbeGroup) -> Iterator[tuple[Part, N
         added=(),
         cost=cost,
         is_clear=cost.value > 0 and (cost.low is None or cost.low > 0),
-        path=EntryPath(calls.on(group.cpus), None, 1.0) if calls else None,
+        path=EntryPath(calls.on(group.events_by_cpu), None, 1.0) if calls else None,
         note=own.note,
     )
     yield part, None

@@ -73,6 +73,7 @@ def advise(
     from probe_effect.advising.machine import this_machine
     from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_json import advice_json
+    from probe_effect.calibration.kept import calibrated
     from probe_effect.cli.advise_output import show
     from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.live.count import Target
@@ -88,7 +89,7 @@ def advise(
         machine=options["machine"],
         calibrate=not options["no_calibrate"],
     )
-    answer = answer_script(question, data, RunningSystem(facts=this_machine(), tell=output.say))
+    answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrated, tell=output.say))
     if output_format == "json":
         output.product_json(advice_json(answer))
     else:
