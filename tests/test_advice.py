@@ -86,6 +86,15 @@ def test_without_a_rate_or_a_cost_nobody_can_tell_unless_the_rest_is_too_much_al
     assert advised(unknown, group(), budget=0.001).within_budget is False
 
 
+def test_a_cost_without_an_interval_is_never_within_the_budget() -> None:
+    found = evidence((LOOP,), measured("entry-count", Estimate(220.0)))
+    said = [
+        advise(found, HERE, TRACER, [group()], [BUSY], calls_hz={}, budget_ratio=ratio).within_budget
+        for ratio in (0.1, 0.001)
+    ]
+    assert said == [None, False]
+
+
 def test_probes_that_did_not_fire_slow_nobody() -> None:
     said = advised(group(rates_hz={}, rate_hz=0.0))
     assert (said.busiest, said.slowdown, said.within_budget) == (None, Estimate(0.0, 0.0, 0.0), True)

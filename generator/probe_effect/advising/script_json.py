@@ -5,8 +5,8 @@ It has these keys, null where there is no value; further ones may follow. `_rati
 takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many there are),
 `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all of them,
 joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads that
-were watched), `cost_ns`, `cpu_s_per_s`, `basis` (`calibrated`, `measured`, `composed`, `estimated`, `published`, or
-null), `machine` (whose measurements that cost is from, null where it was calibrated here or published).
+were watched), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is `calibrated`, `measured`, `composed`, `estimated`,
+`published`, or null, and `machine` is where it was measured, null where that was here and now or by others.
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
 `unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
 `name`, `busy_ratio`. `threads`: the same of those that pay most. `cpu_s_per_s` of all probes and threads. `loss_ratio`

@@ -92,11 +92,9 @@ def basis(one: Advised) -> str:
     """Where its cost is from: `measured here`, `this machine`, or the end of another machine's id."""
     if one.part is None:
         return "not known"
-    word = {"calibrated": "measured here", "measured": "this machine"}.get(one.part.basis, one.part.basis)
-    if one.likeness is None or one.likeness.is_same:
-        return word
-    machine = one.likeness.machine.rpartition("-")[2]
-    return f"..{machine}" if one.part.basis == "measured" else f"{word}, {machine}"
+    if one.likeness is None:
+        return "measured here" if one.part.basis == "calibrated" else one.part.basis
+    return "this machine" if one.likeness.is_same else f"..{one.likeness.machine.rpartition('-')[2]}"
 
 
 def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
@@ -168,6 +166,11 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *unknown,
         *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
+        *(
+            f"{one.group.attach}: nobody measured it whole on {one.likeness.machine}: its cost is {one.part.basis}."
+            for one in advice.probes
+            if one.part and one.likeness and one.part.basis != "measured"
+        ),
         *(published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],

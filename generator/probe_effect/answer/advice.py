@@ -116,12 +116,13 @@ class Advice:
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether all of the interval is within the budget; None where a probe's rate or cost is not known."""
+        """Whether all of the interval is within the budget; None where a rate, a cost or an interval is not known."""
         slowdown = self.slowdown
-        if slowdown is None or not self.is_whole:
-            above = slowdown is not None and slowdown.value > self.budget_ratio
-            return False if above else None
-        return (slowdown.value if slowdown.high is None else slowdown.high) <= self.budget_ratio
+        if slowdown is not None and slowdown.value > self.budget_ratio:
+            return False
+        if slowdown is None or slowdown.high is None or not self.is_whole:
+            return None
+        return slowdown.high <= self.budget_ratio
 
     @property
     def is_whole(self) -> bool:
