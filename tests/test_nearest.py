@@ -201,7 +201,7 @@ def test_each_probe_has_the_spread_of_programs_of_its_own_kind() -> None:
 def test_a_cpu_on_which_a_probe_fires_has_its_own_cost() -> None:
     both = HereCost(by_cpu={0: Estimate(300, 290, 310), 1: Estimate(100, 90, 110)})
     own = replace(here(1, 1, 1), costs={("tracepoint-entry", None): both}, calls=HereCost(by_cpu={1: Estimate(20)}))
-    known = [nearest(own=own, asked=group(cpus=cpus))[0] for cpus in ((1,), (0, 1), (3,))]
+    known = [nearest(own=own, asked=group(events_by_cpu=dict.fromkeys(cpus, 1)))[0] for cpus in ((1,), (0, 1), (3,))]
     assert [part.cost.value for part in known] == [100, 200, 200]
     assert known[0].path is not None
     assert (known[0].path.cost.value, known[0].path.source) == (20, None)
