@@ -52,6 +52,7 @@ MAY_IMPORT = {
     "guide": GROUND | HOST | {"store", "tracers"},
     "live": GROUND | HOST | {"store", "tracers", "scripts"},
     "advising": GROUND | HOST | NUMBERS | {"live", "machine", "tracers"},
+    "trial": GROUND | HOST | NUMBERS | {"live", "tracers", "advising", "charts"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},
