@@ -15,11 +15,10 @@ from probe_effect.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.trial.tracer import TrialScript
-
 COMMAND = "probe_effect.command"
 MOST_SCRIPTS = 2
 MOST_SECONDS = 86400.0
+MOST_PAIRS = 10_000
 
 
 class BehindDashes(click.Command):
@@ -35,17 +34,29 @@ class BehindDashes(click.Command):
 @click.command("try", cls=BehindDashes)
 @click.argument("files", nargs=-1, metavar="[SCRIPT] -- COMMAND...", type=click.Path(path_type=Path))
 @click.option("-e", "programs", metavar="PROGRAM", multiple=True, help="The script itself, or a tool's command line.")
-@click.option("--pairs", type=click.IntRange(1, 10000), default=10, show_default=True, help="An interval needs 6.")
+@click.option("--pairs", type=click.IntRange(1, MOST_PAIRS), default=10, show_default=True, help="6 for an interval.")
 @click.option("--prepare", metavar="CMD", help="A shell command before each run, such as one that fills caches.")
 @click.option("--ignore-failure", is_flag=True, help="Go on if COMMAND fails.")
-@click.option("--seconds", type=click.FloatRange(0.1, MOST_SECONDS), default=600.0, help="How long a run may take.")
+@click.option(
+    "--seconds", "limit_s", type=click.FloatRange(0.1, MOST_SECONDS), default=600.0, help="How long a run may take."
+)
 @click.option("--seed", type=int, help="Of the order of the runs. [default: another one each time]")
 @click.option("--tracer", default="bpftrace", metavar="PATH", help="The bpftrace that runs SCRIPT.")
-@click.option("--output", "picture", type=click.Path(path_type=Path), help="Draw the runs: FILE.svg, or FILE.json.")
+@click.option("--output", "plot", type=click.Path(path_type=Path), help="Write a Vega-Lite spec of the runs to a file.")
 @data_option
 @output.format_of("text", "json", "csv", to="For people or programs.")
 @click.pass_context
-def try_script(context: click.Context, /, files: Sequence[Path], output_format: str, **options: Any) -> None:  # noqa: ANN401 (click's)
+def try_script(
+    context: click.Context,
+    *,
+    files: Sequence[Path],
+    programs: Sequence[str],
+    seed: int | None,
+    data_path: Path | None,
+    output_format: str,
+    plot: Path | None,
+    **options: Any,  # noqa: ANN401 (click's)
+) -> None:
     """Say what a script costs COMMAND here: run it with and without, in turns, and compare.
 
     Everything that COMMAND starts counts. It reads nothing from the terminal, and its output is thrown away. Of two
@@ -58,39 +69,25 @@ def try_script(context: click.Context, /, files: Sequence[Path], output_format: 
 
     Exit status 130 if it was interrupted; it says what it has then.
     """  # noqa: D301 (click reads the \b)
-    data = data_folder(options["data_path"], only_asks=True)
-    scripts = _scripts(files, options["programs"], options["tracer"])
+    data = data_folder(data_path, only_asks=True)
 
     from probe_effect.cli.try_run import run
     from probe_effect.trial.runs import TrialSettings
-
-    settings = TrialSettings(
-        scripts=scripts,
-        command=context.meta[COMMAND],
-        pairs=options["pairs"],
-        seed=secrets.randbelow(2**32) if options["seed"] is None else options["seed"],
-        limit_s=options["seconds"],
-        prepare=options["prepare"],
-        ignore_failure=options["ignore_failure"],
-    )
-    context.exit(run(settings, data, output_format, options["picture"]))
-
-
-def _scripts(files: Sequence[Path], programs: Sequence[str], bpftrace: str) -> tuple[TrialScript, ...]:
-    """One script or two, those of -e first. Raises: UsageError."""
     from probe_effect.trial.tracer import TrialScript
 
-    texts = [(text, text) for text in programs]
-    for path in files:
-        try:
-            texts.append((str(path), path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError) as error:
-            msg = f"{path}: cannot be read as a script: {error}; COMMAND comes behind --, a script itself behind -e"
-            raise UsageError(msg) from error
+    texts = [*((text, text) for text in programs), *((str(path), _text(path)) for path in files)]
     if not 1 <= len(texts) <= MOST_SCRIPTS:
         msg = f"{len(texts)} scripts: expected one or two, as files or with -e, and then -- and the command"
         raise UsageError(msg)
-    return tuple(
-        TrialScript(label=label, name=name, text=text, bpftrace=bpftrace)
-        for label, (name, text) in zip("AB", texts, strict=False)
-    )
+    scripts = tuple(TrialScript(label, *text) for label, text in zip("AB", texts, strict=False))
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    settings = TrialSettings(scripts=scripts, command=context.meta[COMMAND], seed=seed, **options)
+    context.exit(run(settings, data, output_format, plot))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path}: cannot be read as a script: {error}; COMMAND comes behind --, a script itself behind -e"
+        raise UsageError(msg) from error

@@ -9,7 +9,7 @@ from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, a
 from probe_effect.advising.script_words import headline
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import Target
-from probe_effect.trial.effect import Predicted
+from probe_effect.trial.result import SaidBefore
 from probe_effect.trial.tracer import PID
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ COUNTED_S = 2.0
 """As long as `advise` counts by default."""
 
 
-def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> Predicted:
+def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> SaidBefore:
     """The slowdown of the command's busiest thread, or why there is none; the command is run for it, 2 s at most."""
     question = ScriptQuestion(
         text=text.replace(PID, "1"), target=Target(command=command), seconds=COUNTED_S, budget_ratio=0.01
@@ -27,9 +27,9 @@ def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> Predicte
     try:
         answer = answer_script(question, data, RunningSystem(facts=this_machine()))
     except (UsageError, HostNotReady) as error:
-        return Predicted(why=str(error))
+        return SaidBefore(None, None, str(error))
     advice = answer.advice
     if advice.slowdown is None or not advice.is_whole:
-        return Predicted(why=answer.not_counted or headline(answer))
+        return SaidBefore(None, None, answer.not_counted or headline(answer))
     bases = dict.fromkeys(one.part.basis for one in advice.probes if one.part is not None)
-    return Predicted(slowdown=advice.slowdown, basis=", ".join(bases) or None)
+    return SaidBefore(advice.slowdown, ", ".join(bases) or None)

@@ -1,7 +1,7 @@
 """The tracer of a trial: bpftrace with the user's script, or a command line as it is, live before the command begins.
 
-bpftrace says when all of its probes are attached. Of another tool the kernel is asked whether it holds programs, links
-or perf events, or traces by ptrace; it is live when two looks one after the other found as many.
+bpftrace says when all of its probes are attached. Of another tool the kernel is asked whether it holds programs or perf
+events, or traces by ptrace: it is live when two looks one after the other found as many.
 """
 
 from __future__ import annotations
@@ -12,122 +12,82 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.host import read_text
-from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.owners import holders
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.script import read_script
-from probe_effect.tracers.bpftrace import LIMITS, LIVE, Bpftrace, BpftraceSession, count_lines
-from probe_effect.tracers.proc import processes
+from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
 from probe_effect.tracers.tool import ToolSession, absent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probe_effect.live.loaded import RunStatistics
+
 PID = "{pid}"
 """Stands for the command's process id in a script."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TrialScript:
-    """A script to try: `label` in results, A or B; `name`, the file that it is from, or the text itself."""
+    """A script to try: its label in results, A or B; the file that it is from, or its text again; its text."""
 
     label: str
     name: str
     text: str
-    bpftrace: str = "bpftrace"
 
-    @property
-    def is_command(self) -> bool:
-        """Whether it is a command line."""
-        return command_line(self.text) is not None
-
-    def check(self) -> None:
-        """Raise UsageError for what cannot be tried, HostNotReady where its tracer cannot run."""
-        if self.is_command:
-            reason = absent(shlex.split(self.text)[0], "install it, or give the path to it")
-        elif read_script(self.text).language != "bpftrace":
-            msg = (
-                f"{self.name}: a script in D; expected one of bpftrace, or a command line such as 'strace -f -p {PID}'"
-            )
-            raise UsageError(msg)
+    def check(self, bpftrace: str) -> None:
+        """Raise UsageError for a script that cannot be tried, HostNotReady where its tracer cannot run."""
+        if (tool := self._tool) is not None:
+            reason = absent(tool, "install it, or give the path to it")
+        elif read_script(self.text).language == "bpftrace":
+            reason = Bpftrace(program=bpftrace).available()
         else:
-            reason = Bpftrace(program=self.bpftrace).available()
+            msg = f"{self.name}: it is in D; expected one for bpftrace, or a command line such as 'strace -f -p {PID}'"
+            raise UsageError(msg)
         if reason is not None:
             raise HostNotReady(reason)
 
-    def session(self, folder: Path, pid: int) -> ToolSession:
-        """The tracer, not started yet, for a command that waits as `pid`; its script is written into `folder`."""
-        path = folder / f"{self.label}.bt"
+    def session(self, bpftrace: str, folder: Path, pid: int) -> ToolSession:
+        """The tracer, not started yet, for the command that waits as `pid`; its script is written into `folder`."""
+        path, here = folder / self.label, Path.cwd() / "command"  # tools are started in the folder of this
         path.write_text(self.text.replace(PID, str(pid)), encoding="utf-8")
-        here = Path.cwd() / "command"  # the folder of this is where tools are started
-        if self.is_command:
-            return CommandLineSession(shlex.split(self.text)[0], path, "lines", here)
-        return BpftraceSession(self.bpftrace, path, "lines", here)
+        if (tool := self._tool) is not None:
+            return CommandLineSession(tool, path, "nothing", here)
+        return BpftraceSession(bpftrace, path, "lines", here)
+
+    @property
+    def _tool(self) -> str | None:
+        """The tool of a command line; None for a script."""
+        return None if command_line(self.text) is None else shlex.split(self.text)[0]
 
 
 class CommandLineSession(ToolSession):
     """A tool at work as its user calls it."""
 
+    name = "the tracer"
     good_exits = frozenset({0, 130, 143, -2, -15})
-    """A tool that is asked to stop may say so, or has ended with what it traced."""
+    """It may say that it was asked to stop, or have ended with what it traced."""
     look_every_s = 0.05
     _held = 0
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The tool's name."""
-        return self.tool
 
     def command(self, pid: int) -> Sequence[str]:  # noqa: ARG002 (it is in the line)
         """The words of the line."""
         return shlex.split(self.script.read_text(encoding="utf-8"))
 
-    def environment(self) -> dict[str, str]:
-        """Have bpftrace say when its probes are live."""
-        return {LIVE: "1", **LIMITS}
-
     def is_live(self) -> bool:
-        """Whether bpftrace has said so, or another tool holds as much as at the look before."""
-        if Path(self.tool).name == "bpftrace":
-            return any(LIVE in (read_text(self.work.path, name) or "") for name in ("err", "out"))
-        before, self._held = self._held, _held_by(self.child.pid if self.child else 0)
+        """Whether it holds as much as at the look before."""
+        pid, found, before = self.child.pid if self.child else 0, holders(), self._held
+        owners = [*found.of_program.values(), *([one] * number for one, number in found.perf_events.items())]
+        traced = (one for tracer, some in found.traced.items() if tracer.pid == pid for one in some)
+        self._held = sum(one.pid == pid for some in owners for one in some) + len([*traced])
         return 0 < before == self._held
 
     def count(self) -> tuple[int | None, int | None]:
-        """Events lost, where it is bpftrace."""
-        with self.work.out.open(encoding="utf-8", errors="replace") as out:
-            return None, count_lines(out)[1] if Path(self.tool).name == "bpftrace" else None
+        """Nothing is known of its events."""
+        return None, None
 
 
-def _held_by(pid: int) -> int:
-    """How many programs, perf events and traced processes a process and those below it hold."""
-    found, pids = holders(), set(processes(pid).split(","))
-    of_program = sum(any(str(one.pid) in pids for one in owners) for owners in found.of_program.values())
-    events = sum(number for owner, number in found.perf_events.items() if str(owner.pid) in pids)
-    return of_program + events + sum(len(traced) for tracer, traced in found.traced.items() if str(tracer.pid) in pids)
-
-
-class FiredEvents:
-    """How often the BPF programs of a tracer fire, from the kernel's statistics, between its making and `close`.
-
-    Raises, when it is made: HostNotReady.
-    """
-
-    def __init__(self, tracer_pid: int) -> None:
-        self._pid = tracer_pid
-        self._statistics = RunStatistics()
-        self._before = self._now()
-
-    def close(self) -> int | None:
-        """The events; None where the tracer has no BPF programs. The statistics go off."""
-        now = self._now()
-        self._statistics.close()
-        return sum(runs - self._before.get(key, 0) for key, runs in now.items()) if now else None
-
-    def _now(self) -> dict[object, int]:
-        return {
-            one.key: one.events or 0
-            for one in self._statistics.look().found
-            if one.sort == "bpf" and any(owner.pid == self._pid for owner in one.owners)
-        }
+def fired(statistics: RunStatistics, tracer_pid: int) -> int | None:
+    """How often a tracer's BPF programs fired since statistics are on; None without them. Raises: HostNotReady."""
+    its = [one for one in statistics.look().found if any(owner.pid == tracer_pid for owner in one.owners)]
+    return sum(one.events or 0 for one in its) if any(one.sort == "bpf" for one in its) else None
