@@ -48,6 +48,7 @@ class BehindDashes(click.Command):
 @click.pass_context
 def try_script(
     context: click.Context,
+    /,
     *,
     files: Sequence[Path],
     programs: Sequence[str],

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
-from probe_effect.cli.measure_display import time_left
+from probe_effect.cli.measure_display import progress, show_leftovers, time_left
 from probe_effect.cli.tables import show_table
 from probe_effect.compilers import cache_folder
 from probe_effect.errors import ProbeEffectError
@@ -40,6 +40,7 @@ def run(settings: TrialSettings, data: DataFolder, output_format: str, plot: Pat
     """The exit status, after the result is printed. Raises: ProbeEffectError; what there is then is written down."""
     mount_for_our_time()
     settings.check()
+    show_leftovers(progress)
     result, status = TrialResult(settings, way=""), 0
     journal = _journal(settings)
     try:

@@ -68,10 +68,10 @@ def trial_csv(result: TrialResult) -> str:
 def trial_spec(result: TrialResult) -> Spec:
     """A point for the CPU time of each run, pair by pair, a line at the median of each kind, and the slowdowns."""
     points = [{"pair": run.pair, "cpu_s": run.cpu_ns / 1e9, "runs": run.script or "no script"} for run in result.timed]
-    colours = {"domain": ["no script", *result.labels], "range": [INK, *SERIES]}
+    kinds = {"domain": ["no script", *result.labels]}
     y = {"field": "cpu_s", "type": "quantitative", "title": "CPU time, s", "scale": {"zero": False}}
-    look = {"y": y, "color": {"field": "runs", "type": "nominal", "scale": colours}}
-    dots = look | {"x": {"field": "pair", "type": "ordinal"}, "shape": {"field": "runs"}}
+    look = {"y": y, "color": {"field": "runs", "type": "nominal", "scale": kinds | {"range": [INK, *SERIES]}}}
+    dots = look | {"x": {"field": "pair", "type": "ordinal"}, "shape": {"field": "runs", "scale": kinds}}
     layers = [
         {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": dots},
         {"mark": "rule", "encoding": look | {"y": y | {"aggregate": "median"}}},

@@ -79,7 +79,8 @@ class CommandTrial:
     """The runs of a trial, made when they are asked for. Always `close` it."""
 
     def __init__(self, settings: TrialSettings) -> None:
-        self._settings, self._work, self.tree = settings, WorkFolder(), CommandTree()
+        self._settings, self._work = settings, WorkFolder()
+        self.tree = CommandTree(self._work.path)
 
     def close(self) -> None:
         """End and remove everything."""
@@ -120,7 +121,7 @@ class CommandTrial:
                 ends.callback(session.end)
                 statistics = self._attach(session, child.pid, ends, is_counted=not pair)
             label = script.label if script else None
-            began_ns, which = time.monotonic_ns(), f"the command, pair {pair}, {label or 'no'} script"
+            which = f"the command, pair {pair}, {label or 'no'} script"
             self.tree.begin(child.pid)
             began_ns = time.monotonic_ns()
             child.send(signal.SIGCONT)
@@ -145,8 +146,6 @@ class CommandTrial:
     def _attach(self, session: ToolSession, pid: int, ends: ExitStack, *, is_counted: bool) -> RunStatistics | None:
         """Start the tracer, and return when its probes are live; with the kernel's statistics on, where it counts."""
         session.attach(pid)
-        if session.child is not None:
-            self.tree.keep(session.child.pid)
         session.ready(PATIENCE_S)
         with suppress(HostNotReady):  # a tool that needs no root may run without
             return ends.enter_context(RunStatistics()) if is_counted else None

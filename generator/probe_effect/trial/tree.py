@@ -26,26 +26,31 @@ if TYPE_CHECKING:
 
 PR_SET_CHILD_SUBREAPER = 36
 LOOK_EVERY_S = 0.005
-PARTS = ("command", "tracer")
 
 CLEANER = """read -r _; echo 1 >"$0/cgroup.kill"
-while [ -d "$0" ] && [ $((i += 1)) -lt 500 ]; do rmdir "$0/command" "$0/tracer" "$0" || sleep 0.02; done"""
+while [ -d "$0" ] && [ $((i += 1)) -lt 500 ]; do rmdir "$0/command" "$0/ours" "$0" || sleep 0.02; done; rm -rf "$1"*
+"""
 """Have a shell wait until our end of its pipe is closed, by `kill -9` too, and end and remove what is there."""
 
 
 class CommandTree:
-    """The processes of a command. A cgroup and all in it is gone after us, however we end. Always `close` it."""
+    """The processes of a command. Always `close` it.
 
-    def __init__(self) -> None:
+    We are in a cgroup, with all that we start: if we are killed, the cleaner, which is not, ends and removes the rest.
+    """
+
+    def __init__(self, work: Path) -> None:
+        """Make it; `work`: a folder of ours, whose like go too."""
         self._folder, self._cleaner = _cgroup(), None
         self._others, self._used_ns = set[int](), 0
         if self._folder:
             self._cleaner = subprocess.Popen(
-                ["/bin/sh", "-c", CLEANER, str(self._folder)],
+                ["/bin/sh", "-c", CLEANER, str(self._folder), str(work.parent / f"{WORK_PREFIX}{os.getpid()}-")],
                 stdin=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+            _move(os.getpid(), self._folder / "ours")
         _adopt(is_on=self._folder is None)
 
     @property
@@ -53,14 +58,10 @@ class CommandTree:
         """How all processes are found, in words."""
         return "a cgroup" if self._folder else "waiting for each process"
 
-    def keep(self, pid: int, part: str = "tracer") -> None:
-        """Have a process, and all that it starts from now on, ended with us."""
-        if self._folder:
-            (self._folder / part / "cgroup.procs").write_text(str(pid))
-
     def begin(self, pid: int) -> None:
         """Count the command, which is stopped, from now on; who becomes our child from now on belongs to it."""
-        self.keep(pid, "command")
+        if self._folder:
+            _move(pid, self._folder / "command")
         self._others, self._used_ns = set(children(os.getpid())), -self._cgroup_ns()
 
     def wait(self, command: Child, deadline_s: float) -> int | None:
@@ -79,7 +80,8 @@ class CommandTree:
 
     def close(self) -> None:
         """End what is left, and remove the cgroup."""
-        if self._cleaner and self._cleaner.stdin:
+        if self._folder and self._cleaner and self._cleaner.stdin:
+            _move(os.getpid(), self._folder.parent)
             self._cleaner.stdin.close()
             self._cleaner.wait()
         _adopt(is_on=False)
@@ -100,16 +102,20 @@ class CommandTree:
 
 
 def _cgroup() -> Path | None:
-    """A cgroup below our own, with one for the command and one for the tracer; None where we may not make it."""
+    """A cgroup below our own, with one for the command and one for us; None where we may not make it."""
     mount = re.search(r"^\S+ (\S+) cgroup2 ", read_text(ROOT, "proc/self/mounts") or "", re.MULTILINE)
     own = re.search(r"^0::/(.*)$", read_text(ROOT, "proc/self/cgroup") or "", re.MULTILINE)
     if os.geteuid() == 0 and mount and own:
         folder = ROOT / mount[1] / own[1] / f"{WORK_PREFIX}{os.getpid()}"
         with suppress(OSError):  # read-only, as in a container
-            for part in PARTS:
+            for part in ("command", "ours"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
             return folder
     return None
+
+
+def _move(pid: int, cgroup: Path) -> None:
+    (cgroup / "cgroup.procs").write_text(str(pid))
 
 
 def _adopt(*, is_on: bool) -> None:
