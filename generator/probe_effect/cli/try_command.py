@@ -1,4 +1,4 @@
-"""`probe-effect try`: a command with and without a script, for whoever can repeat the command."""
+"""`probe-effect try`: what a script costs a command that can be repeated."""
 
 from __future__ import annotations
 

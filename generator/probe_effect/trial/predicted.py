@@ -15,6 +15,7 @@ from probe_effect.trial.tracer import PID
 if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
+SILENT = ("/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh")
 COUNTED_S = 2.0
 """As long as `advise` counts by default."""
 
@@ -22,7 +23,7 @@ COUNTED_S = 2.0
 def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> SaidBefore:
     """The slowdown of the command's busiest thread, or why there is none; the command is run for it, 2 s at most."""
     question = ScriptQuestion(
-        text=text.replace(PID, "1"), target=Target(command=command), seconds=COUNTED_S, budget_ratio=0.01
+        text=text.replace(PID, "1"), target=Target(command=(*SILENT, *command)), seconds=COUNTED_S, budget_ratio=0.01
     )
     try:
         answer = answer_script(question, data, RunningSystem(facts=this_machine()))

@@ -91,7 +91,7 @@ class TrialResult:
             if times and max(times) < SHORTEST_NS:
                 yield "a run takes less than 20 ms of CPU time, mostly to start a process: have it do more work."
             if label and self.known(label, "events") == [0]:
-                yield f"no probe of {label} fired: the command may end before it gets there."
+                yield f"no probe of {label} fired: the command may end before, or never get there."
         if failed := sum(run.exit_status != 0 for run in self.timed):
             yield f"{failed} of {len(self.timed)} runs failed, and count as the others."
 

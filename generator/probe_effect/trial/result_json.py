@@ -1,14 +1,14 @@
 """The JSON and CSV of `probe-effect try`, which other programs rely on, and a Vega-Lite spec of its runs.
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %).
-Of the first script: `slowdown_ratio` with `slowdown_low_ratio` and `slowdown_high_ratio` (95 % interval), of the CPU
-time of all processes of the command; `wall_ratio`, `wall_low_ratio`, `wall_high_ratio`, of the time until it ended;
-`pairs` (complete ones); `predicted` (what `advise` said: `slowdown_ratio`, `slowdown_low_ratio`, `slowdown_high_ratio`,
-`basis`, and `why` where it could not say); `events` (how often its probes fired, for any process, in a run before the
-pairs); `lost` (by the tracer, in the run that lost most); `tracer_cpu_ns` (median). `scripts`: the same of each, with
+Those of the first script come first. `slowdown_ratio`, `slowdown_low_ratio`, `slowdown_high_ratio` (95 % interval): of
+the CPU time of all processes of the command. `wall_ratio`, `wall_low_ratio`, `wall_high_ratio`: of the time until it
+ended. `pairs`: complete ones. `predicted`: `slowdown_ratio`, `slowdown_low_ratio`, `slowdown_high_ratio` and `basis` of
+what `advise` said, or `why` it could not. `events`: how often its probes fired, for any process, in a run before the
+pairs. `lost`: by the tracer, in the run that lost most. `tracer_cpu_ns`: median. `scripts`: the same of each, with
 `label` (A, B) and `name`. `difference_ratio`, `difference_low_ratio`, `difference_high_ratio`: how much more CPU time
 the command takes with B than with A. `runs`, in their order: `pair`, `script` (A, B or null), `wall_ns`, `cpu_ns`,
-`exit_status`, `tracer_cpu_ns`, `lost`; CSV has a line of these for each run. `command`, `prepare`, `seed` (of the
+`exit_status`, `tracer_cpu_ns`, `lost`. CSV has a line of these for each run. `command`, `prepare`, `seed` (of the
 order), `cpu_time_by` (how all processes were found), `warnings`, `journal` (the file with every run).
 """
 
