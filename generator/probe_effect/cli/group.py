@@ -13,6 +13,11 @@ from probe_effect.errors import BadData, ProbeEffectError
 COMMANDS = {
     "Ask": (
         Unread("advise", "Say whether a tracing script may run here: how often its probes fire, and what that does."),
+        Unread(
+            "try",
+            "Say what a script costs COMMAND here: run it with and without, in turns, and compare.",
+            "try_command",
+        ),
         Unread("predict", "Say what a probe will do to a thread: its slowdown, with an interval, at a rate of events."),
         Unread("watch", "Say what tracing costs this machine now, with what a probe costs before its program runs."),
         Unread("compare", "Say where B costs more or less than A, and where no difference can be seen."),

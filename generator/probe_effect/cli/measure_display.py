@@ -90,7 +90,7 @@ class _PlainLines:
             self._console.print(notice, markup=False)
         line = _headline(progress)
         if line != self._last and progress.phase != "done":
-            self._console.print(line + _left(progress), markup=False)
+            self._console.print(line + time_left(progress.left_s), markup=False)
         self._last = line
 
 
@@ -104,7 +104,7 @@ def _status(progress: Progress) -> str:
     """The changing line: where, what runs, time left, and the cost of the case that ran last."""
     filled = round(BAR_WIDTH * progress.done / max(progress.total, 1))
     bar = "━" * filled + "╌" * (BAR_WIDTH - filled)
-    return f"{bar} {_headline(progress)}{_left(progress)} · {_running(progress)}{_last_cost(progress)}"
+    return f"{bar} {_headline(progress)}{time_left(progress.left_s)} · {_running(progress)}{_last_cost(progress)}"
 
 
 def _running(progress: Progress) -> str:
@@ -119,10 +119,11 @@ def _named(one: Key | Sample) -> str:
     return one.case if one.level is None else f"{one.case} at {one.level}"
 
 
-def _left(progress: Progress) -> str:
-    if progress.left_s is None:
+def time_left(left_s: float | None) -> str:
+    """How long it goes on, to be put behind what it does; empty where that is not known."""
+    if left_s is None:
         return ""
-    minutes, seconds = divmod(round(progress.left_s), 60)
+    minutes, seconds = divmod(round(left_s), 60)
     return f", {minutes} min {seconds:02} s left" if minutes else f", {seconds} s left"
 
 

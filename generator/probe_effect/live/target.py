@@ -65,7 +65,7 @@ class TargetProcesses:
         """
         _check_namespace()
         self.target = target
-        self._child = _stopped(target.command) if target.command else None
+        self._child = stopped(target.command) if target.command else None
         self.pid = self._child.pid if self._child else target.pid
         self._ends = _end_of(self.pid) if self.pid is not None else -1
         if target.cgroup is not None and not (target.cgroup / "cgroup.procs").is_file():
@@ -153,13 +153,13 @@ def _check_namespace() -> None:
         raise HostNotReady(msg)
 
 
-def _stopped(command: tuple[str, ...]) -> Child:
-    """The command, stopped before it is executed. Its output goes to our standard error, and it is told nothing.
+def stopped(command: tuple[str, ...], *, stdout: int = 2, stderr: int = 2) -> Child:
+    """The command, stopped before it is executed, with nothing to read. Its output goes to our standard error.
 
     Raises: UsageError if it cannot be started.
     """
     words = ("/bin/sh", "-c", WAIT_STOPPED, "sh", *command)
-    child = Child(words, stdin=subprocess.DEVNULL, stdout=2, stderr=2)
+    child = Child(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
     ended = os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     if ended is None or ended.si_code != os.CLD_STOPPED:
         child.end()

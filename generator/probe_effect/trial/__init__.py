@@ -1,0 +1,1 @@
+"""A command with and without a script, in turns: what the script costs that command on this machine."""

@@ -1,0 +1,36 @@
+"""What `advise` says of a script for a command, before both are tried: the one place that knows of `advising`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.advising.machine import this_machine
+from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
+from probe_effect.advising.script_words import headline
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.live.count import Target
+from probe_effect.trial.result import SaidBefore
+from probe_effect.trial.tracer import PID
+
+if TYPE_CHECKING:
+    from probe_effect.store.places import DataFolder
+
+SILENT = ("/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh")
+COUNTED_S = 2.0
+"""As long as `advise` counts by default."""
+
+
+def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> SaidBefore:
+    """The slowdown of the command's busiest thread, or why there is none; the command is run for it, 2 s at most."""
+    question = ScriptQuestion(
+        text=text.replace(PID, "1"), target=Target(command=(*SILENT, *command)), seconds=COUNTED_S, budget_ratio=0.01
+    )
+    try:
+        answer = answer_script(question, data, RunningSystem(facts=this_machine()))
+    except (UsageError, HostNotReady) as error:
+        return SaidBefore(None, None, str(error))
+    advice = answer.advice
+    if advice.slowdown is None or not advice.is_whole:
+        return SaidBefore(None, None, answer.not_counted or headline(answer))
+    bases = dict.fromkeys(one.part.basis for one in advice.probes if one.part is not None)
+    return SaidBefore(advice.slowdown, ", ".join(bases) or None)
