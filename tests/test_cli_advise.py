@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click import unstyle
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from builders import REAL_DATA
 from live_programs import needs_bpf
@@ -35,6 +37,11 @@ if TYPE_CHECKING:
 MACHINE = "amd-epyc-2t-kvm-4247"
 READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
 MALLOC = "uprobe:libc:malloc { @ = count() }"
+LONG_NAMES = (
+    "uprobe:/usr/lib/x86_64-linux-gnu/libc.so.6:malloc",
+    "usdt:/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so:hotspot:class__loaded",
+    "tracepoint:syscalls:sys_enter_newfstatat",
+)
 TID = 4711
 FACTS = Facts(machine="here", tier="virtual machine", architecture="x86_64", cpu_model=None, kernel_release="6.12.9")
 
@@ -183,6 +190,28 @@ def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reaso
     assert answer.advice.within_budget is None
     assert "counting needs root" in shown
     assert "k/s" in shown.partition("begins to matter")[2]
+
+
+WIDE = 80
+
+
+def test_no_line_is_wider_than_the_terminal(
+    here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", str(WIDE))
+    show(here.answer(" ".join(f"{one} {{ @[ustack] = count(); }}" for one in LONG_NAMES)))
+    lines = unstyle(capsys.readouterr().out).splitlines()
+    assert [line for line in lines if cell_len(line) > WIDE] == []
+    for name in LONG_NAMES:
+        assert any(line.startswith(name[:8]) and name[-20:] in line for line in lines), "its end tells it from others"
+
+
+def test_a_pipe_gets_each_row_whole(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
+    show(here.answer(f"{LONG_NAMES[0]} {{ @[ustack] = count(); }}"))
+    (row, _) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(LONG_NAMES[0])]
+    assert "count-by-user-stack" in row
+    assert "ns" in row
 
 
 def test_a_kprobe_where_there_is_none_has_an_estimated_cost(here: Here) -> None:
