@@ -9,7 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from benchmarks.held_out import held_out
+from click import unstyle
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from builders import REAL_DATA
 from live_programs import needs_bpf
@@ -39,6 +42,11 @@ if TYPE_CHECKING:
 MACHINE = "amd-epyc-2t-kvm-4247"
 READS = "t:syscalls:sys_enter_read { @[comm] = count() }"
 MALLOC = "uprobe:libc:malloc { @ = count() }"
+LONG_NAMES = (
+    "uprobe:/usr/lib/x86_64-linux-gnu/libc.so.6:malloc",
+    "usdt:/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so:hotspot:class__loaded",
+    "tracepoint:syscalls:sys_enter_newfstatat",
+)
 TID = 4711
 FACTS = Facts(machine="here", tier="virtual machine", architecture="x86_64", cpu_model=None, kernel_release="6.12.9")
 
@@ -275,6 +283,30 @@ def test_a_machine_without_data_is_answered_by_what_is_measured_on_it(here: Here
     said = here.json(READS, machine=None)
     assert (said["machine"], said["probes"][0]["cost_ns"]) == (None, 480)
     assert said["within_budget"] is True
+
+
+WIDE = 80
+
+
+def test_no_line_is_wider_than_the_terminal(
+    here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", str(WIDE))
+    for one in held_out():
+        show(here.answer(one.script))
+    show(here.answer(" ".join(f"{name} {{ @[ustack] = count(); }}" for name in LONG_NAMES)))
+    lines = unstyle(capsys.readouterr().out).splitlines()
+    assert [line for line in lines if cell_len(line) > WIDE] == []
+    for name in LONG_NAMES:
+        assert any(line.startswith(name[:8]) and name[-20:] in line for line in lines), "its end tells it from others"
+
+
+def test_a_pipe_gets_each_row_whole(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
+    show(here.answer(f"{LONG_NAMES[0]} {{ @[ustack] = count(); }}"))
+    (row, _) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(LONG_NAMES[0])]
+    assert "count-by-user-stack" in row
+    assert "ns" in row
 
 
 def test_a_kprobe_where_there_is_none_has_an_estimated_cost(here: Here) -> None:

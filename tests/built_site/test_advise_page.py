@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,9 +15,10 @@ from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.numbers.catalogue import Catalogue
@@ -41,6 +43,21 @@ def page(laptop: Page, address: str) -> Page:
     laptop.goto(f"{address}advise/")
     laptop.wait_for_selector(READY)
     return laptop
+
+
+def with_data(desktop: BrowserContext, address: str, change: Callable[[dict[str, Any]], None]) -> Page:
+    """The page with other data."""
+    page = desktop.new_page()
+
+    def changed(route: Route) -> None:
+        data = route.fetch().json()
+        change(data)
+        route.fulfill(json=data)
+
+    page.route("**/data/advise.*.json", changed)
+    page.goto(f"{address}advise/")
+    page.wait_for_selector(READY)
+    return page
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +166,48 @@ def test_costs_are_those_of_the_command(
     assert part is not None
     assert math.isclose(got["cost"]["value"], part.cost.value, rel_tol=0.05)
     assert got["basis"] == part.basis
+
+
+def test_the_command_that_measures_on_the_readers_machine_has_the_script_for_a_shell(page: Page) -> None:
+    script = 't:sched:sched_switch /comm == "it\'s $HOME"/ { @ = count() }'
+    paste(page, script)
+    command = page.locator(".advise-here code").inner_text()
+    assert shlex.split(command) == ["sudo", "probe-effect", "advise", "-e", script, "--", "COMMAND"]
+
+
+def test_how_far_the_page_is_from_a_calibrated_answer_is_said_where_the_data_know(
+    desktop: BrowserContext, address: str
+) -> None:
+    def known(data: dict[str, Any]) -> None:
+        data["calibrated_ratio"] = {"low": 0.5, "middle": 1.5, "high": 8}
+
+    def told(data: dict[str, Any]) -> None:
+        data["calibrated_ratio"] = None
+
+    other = with_data(desktop, address, known)
+    assert "were 0.500 times to 8.00 times what this page says" in other.locator(".advise-here").inner_text().replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    other.close()
+    other = with_data(desktop, address, told)
+    assert "what this page says" not in other.locator(".advise-here").inner_text()
+    other.close()
+
+
+def test_a_cost_that_may_be_nearly_nothing_has_only_an_upper_end(desktop: BrowserContext, address: str) -> None:
+    def wide(data: dict[str, Any]) -> None:
+        for machine in data["machines"]:
+            for tracer in machine["tracers"].values():
+                tracer["costs"]["tracepoint-entry"] = {"nothing": [8600, 94, 9200, "composed"]}
+
+    page = with_data(desktop, address, wide)
+    paste(page, "t:syscalls:sys_enter_read { 1 }")
+    shown = f"{said(page)} {page.locator('.advise-cost').inner_text()}".replace("\N{NO-BREAK SPACE}", " ")
+    assert "by up to" in shown
+    assert "up to 9 200 ns, composed" in shown.replace("\N{NARROW NO-BREAK SPACE}", " ")
+    assert "at no less than" in shown
+    assert "(0 to" not in shown
+    page.close()
 
 
 def test_a_script_of_several_probes_is_accessible_and_fits(chromium: Browser, address: str) -> None:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def show(answer: ScriptAnswer) -> None:
     """Print the answer on stdout."""
-    from probe_effect.cli.tables import show_section, show_table
+    from probe_effect.cli.tables import show_section, show_table, show_text
 
     advice = answer.advice
-    output.product(script_words.headline(answer) + "\n")
+    show_text(script_words.headline(answer) + "\n")
     if recommendation := script_words.recommendation(advice):
-        output.product(recommendation + "\n")
+        show_text(recommendation + "\n")
     labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event (95 %)", "basis", "CPU")
     show_table(labels, values, map(script_words.probe_row, advice.probes))

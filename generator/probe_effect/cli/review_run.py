@@ -115,9 +115,9 @@ def _unsound(problems: Iterable[Problem]) -> set[str]:
 
 def _show(found: ReviewReport) -> None:
     for section in sections(found):
-        console.print(Text(section.title, style="bold"))
+        console().print(Text(section.title, style="bold"))
         for line in section.lines:
-            console.print(Text(line))
+            console().print(Text(line))
         if section.rows:
             show_table(section.head, (), section.rows)
         if section.head and section.more:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,39 +16,90 @@ if TYPE_CHECKING:
 MIN_TABLE_WIDTH = 210
 MAX_SECTION_WIDTH = 120
 """Longer lines are hard to read."""
+MIN_NAME_WIDTH = 30
+"""A name is cut to no less, so that names of one library differ."""
+GAP = 2
+MORE = "…"
 
-# A table is never cut or folded: a narrow terminal folds its lines, a pipe gets them whole.
-# rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
-console = Console(highlight=False, width=MIN_TABLE_WIDTH)
+
+def console() -> Console:
+    """Stdout, as wide as the terminal; a pipe gets the rows of tables whole.
+
+    rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
+    """
+    found = Console(highlight=False)
+    if not found.is_terminal:
+        found.width = MIN_TABLE_WIDTH
+    return found
+
+
+def show_text(text: str) -> None:
+    """A paragraph on stdout, folded to the terminal."""
+    console().print(Text(text), soft_wrap=not console().is_terminal)
 
 
 def show_table(
-    labels: Iterable[str], values: Iterable[str], rows: Iterable[Sequence[str]], remarks: Iterable[str] = ()
+    labels: Sequence[str], values: Sequence[str], rows: Iterable[Sequence[str]], remarks: Sequence[str] = ()
 ) -> None:
-    """A table on stdout, each row whole on a line of its own; arguments as for `table_of`."""
-    console.print(table_of(labels, values, rows, remarks))
+    """A table on stdout; arguments as for `table_of`."""
+    console().print(table_of(labels, values, rows, remarks))
 
 
 def table_of(
-    labels: Iterable[str], values: Iterable[str], rows: Iterable[Sequence[str]], remarks: Iterable[str] = ()
+    labels: Sequence[str], values: Sequence[str], rows: Iterable[Sequence[str]], remarks: Sequence[str] = ()
 ) -> Table:
-    """The same table, for the caller to show.
+    """The same table, for the caller to show, as wide as the terminal.
+
+    Where it does not fit, names in the first column are cut in the middle. Where that is not enough, each row has two
+    lines: its labels on the first, the rest below them.
 
     Args:
         labels: titles of the first columns, written from the left.
         values: titles of those behind them, written to the right, digits below each other.
         remarks: titles of the last columns, written from the left again.
     """
-    table = Table(box=None, pad_edge=False)
-    for title in labels:
-        table.add_column(Text(title))
-    for title in values:
-        table.add_column(Text(title), justify="right")
-    for title in remarks:
-        table.add_column(Text(title))
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+    titles, cells = [*labels, *values, *remarks], [list(row) for row in rows]
+    wide = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
+    width = console().width
+    room = width - sum(wide[1:]) - GAP * len(wide[1:])
+    if room >= min(wide[0], MIN_NAME_WIDTH):
+        table = Table(box=None, pad_edge=False)
+        for some in (labels, values, remarks):
+            for title in some:
+                table.add_column(Text(title), justify="right" if some is values else "left", overflow="fold")
+        for row in cells:
+            table.add_row(Text(_cut(row[0], room)), *map(Text, row[1:]))
+        return table
+    return _stacked(labels, values, cells, width)
+
+
+def _stacked(labels: Sequence[str], values: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Table:
+    """Two lines a row: the labels, the first of them cut; the values; and below them what there is to remark."""
+    behind = len(labels) + len(values)
+    below = [[" ", *row[len(labels) : behind]] for row in rows]
+    wide = [max(map(cell_len, column)) for column in zip(["", *values], *below, strict=True)]
+    whole = Table.grid()
+    whole.add_row(Text((" " * GAP).join(labels)))
+    whole.add_row(_line(["", *values], wide))
+    for row, cells in zip(rows, below, strict=True):
+        others = (" " * GAP).join(["", *row[1 : len(labels)]])
+        whole.add_row(Text(_cut(row[0], max(MIN_NAME_WIDTH, width - cell_len(others))) + others, overflow="fold"))
+        whole.add_row(_line(cells, wide))
+        for remark in filter(None, row[behind:]):
+            whole.add_row(Padding(Text(remark), (0, 0, 0, GAP)))
+    return whole
+
+
+def _line(cells: Sequence[str], wide: Sequence[int]) -> Text:
+    return Text((" " * GAP).join(cell.rjust(one) for cell, one in zip(cells, wide, strict=True)), overflow="fold")
+
+
+def _cut(name: str, room: int) -> str:
+    """A name of at most so many columns: its middle is missing, and more of its end is kept, where names differ."""
+    if cell_len(name) <= room:
+        return name
+    end = 2 * room // 3
+    return f"{name[: room - end - 1]}{MORE}{name[-end:]}"
 
 
 def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = False) -> None:
@@ -62,7 +115,7 @@ def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = Fal
     if table.row_count == 0:
         return
     for column in table.columns[:-1]:
-        column.no_wrap = True
+        column.no_wrap = max(cell_len(str(cell)) for cell in column.cells) < narrow.width / 2
     narrow.print(Text(title, style="bold"), soft_wrap=True)
     narrow.print(table)
     narrow.print()

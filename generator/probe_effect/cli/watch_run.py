@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
@@ -47,7 +47,7 @@ def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool,
         if output_format == "json":
             output.product_json(watch_json(next(looks), costs.machines, watch.own))
         elif is_once:
-            console.print(_shown(next(looks), costs.machines))
+            console().print(_shown(next(looks), costs.machines))
         else:
             with contextlib.suppress(KeyboardInterrupt):  # how one leaves it
                 _go_on((_shown(watched, costs.machines) for watched in looks), seconds)
@@ -55,11 +55,11 @@ def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool,
 
 def _go_on(looks: Iterable[RenderableType], seconds: float) -> None:
     """In place on a terminal, one below the other in a pipe."""
-    if not console.is_terminal:
+    own = console()
+    if not own.is_terminal:
         for shown in looks:
-            console.print(shown, "")
+            own.print(shown, "")
         return
-    own = Console(highlight=False)  # as wide as the terminal: a line that it folds could not be written over
     with Live(Text(f"watching for {seconds:g} s"), console=own, auto_refresh=False) as live:
         for shown in looks:
             live.update(shown, refresh=True)

@@ -58,6 +58,10 @@ ADVISE_WORDS = {
     "for the most expensive action that was measured, and at the low end for nothing.",
     "whole": "this script",
     "least": "at no less than {rate}",
+    "up-to": "up to {most}",
+    "here": "Costs differ between machines of one name. As root, this command measures what this script's probes cost "
+    "on your machine, and counts how often they fire:",
+    "calibrated": "With costs measured so, slowdowns were {low} to {high} what this page says, in the median {middle}.",
     "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
     "no-tracer": "Nobody measured {tracer} on this machine.",
     "no-event": "None of its probes is fired by what a thread does.",
@@ -79,6 +83,7 @@ def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "tables": tables(),
         "words": {key: WORDS[key] for key in SAID} | ADVISE_WORDS,
         "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
+        "calibrated_ratio": None,  # low, middle, high: of answers with costs measured on the spot to those of this page
         "thresholds": THRESHOLDS,
         "bands": [asdict(band) for band in BANDS],
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},

@@ -23,6 +23,9 @@
   const times = ({ value, low, high }, by) =>
     ({ value: value * by, low: low === null ? null : low * by, high: high === null ? null : high * by });
 
+  // Where the low end is written as 0, only the high end says something.
+  const isFromZero = (text) => /\((?:\u2212|[0.]+\u00a0to)/.test(text);
+
   const isClear = ({ value, low }) => value > 0 && (low === null || low > 0);
 
   // A rate of two digits as people type it, for a place on the slider, which is a power of ten.
@@ -103,9 +106,15 @@
       return { ...one, rate, found: tracer ? costOf(tracer, one.probe, one.first?.value) : null };
     });
 
+    const within = (found, scale) => {
+      const text = interval(found, scale);
+      return isFromZero(text) ? filled(data.words["up-to"], { most: quantity(found.high, scale) }) : text;
+    };
+
     // Where a cost may be 0, only the rate can be told below which its upper end does not matter.
     const atRate = (cost, rate) => {
-      if (rate && isClear(cost)) return filled(data.words.threshold, { rate: interval(rate, scales.RATE) });
+      const text = interval(rate, scales.RATE);
+      if (rate && isClear(cost) && !isFromZero(text)) return filled(data.words.threshold, { rate: text });
       if (rate && rate.low !== null) return filled(data.words.least, { rate: quantity(rate.low, scales.RATE) });
       return data.words["no-threshold"];
     };
@@ -121,7 +130,7 @@
       const cpu = rate === null ? missing : quantity((found.cost.value * rate) / 1e9, scales.SHARE);
       said.replaceChildren(
         definitions([
-          ["An event", `${interval(found.cost, scales.DURATION)}, ${found.basis}`],
+          ["An event", `${within(found.cost, scales.DURATION)}, ${found.basis}`],
           ["Of a CPU", cpu],
           ...thresholds(found.cost),
         ]),
@@ -147,7 +156,7 @@
         tool,
         whom: words.one,
         where: machine().where,
-        slowdown: interval(slowdown, scales.SHARE),
+        slowdown: within(slowdown, scales.SHARE),
         most: quantity(slowdown.high, scales.SHARE),
       });
     };
@@ -161,6 +170,16 @@
         words.counted, words.hot, ...(programs ? [programs.said] : [])];
       return element("details", "", element("summary", "", "Assumed"),
         element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
+    };
+
+    // The command that measures on the reader's own machine, and how far from its answers those of the page are.
+    const here = () => {
+      const { words, calibrated_ratio: ratio } = data;
+      const script = inputs.script.value.trim().replaceAll("'", "'\\''");
+      const ends = ratio && Object.fromEntries(Object.entries(ratio).map(([end, value]) => [end, quantity(value, scales.TIMES)]));
+      return element("div", "advise-here",
+        element("p", "", words.here, ratio ? ` ${filled(words.calibrated, ends)}` : ""),
+        element("pre", "", element("code", "", `sudo probe-effect advise -e '${script}' -- COMMAND`)));
     };
 
     const answerWith = (...parts) => form.querySelector("output").replaceChildren(...parts);
@@ -184,7 +203,7 @@
       const details = assumed(all);
       details.open = isOpen;
       const from = element("p", "", "Costs of ", link(machine().id, page(machine().href)), ".");
-      place("details").replaceChildren(from, details);
+      place("details").replaceChildren(here(), from, details);
       return wrong.length === 0;
     };
 
