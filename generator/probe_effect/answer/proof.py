@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-PROGRAM = "program"
-"""The factor of a suite whose levels are real programs."""
-
 VISIBLE_RATIO = 0.01
 """A slowdown from which on it is asked whether the prediction is near: below, noise is as large as the thing itself."""
 
@@ -102,7 +99,7 @@ def pairs(found: Evidence) -> Sequence[ProgramPair]:
     return [
         pair
         for suite, case in found.cases
-        if case.like is not None and suite.factor is not None and suite.factor.name == PROGRAM
+        if case.like is not None and suite.has_programs
         for one in in_programs(found, case)
         if (cost := found.costs.get((one.submission.machine, one.tracer, case.like))) is not None
         and (pair := _pair(found, suite, case, one, cost)) is not None

@@ -15,7 +15,7 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.levels import point
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, ProgramPair, calls_per_event, in_programs, program_spread
+from probe_effect.answer.proof import LEAST_RATE_HZ, ProgramPair, calls_per_event, in_programs, program_spread
 from probe_effect.numbers.once import once
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
@@ -47,7 +47,7 @@ def script_pairs(found: Evidence) -> Sequence[ProgramPair]:
     return [
         pair
         for suite, case in found.cases
-        if case.like is None and suite.factor is not None and suite.factor.name == PROGRAM and suite.id in found.folders
+        if case.like is None and suite.has_programs and suite.id in found.folders
         for one in in_programs(found, case)
         if one.tracer.startswith(LANGUAGE)
         and (pair := _pair(found, suite, case, one, program_spread(found))) is not None
