@@ -92,6 +92,11 @@ class Spread:
         value, low, high = self.ratio
         return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
+    def contains(self, pair: ProgramPair) -> bool:
+        """Whether the measured slowdown of a pair is the predicted one times something within the factor."""
+        _, low, high = self.factor
+        return pair.ratio is not None and low is not None and high is not None and low <= pair.ratio <= high
+
 
 @once
 def pairs(found: Evidence) -> Sequence[ProgramPair]:
@@ -123,6 +128,11 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Num
     """None where one of the slowdowns has no interval, and where the tracer did not see the program."""
     predicted = point(measured, _predicted(found, suite, case, measured, cost))
     plain = point(measured, cost.known_cost)
+    return pair_of(measured, predicted, plain)
+
+
+def pair_of(measured: Number, predicted: RatePoint | None, plain: RatePoint | None) -> ProgramPair | None:
+    """The pair; None where one of the slowdowns has no interval, and where the tracer did not see the program."""
     if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
     return ProgramPair(measured, predicted, plain)

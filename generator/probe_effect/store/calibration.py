@@ -84,9 +84,9 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
         if fault := _fault(row.cells, figures):
             reader.problems.append(Problem("error", file, row.line, None, "calibration/row", *fault))
             continue
-        words: dict[str, Any] = {name: row.cells[name] for name in WORDS}
-        estimates = {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
-        found.append(ProbeCalibration(**words, **estimates))
+        values: dict[str, Any] = {name: row.cells[name] for name in WORDS}
+        values |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
+        found.append(ProbeCalibration(**values))
     return found, reader.problems
 
 
