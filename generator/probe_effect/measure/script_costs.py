@@ -8,7 +8,6 @@ from probe_effect.measure.bench import Progress
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.model import Key
 from probe_effect.store.calibration import CALIBRATION_COLUMNS, read_calibration
-from probe_effect.store.suite_file import script_path
 from probe_effect.store.table_writer import TableWriter
 
 if TYPE_CHECKING:
@@ -43,18 +42,6 @@ def calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
 
 def _scripts(work: Work, plan: PlanFile) -> list[Key]:
     """Each script of the plan once, by its case and tracer, and by its level where the level has one of its own."""
-    if not work.suite.has_programs:
-        return []
-    planned = [one for one in plan.subjects if one.operations is not None]
-    tools = {one.tracer: work.tracers[one.tracer].tool for one in planned}
-    return list(
-        dict.fromkeys(
-            Key(one.case, one.tracer, None if _is_shared(work, one.case, one.level) else one.level)
-            for one in planned
-            if tools[one.tracer] == LANGUAGE
-        )
-    )
-
-
-def _is_shared(work: Work, case: str, level: str | None) -> bool:
-    return script_path(work.folder, case, LANGUAGE, level=level) == script_path(work.folder, case, LANGUAGE)
+    planned = [Key(one.case, one.tracer, one.level) for one in plan.subjects if one.operations is not None]
+    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == LANGUAGE]
+    return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
