@@ -80,6 +80,11 @@ def test_each_other_system_call_of_the_program_takes_longer(tmp_path: Path) -> N
     assert predicted_ns(tmp_path, READS, traced((ENTRY, 800)), ten_for_each_event) == pytest.approx(800 + 9 * 40)
 
 
+def test_of_a_probe_on_all_calls_every_call_is_an_event(tmp_path: Path) -> None:
+    text, one = "t:syscalls:sys_enter_* { @ = count() }", traced(("tracepoint:syscalls:sys_enter_*", 800))
+    assert predicted_ns(tmp_path, text, one, all_calls(1e4)) == pytest.approx(800)
+
+
 def test_both_ends_of_a_call_have_its_longer_way_once(tmp_path: Path) -> None:
     text = "t:syscalls:sys_enter_read { @s[tid] = nsecs } t:syscalls:sys_exit_read { @ = hist(nsecs - @s[tid]) }"
     one = traced((ENTRY, 300), (RETURN, 300))

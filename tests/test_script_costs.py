@@ -164,7 +164,7 @@ def test_without_a_calibration_and_in_other_suites_there_is_no_file(project: Fak
 
 def test_the_command_that_repeats_a_run_says_that_scripts_were_not_timed() -> None:
     nothing = dict.fromkeys(("vm", "accelerator", "blocks", "source", "quick"))
-    options = nothing | {"tracers": (), "cases": (), "no_calibrate": True}
+    options = nothing | {"tracers": (), "cases": (), "calibrate": False}
     assert "--no-calibrate" in command_words("programs", options, 1)  # type: ignore[arg-type]
 
 

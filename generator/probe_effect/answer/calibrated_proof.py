@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from probe_effect.store.calibration import ProbeCalibration
     from probe_effect.store.suite_file import Case, Suite
 
-ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)(\w*)")
+ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)([\w*]*)")
 """Attach points on system calls, with the name of the call."""
 
 

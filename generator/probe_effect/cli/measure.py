@@ -74,9 +74,9 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     "for each run `make -j` with a job for each CPU. [default: the suite's project, fetched from Debian]",
 )
 @click.option(
-    "--no-calibrate",
-    is_flag=True,
-    help="Do not time scripts in a loop before they run over programs (calibration.csv).",
+    "--calibrate/--no-calibrate",
+    default=True,
+    help="Whether scripts are timed in a loop before they run over programs. [default: they are]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")

@@ -108,7 +108,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
         author=options["author"],
         fleet_name=options["fleet_name"],
         continued_by=_continued_by(work, data, results, options),
-        calibrate=None if options["no_calibrate"] or options["vm"] else recorded,
+        calibrate=recorded if options["calibrate"] and not options["vm"] else None,
     )
 
 

@@ -65,17 +65,14 @@ def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
     found = of_newest(calibrated_pairs(known))
     by_suites = {one.measured.id: one for one in (*pairs(known), *script_pairs(known))}
     both = [one for one in found if one.measured.id in by_suites]
-    ways = [
-        (BY_SUITES, verdict([by_suites[one.measured.id] for one in both])),
-        (BY_LOOP, verdict(both)),
-        (f"{BY_LOOP}, all pairs", verdict(found)),
-    ]
+    all_pairs = (f"{BY_LOOP}, all pairs", verdict(found))
+    same_pairs = [(BY_SUITES, verdict([by_suites[one.measured.id] for one in both])), (BY_LOOP, verdict(both))]
     return render(
         "fragments/calibrated-hold.md.j2",
         where=names.machine_label(found[0].measured.submission) if found else None,
         programs=len({one.measured.level for one in found}),
         sentences=sentences(verdict(found), verdict(found), "a script"),
-        ways=ways,
+        ways=[*(same_pairs if both else []), all_pairs],
         pairs=[
             (one, by_suites.get(one.measured.id)) for one in sorted(found, key=lambda one: -one.point.measured.value)
         ],
