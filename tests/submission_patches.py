@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders import changed
+from probe_effect.model import Estimate
+from probe_effect.store.calibration import CALIBRATION_COLUMNS, ProbeCalibration
 from probe_effect.store.histogram import bucket_around
+from probe_effect.store.table_writer import TableWriter
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:
@@ -190,6 +193,18 @@ def _histogram(folder: Path) -> None:
     (folder / "histogram.csv").write_text("".join(lines), encoding="utf-8")
 
 
+def _calibration(folder: Path) -> None:
+    """A sound `calibration.csv`: a script with its cost, and one that was not timed, with the reason."""
+    rows = [
+        ProbeCalibration(
+            "01-kprobe", "bpftrace", None, "kprobe:f", None, Estimate(200, 180, 220), Estimate(40, 30, 50)
+        ),
+        ProbeCalibration("02-kretprobe", "bpftrace", None, note="no kprobes here"),
+    ]
+    with TableWriter(folder / "calibration.csv", CALIBRATION_COLUMNS) as table:
+        table.put(row.cells for row in rows)
+
+
 def _many(folder: Path, number: int) -> None:
     for place in range(number):
         (folder / f"file-{place}.txt").touch()
@@ -243,6 +258,7 @@ EDITS: dict[str, Callable[..., Path | None]] = {
     "write": _write,
     "repeat": _repeat,
     "histogram": _histogram,
+    "calibration": _calibration,
     "many": _many,
     "link": _link,
     "pipe": _pipe,

@@ -63,7 +63,16 @@ MAY_IMPORT = {
 ACCEPTED = {("errors", "model"), ("units", "model"), ("host", "store")}
 """For their types only: `BadData` carries problems, intervals are written, and kernels have what suites need."""
 
-FILE_NAMES = {"samples.csv", "machine.json", "figures.csv", "source.toml", "suite.toml", "histogram.csv", "plan.json"}
+FILE_NAMES = {
+    "samples.csv",
+    "machine.json",
+    "figures.csv",
+    "source.toml",
+    "suite.toml",
+    "histogram.csv",
+    "calibration.csv",
+    "plan.json",
+}
 
 NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Case, Suite
 
-PROGRAM = "program"
-"""The factor of a suite whose levels are real programs."""
-
 VISIBLE_RATIO = 0.01
 """A slowdown from which on it is asked whether the prediction is near: below, noise is as large as the thing itself."""
 
@@ -95,6 +92,11 @@ class Spread:
         value, low, high = self.ratio
         return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
+    def contains(self, pair: ProgramPair) -> bool:
+        """Whether the measured slowdown of a pair is the predicted one times something within the factor."""
+        _, low, high = self.factor
+        return pair.ratio is not None and low is not None and high is not None and low <= pair.ratio <= high
+
 
 @once
 def pairs(found: Evidence) -> Sequence[ProgramPair]:
@@ -102,7 +104,7 @@ def pairs(found: Evidence) -> Sequence[ProgramPair]:
     return [
         pair
         for suite, case in found.cases
-        if case.like is not None and suite.factor is not None and suite.factor.name == PROGRAM
+        if case.like is not None and suite.has_programs
         for one in in_programs(found, case)
         if (cost := found.costs.get((one.submission.machine, one.tracer, case.like))) is not None
         and (pair := _pair(found, suite, case, one, cost)) is not None
@@ -126,6 +128,11 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Num
     """None where one of the slowdowns has no interval, and where the tracer did not see the program."""
     predicted = point(measured, _predicted(found, suite, case, measured, cost))
     plain = point(measured, cost.known_cost)
+    return pair_of(measured, predicted, plain)
+
+
+def pair_of(measured: Number, predicted: RatePoint | None, plain: RatePoint | None) -> ProgramPair | None:
+    """The pair; None where one of the slowdowns has no interval, and where the tracer did not see the program."""
     if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
         return None
     return ProgramPair(measured, predicted, plain)

@@ -15,10 +15,11 @@ from probe_effect.answer.levels import point
 from probe_effect.answer.nearest import ProbeGroup, part_of
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.proof import LEAST_RATE_HZ, PROGRAM, ProgramPair, calls_per_event, in_programs, program_spread
+from probe_effect.answer.proof import calls_per_event, in_programs, pair_of, program_spread
 from probe_effect.numbers.once import once
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
+from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import mover
 from probe_effect.stats.correlation import kendall
 from probe_effect.store.suite_file import script_path
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.evidence import Evidence
     from probe_effect.answer.part import Part
-    from probe_effect.answer.proof import Spread
+    from probe_effect.answer.proof import ProgramPair, Spread
     from probe_effect.model import Estimate
     from probe_effect.reduce.submission import Number
-    from probe_effect.scripts.script import Script
+    from probe_effect.scripts.script import Script, ScriptProbe
     from probe_effect.stats.correlation import Correlation
     from probe_effect.store.suite_file import Case, Suite
 
@@ -47,10 +48,9 @@ def script_pairs(found: Evidence) -> Sequence[ProgramPair]:
     return [
         pair
         for suite, case in found.cases
-        if case.like is None and suite.factor is not None and suite.factor.name == PROGRAM and suite.id in found.folders
+        if case.like is None and suite.has_programs
         for one in in_programs(found, case)
-        if one.tracer.startswith(LANGUAGE)
-        and (pair := _pair(found, suite, case, one, program_spread(found))) is not None
+        if (pair := _pair(found, suite, case, one, program_spread(found))) is not None
     ]
 
 
@@ -68,29 +68,40 @@ def order(some: Sequence[ProgramPair]) -> Correlation | None:
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> ProgramPair | None:
     """None where the script's costs are not known on that machine, and where the tracer did not see the program."""
-    path = script_path(found.folders[suite.id], case.id, LANGUAGE, level=measured.level)
-    if path is None:
-        return None
-    parts = _parts(found, read_script(path.read_text(encoding="utf-8")), case, measured)
-    if not parts:
+    script = script_of(found, suite, measured)
+    if script is None or not (parts := _parts(found, script, case, measured)):
         return None
     calls = calls_per_event(found, suite, measured)
     cost = _of_one_event(with_calls(parts, calls))
     predicted = point(measured, multiplied(cost, apart.factor) if apart else cost)
     plain = point(measured, _of_one_event(parts))
-    if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
+    return pair_of(measured, predicted, plain)
+
+
+def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:
+    """The probes that events fire, and how often each fires for one event that the script counts.
+
+    Of a pair that times something both ends fire for each event; other probes share the events between them. Where
+    lines are counted, only probes that print share them, and each other probe is taken to fire once for each line.
+    """
+    probes = [one for one in script.probes if one.kind not in NO_EVENTS]
+    counting = [one for one in probes if case.counted_by != "lines" or PRINT in one.actions]
+    return probes, 1.0 if any(one.timing for one in probes) else 1 / max(1, len(counting))
+
+
+def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
+    """The script of bpftrace that ran over a program; None where it is not here."""
+    folder = found.folders.get(suite.id)
+    if folder is None or not measured.tracer.startswith(LANGUAGE):
         return None
-    return ProgramPair(measured, predicted, plain)
+    path = script_path(folder, measured.case, LANGUAGE, level=measured.level)
+    return None if path is None else read_script(path.read_text(encoding="utf-8"))
 
 
 def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> list[Part]:
-    """The script's probes with their costs, at the rate of one event that it counts; none where one is not known.
-
-    Of a pair that times something both ends fire for each event; other probes share the events between them.
-    """
-    probes = [one for one in script.probes if one.kind not in NO_EVENTS]
+    """The script's probes with their costs, at the rate of one event that it counts; none where one is not known."""
+    probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
-    share = 1.0 if is_timed else 1 / max(1, len(probes))
     groups = [
         ProbeGroup(
             attach=one.attach,

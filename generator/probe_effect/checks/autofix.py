@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probe_effect.checks.run import parts_below
+from probe_effect.store.dictionary import TABLES
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from probe_effect.store.places import DataFolder
 
-TEXT_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "source.toml", "figures.csv", "suite.toml"})
+TEXT_FILES = frozenset({*TABLES, "machine.json", "source.toml", "suite.toml"})
 EXECUTABLE = 0o111
 
 

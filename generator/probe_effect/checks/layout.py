@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv"})
+SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "calibration.csv"})
 UNFINISHED = "plan.json"
 SOURCE_FILES = frozenset({"source.toml", "figures.csv"})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probe_effect.checks import (
+    calibration,
     changes,
     copied,
     dates,
@@ -40,6 +41,7 @@ SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     layout.submission_name,
     *rows.RULES,
     *histogram.RULES,
+    *calibration.RULES,
     *dates.RULES,
     *machine_facts.RULES,
     *signs.RULES,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
+    from probe_effect.store.calibration import ProbeCalibration
     from probe_effect.store.histogram import HistogramRow
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -76,6 +77,8 @@ class CheckedSubmission:
     """Where the suite's scripts lie; None where the suite is not known."""
     histogram: Sequence[HistogramRow] = ()
     """How long single operations took; empty where they were not timed."""
+    calibration: Sequence[ProbeCalibration] = ()
+    """What its scripts cost in a loop; empty where none was timed."""
 
     def fault(self, key: str, found: str, hint: str, severity: Severity = "error") -> Fault:
         """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""

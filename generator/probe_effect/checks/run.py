@@ -26,6 +26,7 @@ from probe_effect.model import Problem
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
+from probe_effect.store.calibration import read_calibration
 from probe_effect.store.changes_file import accepted_ids, read_changes
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version
@@ -203,10 +204,12 @@ def _check_content(
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
     times, further = read_histogram(submission.histogram, name("histogram.csv"))
+    costs, faults = read_calibration(submission.calibration, name("calibration.csv"))
+    further += faults
     if document is None or more or further:
         return [*problems, *more, *further]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
-    checked = CheckedSubmission(submission, document, samples, suite, folder, times)
+    checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs)
     if too_large := layout.run_size.problems(checked, name):
         return [*problems, *too_large]
     found = broken(SUBMISSION_RULES, checked, name)

@@ -73,6 +73,11 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     help="The source tree that suites which build one are to build. In copies of it are run: `make clean` once, and "
     "for each run `make -j` with a job for each CPU. [default: the suite's project, fetched from Debian]",
 )
+@click.option(
+    "--calibrate/--no-calibrate",
+    default=True,
+    help="Whether scripts are timed in a loop before they run over programs. [default: they are]",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")

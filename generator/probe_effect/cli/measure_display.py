@@ -97,6 +97,8 @@ class _PlainLines:
 def _headline(progress: Progress) -> str:
     if progress.phase == "calibrating":
         return f"trial run: {_named(progress.planned.subject)}"
+    if progress.phase == "scripts":
+        return f"timed in a loop: the script of {_named(progress.planned.subject)}"
     return f"block {progress.planned.block + 1} of {progress.blocks}"
 
 

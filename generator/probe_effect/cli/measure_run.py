@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect.calibration.asked import recorded
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
@@ -107,6 +108,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
         author=options["author"],
         fleet_name=options["fleet_name"],
         continued_by=_continued_by(work, data, results, options),
+        calibrate=recorded if options["calibrate"] and not options["vm"] else None,
     )
 
 
@@ -129,7 +131,10 @@ def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequ
         opened = reopen(one, work, on.testbed)
         run = one.document.run
         made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)
-        settings = Settings(results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made)
+        calibrate = None if {"--vm", "--no-calibrate"} & {*run.command} else recorded
+        settings = Settings(
+            results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made, calibrate=calibrate
+        )
         with display(progress) as tell, interruptible():
             submission = resume_suite(opened, work, settings, on.testbed, tell)
         _show_product(submission, data_words(data))

@@ -43,6 +43,7 @@ class MeasureOptions(TypedDict):
     url: str | None
     author: Author
     fleet_name: str | None
+    calibrate: bool
 
 
 def default_blocks(options: MeasureOptions) -> int:
@@ -69,6 +70,7 @@ def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, 
     for tracer in options["tracers"]:
         words += ["--tracer", tracer if vm else _without_folder(tracer)]
     words += [word for case in options["cases"] for word in ("--case", case)]
+    words += [] if options["calibrate"] else ["--no-calibrate"]
     words += ["--quick"] if options["quick"] else []
     words += ["--blocks", str(blocks)] if blocks else []
     return (*words, "--seed", str(seed))

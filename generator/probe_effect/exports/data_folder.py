@@ -37,7 +37,7 @@ LAYOUT = {
     "samples.parquet": "every single run of every submission",
     "histogram.parquet": "how long single operations took, where they were timed one by one",
     "results/<machine>/<date>-<suite>/": "the same runs as they were submitted: samples.csv, machine.json; "
-    "histogram.csv where single operations were timed",
+    "histogram.csv where single operations were timed, calibration.csv where scripts ran over programs",
     "published/<source>/": "the same figures as they were transcribed: figures.csv, source.toml",
     "suites/<suite>/": "what was run: suite.toml, scripts, workload",
     "datapackage.json": "every table with its columns, bytes and SHA-256, for programs (Data Package)",

@@ -96,7 +96,8 @@ def _readme_lines() -> Iterator[str]:
     )
     yield (
         "| `results/<machine>/<YYYY-MM-DD>-<suite>[-n]/` | `machine.json`, `samples.csv`, "
-        "`histogram.csv` where single operations were timed; append-only |"
+        "`histogram.csv` where single operations were timed, `calibration.csv` where scripts ran over programs; "
+        "append-only |"
     )
     yield "| `published/<source>/` | `source.toml`, `figures.csv`: numbers that others printed |"
     yield "| `tools/<package>.toml` | the standard tools of a package: what each answers, its probes and actions |"

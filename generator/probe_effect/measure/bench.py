@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from probe_effect.measure.submission import Author
     from probe_effect.measure.testbed import Testbed
     from probe_effect.model import Estimate, Key, Sample, Status
-    from probe_effect.tracers.protocol import Counting
+    from probe_effect.store.calibration import ProbeCalibration
+    from probe_effect.tracers.protocol import Counting, Tracer
     from probe_effect.workloads.build import CompiledProgram
 
 
@@ -57,13 +58,15 @@ class Settings:
     fleet_name: str | None = None
     continued_by: tuple[str, ...] = ()
     """Words of the command that continues this run if it is cut short, after the program's name."""
+    calibrate: Callable[[Key, Path, Tracer, int], Sequence[ProbeCalibration]] | None = None
+    """Times a script in a loop on a CPU, before it runs over programs; None: that is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """What is about to run, and what is known so far; `cli` decides how it looks."""
 
-    phase: Literal["calibrating", "measuring", "done"]
+    phase: Literal["calibrating", "scripts", "measuring", "done"]
     planned: PlannedRun
     blocks: int
     done: int

@@ -14,6 +14,7 @@ from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.resume import changed, command_to_go_on
+from probe_effect.measure.script_costs import calibrate_scripts
 from probe_effect.measure.submission import check_writable, moment, open_submission
 from probe_effect.measure.tree import made_ready
 from probe_effect.stats.run_order import baseline
@@ -76,6 +77,7 @@ def ready(work: Work) -> Iterator[Work]:
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
     before = cpu_times(ROOT, bench.cpu) if bench.testbed.metric == "time" else None
     try:
+        calibrate_scripts(bench, opened)
         done = bench.run(opened.plan, opened.place.samples)
         steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
         submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal))

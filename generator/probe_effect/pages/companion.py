@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.answer.bands import BANDS, places
 from probe_effect.answer.evidence import evidence
-from probe_effect.answer.proof import PROGRAM
 from probe_effect.numbers import names
 from probe_effect.pages import wording
 from probe_effect.pages.markdown import render
@@ -102,7 +101,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 def event_rates(catalogue: Catalogue) -> list[EventFrequency]:
     """How often each kind of event happens, on the machine that counted last: one, so that the page does not grow."""
-    suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.name == PROGRAM]
+    suites = [one.suite for one in catalogue.suites if one.suite.has_programs]
     known = [case.id for suite in suites for case in suite.cases if case.id in EVENTS]
     found = [one for case in known for one in catalogue.numbers.of_case(case) if one.is_sound and one.baseline]
     newest = max(found, key=lambda one: one.submission.started, default=None)

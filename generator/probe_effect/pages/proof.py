@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.answer.calibrated_proof import calibrated_pairs
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.kind_spread import spread_by_kind
 from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, pairs, verdict
 from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.charts import predicted
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
 ADDRESS = "/does-it-hold/"
+BY_SUITES, BY_LOOP = "the machine's suites", "a loop before the run"
 
 
 def of_newest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
@@ -53,7 +56,33 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             pairs=sorted(of_scripts, key=lambda one: -one.point.measured.value),
             titles=catalogue.titles,
         ),
+        "calibrated-hold.md": _calibrated(known, catalogue),
     }
+
+
+def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
+    """The programs beside costs from both ways: of the machine's suites, and of each script in a loop before it ran."""
+    found = of_newest(calibrated_pairs(known))
+    by_suites = {one.measured.id: one for one in (*pairs(known), *script_pairs(known))}
+    both = [one for one in found if one.measured.id in by_suites]
+    all_pairs = (f"{BY_LOOP}, all pairs", verdict(found))
+    same_pairs = [(BY_SUITES, verdict([by_suites[one.measured.id] for one in both])), (BY_LOOP, verdict(both))]
+    return render(
+        "fragments/calibrated-hold.md.j2",
+        where=names.machine_label(found[0].measured.submission) if found else None,
+        programs=len({one.measured.level for one in found}),
+        sentences=sentences(verdict(found), verdict(found), "a script"),
+        ways=[*(same_pairs if both else []), all_pairs],
+        pairs=[
+            (one, by_suites.get(one.measured.id)) for one in sorted(found, key=lambda one: -one.point.measured.value)
+        ],
+        kinds=[
+            (way, kind, one)
+            for way, is_calibrated in ((BY_LOOP, True), (BY_SUITES, False))
+            for kind, one in spread_by_kind(known, is_calibrated).items()
+        ],
+        titles=catalogue.titles,
+    )
 
 
 def _order(found: Sequence[ProgramPair]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from probe_effect.errors import BadData
 from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
 from probe_effect.reduce.reduce import reduce
+from probe_effect.store.calibration import read_calibration
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.machine_file import read_machine_file
@@ -136,6 +137,7 @@ def _read(
     document, faults = read_machine_file(files.machine_file, shown(files.machine_file))
     samples, more = read_samples(files.samples, shown(files.samples))
     times, further = read_histogram(files.histogram, shown(files.histogram))
+    further += read_calibration(files.calibration, shown(files.calibration))[1]
     problems += [*faults, *more, *further]
     return None if document is None or more or further else (document, with_histograms(samples, times))
 

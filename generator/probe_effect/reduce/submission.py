@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate, Key
 from probe_effect.reduce.thresholds import threshold
+from probe_effect.store.calibration import read_calibration
 from probe_effect.store.machine_file import canonical_architecture, read_machine_file
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Metric, Status
     from probe_effect.reduce.blocks import BlockTable
     from probe_effect.reduce.tails import Tail
+    from probe_effect.store.calibration import ProbeCalibration
     from probe_effect.store.machine_file import MachineFile
     from probe_effect.store.places import SubmissionFolder
 
@@ -89,6 +91,14 @@ class Submission:
         if document is None:
             raise BadData(problems)
         return document
+
+    @cached_property
+    def calibration(self) -> Mapping[Key, Sequence[ProbeCalibration]]:
+        """What its scripts cost in a loop of ours: the rows of each. Raises: BadData where the file is unsound."""
+        rows, problems = read_calibration(self.files.calibration, self.id)
+        if problems:
+            raise BadData(problems)
+        return {key: tuple(row for row in rows if row.key == key) for key in dict.fromkeys(row.key for row in rows)}
 
     @cached_property
     def architecture(self) -> str:

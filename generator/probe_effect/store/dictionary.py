@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from probe_effect.store.calibration import CALIBRATION_COLUMNS
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.samples import SAMPLE_COLUMNS
@@ -14,7 +15,12 @@ from probe_effect.store.source_file import FIGURE_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TABLES = {"samples.csv": SAMPLE_COLUMNS, "histogram.csv": HISTOGRAM_COLUMNS, "figures.csv": FIGURE_COLUMNS}
+TABLES = {
+    "samples.csv": SAMPLE_COLUMNS,
+    "histogram.csv": HISTOGRAM_COLUMNS,
+    "calibration.csv": CALIBRATION_COLUMNS,
+    "figures.csv": FIGURE_COLUMNS,
+}
 
 FORM_RULES = {
     "file": "It is there, and it is a regular file: no link, pipe or device.",

@@ -51,6 +51,11 @@ class SubmissionFolder:
         return self.folder / "histogram.csv"
 
     @property
+    def calibration(self) -> Path:
+        """What its scripts cost in a loop; there only where a suite ran scripts over programs."""
+        return self.folder / "calibration.csv"
+
+    @property
     def machine_file(self) -> Path:
         """What the machine was."""
         return self.folder / "machine.json"
@@ -62,8 +67,9 @@ class SubmissionFolder:
 
     @property
     def content(self) -> tuple[Path, ...]:
-        """The files that it is made of when it is complete: its rows, its machine, and a histogram where it has one."""
-        return (self.samples, self.machine_file, *([self.histogram] if self.histogram.exists() else []))
+        """The files of a complete one: its rows, its machine, and the further tables that it has."""
+        further = (self.histogram, self.calibration)
+        return (self.samples, self.machine_file, *(path for path in further if path.exists()))
 
 
 @dataclass(frozen=True, slots=True)

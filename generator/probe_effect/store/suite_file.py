@@ -281,6 +281,11 @@ class Suite(Document):
         """The levels of its factor as rows name them; empty where it has none."""
         return tuple(map(str, self.factor.levels)) if self.factor else ()
 
+    @property
+    def has_programs(self) -> bool:
+        """Whether its levels are real programs."""
+        return self.factor is not None and self.factor.name == "program"
+
     def on(self, architecture: str) -> Self:
         """The suite with the cases that machines of an architecture have, as `uname -m` gives it."""
         return self.model_copy(update={"cases": tuple(case for case in self.cases if case.is_of(architecture))})

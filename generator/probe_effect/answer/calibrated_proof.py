@@ -1,0 +1,74 @@
+"""Does a cost hold that was measured in a loop of ours on the same machine? Programs beside what it predicts.
+
+Where a suite runs scripts over programs, each script was timed in a loop before its runs (`calibration.csv`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.levels import point
+from probe_effect.answer.proof import calls_per_event, in_programs, pair_of
+from probe_effect.answer.script_proof import event_probes, script_of
+from probe_effect.numbers.once import once
+from probe_effect.stats import mover
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.proof import ProgramPair
+    from probe_effect.model import Estimate
+    from probe_effect.reduce.submission import Number
+    from probe_effect.scripts.script import ScriptProbe
+    from probe_effect.store.calibration import ProbeCalibration
+    from probe_effect.store.suite_file import Case, Suite
+
+ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)([\w*]*)")
+"""Attach points on system calls, with the name of the call."""
+
+
+@once
+def calibrated_pairs(found: Evidence) -> Sequence[ProgramPair]:
+    """Every script over a program that was timed in a loop before its runs."""
+    return [
+        pair
+        for suite, case in found.cases
+        if suite.has_programs
+        for one in in_programs(found, case)
+        if (pair := _pair(found, suite, case, one)) is not None
+    ]
+
+
+def _pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | None:
+    rows = measured.submission.calibration
+    own = rows.get(measured.key) or rows.get(measured.key._replace(level=None)) or ()
+    script = script_of(found, suite, measured) if own else None
+    if script is None:
+        return None
+    probes, share = event_probes(script, case)
+    costs = [cost for one in probes if (cost := _cost(one, own)) is not None]
+    if not costs or len(costs) < len(probes):
+        return None
+    plain = mover.total([cost.times(share) for cost in costs])
+    call, calls = own[0].call, calls_per_event(found, suite, measured)
+    cost = plain
+    if call is not None and calls is not None:
+        cost = EntryPath(call, measured, _own_calls(probes) * share).moved(plain, calls)
+    return pair_of(measured, point(measured, cost), point(measured, plain))
+
+
+def _cost(probe: ScriptProbe, rows: Sequence[ProbeCalibration]) -> Estimate | None:
+    """What one event costs, ns; of a probe that fires in several ways, what stands for any of them."""
+    costs = [row.cost for row in rows if row.probe == probe.attach and row.cost is not None]
+    return mover.spanning(costs) if costs else None
+
+
+def _own_calls(probes: Sequence[ScriptProbe]) -> float:
+    """How many system calls the costs of all probes include: each its own, and both ends of a call together one."""
+    of_call = [call[1] for one in probes if (call := ON_CALL.fullmatch(one.attach))]
+    together = Counter(of_call)
+    return sum(1 / together[call] for call in of_call)
