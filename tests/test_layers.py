@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "guide": GROUND | HOST | {"store", "tracers"},
-    "live": GROUND | HOST | {"store", "tracers", "scripts"},
+    "live": GROUND | HOST | {"store", "stats", "tracers", "scripts"},
     "advising": GROUND | HOST | NUMBERS | {"live", "machine", "tracers"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},

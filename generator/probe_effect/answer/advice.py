@@ -60,6 +60,9 @@ class ProbeGroup:
     unknown: tuple[str, ...] = ()
     rates_hz: Mapping[int, float] | None = None
     rate_hz: float | None = None
+    rate_low_hz: float | None = None
+    rate_high_hz: float | None = None
+    busiest_hz: float | None = None
     why: str | None = None
 
 
