@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "machine": GROUND | HOST | {"store"},
     "tracers": GROUND | HOST | {"store"},
     "guide": GROUND | HOST | {"store", "tracers"},
-    "live": GROUND | HOST | {"store", "tracers", "scripts"},
+    "live": GROUND | HOST | {"store", "stats", "tracers", "scripts"},
     "calibration": GROUND | HOST | NUMBERS | {"live", "tracers"},
     "advising": GROUND | HOST | NUMBERS | {"live", "calibration", "machine", "tracers"},
     "trial": GROUND | HOST | NUMBERS | {"live", "tracers", "advising", "charts"},

@@ -22,12 +22,11 @@ from probe_effect.host.symbols import matching_functions
 from probe_effect.live import attachment, bpf, bpf_objects, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
-from probe_effect.live.attachment import ProbeCounts
 from probe_effect.live.count import Countable, Target, count
 from probe_effect.live.owners import PROGRAM_ID
-from probe_effect.live.shares import Shares
+from probe_effect.live.rates import Rates
 from probe_effect.live.target import TargetProcesses, ThreadUse
-from probe_effect.live.window import Snapshot
+from probe_effect.live.window import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,24 +134,40 @@ def test_a_probe_that_cannot_be_attached_is_named_and_spoils_no_other(program: P
 
 
 @needs_bpf
-def test_a_hot_probe_is_taken_off_at_once_and_others_are_counted_on(endless: subprocess.Popen[bytes]) -> None:
-    calm = Countable(probe="calm", kind="tracepoint", name="syscalls:sys_enter_getppid")
-    found = counted([READ, calm], Target(pid=endless.pid), seconds=1.0, budget=0.01)
-    read, rare = rates(found)["read"], rates(found)["calm"]
-    assert (read.complete, rare.complete) == (False, True)
-    assert read.events > 100
-    assert read.seconds < rare.seconds
-    assert "more would have cost more than the budget" in str(read.note)
+def test_a_hot_probe_is_counted_in_many_windows_over_the_whole_time_within_the_budget(
+    endless: subprocess.Popen[bytes],
+) -> None:
+    found = counted([READ], Target(pid=endless.pid), seconds=1.0, budget=0.01)
+    read = rates(found)["read"]
+    assert not read.complete
     assert not found.stopped_early
+    assert read.seconds < found.elapsed_s
+    assert read.low_hz is not None
+    assert read.busiest_hz is not None
+    assert read.low_hz < read.hz
+    assert "because more would exceed the budget" in str(read.note)
+    assert found.threads[0].pid == endless.pid
+    assert found.counting_cpu_s > 0
 
 
 @needs_bpf
-def test_counting_ends_when_nothing_is_left_within_the_budget(endless: subprocess.Popen[bytes]) -> None:
-    found = counted([READ], Target(pid=endless.pid), seconds=5.0, budget=0.001)
-    assert found.stopped_early
-    assert found.elapsed_s < 5.0
-    assert found.threads[0].pid == endless.pid
-    assert found.counting_cpu_s > 0
+def test_a_call_is_counted_once_at_its_entry_its_return_and_among_all_calls(program: Path) -> None:
+    names = ("syscalls:sys_exit_read", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
+    probes = [READ, *(Countable(probe=name, kind="tracepoint", name=name) for name in names)]
+    few, many = (rates(counted(probes, command(program, reads, 0, 0))) for reads in (0, 1000))
+    assert [many[one.probe].events - few[one.probe].events for one in probes] == [1000] * 4
+
+
+@needs_bpf
+def test_where_the_kernel_refuses_raw_tracepoints_a_perf_event_counts(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(bpf, "link_raw_tracepoint", refuse)
+    none, many = (rates(counted([READ], command(program, reads, 0, 0)))["read"] for reads in (0, 1234))
+    assert many.events - none.events == 1234
 
 
 @needs_bpf
@@ -336,28 +351,31 @@ def thread(tid: int, *, cpu_s: float, waited_s: float = 0.0) -> ThreadUse:
     return ThreadUse(tid=tid, pid=tid, comm="x", cpu_s=cpu_s, waited_s=waited_s)
 
 
+def one_window(threads: list[ThreadUse], *, event_ns: float) -> Rates:
+    seen = Observation(length_s=1.0, counted_s=0.010, counts={(0, 7): 10_000})
+    return Rates([seen, seen], ["tracepoint"], {"tracepoint": event_ns}, threads, 1.0)
+
+
 @pytest.mark.parametrize(
-    ("cpu_s", "waited_s", "taken", "hz"),
+    ("threads", "hz"),
     [
-        pytest.param(1.0, 0.0, 0.2, 1_250_000, id="it has a CPU of its own"),
-        pytest.param(0.5, 0.5, 0.4, 1_666_667, id="it shares a CPU"),
-        pytest.param(0.4, 0.0, 0.0, 1_000_000, id="it waits for other things, and waits less instead"),
+        pytest.param([thread(7, cpu_s=1.0)], 1_250_000, id="it has a CPU of its own"),
+        pytest.param([thread(7, cpu_s=0.5, waited_s=0.5)], 1_250_000, id="it shares a CPU"),
+        pytest.param([thread(7, cpu_s=0.4)], 1_000_000, id="it waits for other things, and waits less instead"),
+        pytest.param([], 1_250_000, id="it ended before anybody looked"),
     ],
 )
-def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(
-    cpu_s: float, waited_s: float, taken: float, hz: float
-) -> None:
-    shares = Shares([READ], [thread(7, cpu_s=cpu_s, waited_s=waited_s)], 1.0)
-    seen = Snapshot([ProbeCounts(by_thread={7: 1_000_000})], 1.0, {"tracepoint": 200.0}, {7: cpu_s})
-    assert shares.taken_ratio(7, seen) == pytest.approx(taken)
-    assert shares.hz(7, 1_000_000, seen) == pytest.approx(hz)
-    assert shares.taken_ratio(8, seen) == 0
+def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(threads: list[ThreadUse], hz: float) -> None:
+    found = one_window(threads, event_ns=200.0).rate([0])
+    assert found.thread_hz == {7: pytest.approx(hz)}
+    assert found.sampled.hz == pytest.approx(hz)
+    assert not found.at_least
 
 
-def test_a_short_sample_is_told_at_the_share_of_a_cpu_that_the_thread_has_always() -> None:
-    shares = Shares([READ], [thread(7, cpu_s=0.5, waited_s=0.5)], 1.0)
-    seen = Snapshot([ProbeCounts(by_thread={7: 10_000})], 0.010, {"tracepoint": 200.0}, {7: 0.010})
-    assert shares.hz(7, 10_000, seen) == pytest.approx(10_000 / 0.008 * 0.5)
+def test_a_rate_of_which_counting_took_nearly_all_time_is_a_lower_bound() -> None:
+    found = one_window([thread(7, cpu_s=1.0)], event_ns=800.0).rate([0])
+    assert found.at_least
+    assert found.sampled.hz == pytest.approx(1_000_000 / 0.3)
 
 
 def test_of_too_many_probes_a_random_sample_is_counted_and_the_others_are_named() -> None:

@@ -287,12 +287,12 @@ def test_programs_are_found_with_their_places_owners_and_runs(counting: Attachme
         found = watch.between(first, watch.look())
     own = [one for one in found if os.getpid() in {owner.pid for owner in one.loaded.owners}]
     seen = {one.loaded.name: one for one in own}  # others may count at the same time
-    functions, call = seen["pe_uprobe"], seen["pe_tracepoint"]
+    functions, call = seen["pe_uprobe"], seen["pe_raw"]
     assert {place.path for place in functions.loaded.places} == {program}
     assert len(functions.loaded.places) == 2
     assert all(place.first_bytes for place in functions.loaded.places)
     assert functions.events_hz
-    assert [(place.kind, place.name) for place in call.loaded.places] == [("tracepoint-entry", "sys_enter_getppid")]
+    assert [(place.kind, place.name) for place in call.loaded.places] == [("raw-tracepoint", "sys_enter")]
     assert counting.live == {0, 1, 2}
 
 

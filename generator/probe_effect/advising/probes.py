@@ -186,6 +186,9 @@ def _groups(
             rates_hz=threads,
             rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
             events_by_cpu=events_by_cpu(seen),
+            rate_low_hz=_all(rate.low_hz for rate in seen) if given_hz is None else None,
+            rate_high_hz=_all(rate.high_hz for rate in seen) if given_hz is None else None,
+            busiest_hz=_all(rate.busiest_hz for rate in seen) if given_hz is None else None,
             why=one.why or "; ".join(dict.fromkeys(rate.note for rate in seen if rate.note)) or None,
         )
 
@@ -230,3 +233,10 @@ def _sum(rates: Iterable[Mapping[int, float]]) -> dict[int, float]:
         for tid, hz in one.items():
             found[tid] = found.get(tid, 0.0) + hz
     return found
+
+
+def _all(values: Iterable[float | None]) -> float | None:
+    """Their sum; None if one of them is not known, or without any."""
+    found = list(values)
+    known = [one for one in found if one is not None]
+    return sum(known) if found and len(known) == len(found) else None

@@ -5,8 +5,9 @@ It has these keys, null where there is no value; further ones may follow. `_rati
 takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many there are),
 `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all of them,
 joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads that
-were watched), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is `calibrated`, `measured`, `composed`, `estimated`,
-`published`, or null, and `machine` is where it was measured, null where that was here and now or by others.
+were watched; `busiest_hz`: in the busiest tenth of the time), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is
+`calibrated`, `measured`, `composed`, `estimated`, `published`, or null, and `machine` is where it was measured, null
+where that was here and now or by others.
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
 `unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
 `name`, `busy_ratio`. `threads`: the same of those that pay most. `cpu_s_per_s` of all probes and threads. `loss_ratio`
@@ -89,6 +90,9 @@ def _probe_json(one: Advised) -> dict[str, Any]:
         "basis": part.basis if part else None,
         "machine": one.likeness.machine if one.likeness else None,
         "rate_hz": group.rate_hz,
+        "rate_low_hz": group.rate_low_hz,
+        "rate_high_hz": group.rate_high_hz,
+        "busiest_hz": group.busiest_hz,
         **interval_json(part.cost if part else None, "cost", "ns"),
         **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
         **rates,

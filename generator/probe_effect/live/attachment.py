@@ -1,28 +1,34 @@
 """Putting our counting program on probes of any kind, by the means that attaches most at once, and removing it again.
 
-Uprobes go by one link for all functions of a file (Linux 6.6), kprobes by one for all functions (Linux 5.18), else each
-by a perf event, as tracepoints do. If the kernel refuses a link, its probes are halved until those that cannot be
-attached are alone, so that one bad probe spoils no other.
+Uprobes go by one link for all functions of a file (Linux 6.6), kprobes by one for all functions (Linux 5.18).
+Tracepoints go by raw ones, those on system calls by one for all calls. What the kernel refuses goes by a perf event each.
+If it refuses a link, its probes are halved until those that cannot be attached are alone, so that one bad probe spoils
+no other.
 """
 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from probe_effect.live import bpf, bpf_objects, bpf_program, perf_event
+from probe_effect.live import bpf, bpf_objects, bpf_program, calls, perf_event
 from probe_effect.live.countable import IN_FILES, RETURNS
 from probe_effect.model import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from probe_effect.live.bpf_program import Instruction
     from probe_effect.live.countable import Countable, CountableProbe
+
+    Means = CountableProbe | Literal["raw-tracepoint"]
+    """By what a probe is attached."""
 
 MAP_BYTES = 1 << 26
 MAP_ELEMENTS = 1 << 16
@@ -31,30 +37,13 @@ MAP_ELEMENTS = 1 << 16
 ELEMENT_OVERHEAD_BYTES = 64
 """About the bytes of a hash's element without its values (struct htab_elem, kernel/bpf/hashtab.c)."""
 
-MOST_PROCESSES = 1 << 16
+MOST_PROCESSES, MOST_CALLS = 1 << 16, 1 << 10
 
 OWN_PROCESS_SINCE = (6, 10)
 """Linux whose links to many uprobes take a process for all its threads; before, only its first one ran the program.
 
 Source: kernel/trace/bpf_trace.c, uprobe_prog_run, and the commit "bpf: fix multi-uprobe PID filtering logic".
 """
-
-
-@dataclass(slots=True)
-class ProbeCounts:
-    """What was counted of a probe until now."""
-
-    by_thread: dict[int, int] = field(default_factory=dict)
-    by_cpu: dict[int, int] = field(default_factory=dict)
-    rest: int = 0
-    """Events of the target in threads for which there was no room."""
-    elsewhere: int = 0
-    """Events of others than the target."""
-
-    @property
-    def events(self) -> int:
-        """The events of the target."""
-        return sum(self.by_thread.values()) + self.rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +57,7 @@ class Runs:
 class Attachments:
     """Probes with our program on them; it counts only between `switch(on=True)` and `switch(on=False)`.
 
-    Always `close` it: programs are detached when their descriptors are closed.
+    They are attached from the beginning. Always `close` it: programs go with their descriptors.
 
     Args:
         countables: the probes; those of kind `profile` are not attached.
@@ -83,24 +72,35 @@ class Attachments:
     ) -> None:
         self.refused: dict[int, str] = {}
         """Probes that could not be attached, by their place in `countables`, with the kernel's error."""
+        self.live: set[int] = set()
+        """Probes that are attached, by their place in `countables`; between windows those that will be again."""
+        self.slots: list[tuple[int, ...]] = [(index,) for index in range(len(countables))]
+        """Of each probe, the keys under which its events are counted: for all system calls each call's, and the rest's.
+
+        Those that are no probe's place have the calls that are no probe's."""
+        self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(calls.ENDS)
+        """By what the probe of each key is attached."""
         self._countables, self._pid = countables, pid
         self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
-        self._links: list[tuple[frozenset[int], list[int]]] = []
-        self._programs: dict[CountableProbe, tuple[int, int]] = {}
+        self._ways: list[Callable[[], list[int]]] = []
+        self._links: list[int] = []
+        self._programs: dict[tuple[Means, object], int] = {}
         with contextlib.ExitStack() as undo:
             self._closing = undo
             self._keep(bpf.enable_statistics())
-            self._switch = self._keep(bpf.create_map(bpf.ARRAY, 4, 8, 1))
+            switch = self._keep(bpf.create_map(bpf.ARRAY, 4, 8, 1, flags=bpf.MEMORY_MAPPED))
+            self._switch, self._switched = switch, undo.enter_context(mmap.mmap(switch, mmap.PAGESIZE))
             self._watched = None if watched is None else self._watch(watched, follow=follow)
             self._counts = self._make_counts()
-            self._attach(range(len(countables)))
+            order = sorted(
+                (index for index, one in enumerate(countables) if one.kind != "profile"),
+                key=lambda index: countables[index].group,
+            )
+            order.sort(key=lambda index: countables[index].calls_end is not None)  # hot: for the shortest time
+            for _, group in groupby(order, key=lambda index: countables[index].group):
+                self._attach_group(list(group))
             self._closing = undo.pop_all()
-
-    @property
-    def live(self) -> set[int]:
-        """Probes that are attached, by their place in `countables`."""
-        return {index for indexes, _ in self._links for index in indexes}
 
     def watch(self, pids: Iterable[int]) -> None:
         """Count the events of these processes too."""
@@ -110,37 +110,39 @@ class Attachments:
 
     def switch(self, *, on: bool) -> None:
         """Start or stop counting, at all probes at the same moment."""
-        bpf.update(self._switch, bytes(4), struct.pack("=Q", on))
+        self._switched[0] = on
 
-    def runs(self) -> dict[CountableProbe, Runs]:
-        """What our programs ran until now, by kind of probe, counted or not."""
-        found = {}
-        for kind, descriptors in self._programs.items():
-            infos = [bpf_objects.program(fd) for fd in descriptors if fd >= 0]
-            found[kind] = Runs(sum(one.runs for one in infos), sum(one.run_ns for one in infos))
+    def attach(self) -> None:
+        """Put the program on the probes again. Raises: OSError."""
+        if not self._links:
+            for way in self._ways:
+                with contextlib.suppress(ProcessLookupError):  # the process has ended
+                    self._links += way()
+
+    def detach(self) -> None:
+        """Remove the program from all probes; nothing of them stays in the kernel."""
+        _close_all(self._links)
+        self._links = []
+
+    def runs(self) -> dict[Means, Runs]:
+        """What our programs ran until now, by the means of attaching, counted or not."""
+        found: dict[Means, Runs] = {}
+        for (means, _), fd in self._programs.items():
+            one, before = bpf_objects.program(fd), found.get(means, Runs(0, 0))
+            found[means] = Runs(before.runs + one.runs, before.run_ns + one.run_ns)
         return found
 
-    def counts(self) -> list[ProbeCounts]:
-        """What was counted until now of each probe, in the order of `countables`."""
-        found = [ProbeCounts() for _ in self._countables]
-        for key, values in bpf.read_per_cpu(self._counts, 8, self._cpus):
-            index, thread = struct.unpack("=2I", key)
-            _add(found[index], thread, values)
-        return found
-
-    def detach(self, indexes: set[int]) -> None:
-        """Remove the program from these probes. A link to many is closed, and made again for those that stay."""
-        touched = [one for one in self._links if one[0] & indexes]
-        self._links = [one for one in self._links if not one[0] & indexes]
-        for _, descriptors in touched:
-            _close_all(descriptors)
-        self._attach({index for kept, _ in touched for index in kept} - indexes)
+    def read(self) -> dict[tuple[int, int], tuple[int, ...]]:
+        """What was counted until now on each CPU, by key of `slots` and thread."""
+        return {
+            (slot, thread): values
+            for key, values in bpf.read_per_cpu(self._counts, 8, self._cpus)
+            for slot, thread in [struct.unpack("=2I", key)]
+        }
 
     def close(self) -> None:
         """Detach everything, and restore the statistics' setting."""
-        for _, descriptors in self._links:
-            _close_all(descriptors)
-        self._links = []
+        self.detach()
         self._closing.close()
 
     def _keep(self, fd: int) -> int:
@@ -161,7 +163,7 @@ class Attachments:
 
     def _make_counts(self) -> int:
         """The map of counts, with the elements of each probe that stand for threads without one."""
-        probes = len(self._countables)
+        probes = len(self.means)
         room = min(MAP_ELEMENTS, MAP_BYTES // (8 * self._cpus + ELEMENT_OVERHEAD_BYTES))
         counts = self._keep(bpf.create_map(bpf.PERCPU_HASH, 8, 8, 2 * probes + room))
         for index in range(probes):
@@ -169,26 +171,26 @@ class Attachments:
                 bpf.update(counts, struct.pack("=2I", index, thread), bytes(8 * self._cpus))
         return counts
 
-    def _attach(self, indexes: Iterable[int]) -> None:
-        wanted = [index for index in sorted(indexes) if self._countables[index].kind != "profile"]
-        order = sorted(wanted, key=lambda index: self._countables[index].group)
-        for _, group in groupby(order, key=lambda index: self._countables[index].group):
-            self._attach_group(list(group))
-
     def _attach_group(self, indexes: list[int]) -> None:
         """Attach by one link for all if the kernel can; else each half by one, or a single probe by a perf event."""
-        kind = self._countables[indexes[0]].kind
-        ways: list[Callable[[], list[int]]] = []
-        if kind != "tracepoint":
-            ways.append(partial(self._link_many, kind, indexes))
+        one = self._countables[indexes[0]]
+        ways: list[Callable[[], list[int]]]
+        if one.kind != "tracepoint":
+            ways = [partial(self._link_many, one.kind, indexes)]
+        elif one.calls_end:
+            ways = [partial(self._link_calls, one.calls_end, indexes)]
+        else:
+            ways = [partial(self._link_raw, indexes[0])]
         if len(indexes) == 1:
-            ways.append(partial(self._link_one, kind, indexes[0]))
+            ways.append(partial(self._link_one, one.kind, indexes[0]))
         for way in ways:
             try:
-                self._links.append((frozenset(indexes), way()))
+                self._links += way()
             except OSError as error:
                 words = error.strerror or str(error)
             else:
+                self._ways.append(way)
+                self.live.update(indexes)
                 return
         if len(indexes) == 1:
             self.refused[indexes[0]] = words
@@ -197,8 +199,33 @@ class Attachments:
         self._attach_group(indexes[:middle])
         self._attach_group(indexes[middle:])
 
+    def _link_raw(self, index: int) -> list[int]:
+        code = bpf_program.always(index)
+        program = self._program("raw-tracepoint", index, bpf.RAW_TRACEPOINT, code)
+        link = bpf.link_raw_tracepoint(program, self._countables[index].name.partition(":")[2])
+        self.means[index] = "raw-tracepoint"
+        return [link]
+
+    def _link_calls(self, end: str, indexes: list[int]) -> list[int]:
+        """One program for all system calls: those of other numbers are counted together, for they take time too."""
+        others = len(self._countables) + calls.ENDS.index(end)
+        numbers = {index: calls.number(self._countables[index].name) for index in indexes}
+        probes = {call: index for index, call in reversed(numbers.items()) if call is not None}
+        if ("raw-tracepoint", end) not in self._programs:
+            by_number = self._keep(bpf.create_map(bpf.HASH, 4, 4, MOST_CALLS))
+            for call, index in probes.items():
+                bpf.update(by_number, struct.pack("=I", call), struct.pack("=I", index))
+            code = bpf_program.by_call(by_number, others, calls.number_offset(end))
+            self._program("raw-tracepoint", end, bpf.RAW_TRACEPOINT, code)
+        link = bpf.link_raw_tracepoint(self._programs["raw-tracepoint", end], end)
+        for index, own in numbers.items():
+            self.slots[index] = (*probes.values(), others) if own is None else (probes[own],)
+            self.means[index] = "raw-tracepoint"
+        return [link]
+
     def _link_many(self, kind: CountableProbe, indexes: list[int]) -> list[int]:
-        program = self._program(kind, is_multi=True)
+        multi = bpf.UPROBE_MULTI if kind in IN_FILES else bpf.KPROBE_MULTI
+        program = self._program(kind, multi, bpf.KPROBE, bpf_program.by_cookie(), attach_type=multi)
         ones = [(index, self._countables[index]) for index in indexes]
         if kind not in IN_FILES:
             return [bpf.link_kprobes(program, [(one.name, index) for index, one in ones], is_return=kind in RETURNS)]
@@ -208,7 +235,8 @@ class Attachments:
 
     def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
         """A perf event for each place, with a link on it."""
-        one, program = self._countables[index], self._program(kind, is_multi=False)
+        one, sort = self._countables[index], bpf.TRACEPOINT if kind == "tracepoint" else bpf.KPROBE
+        program = self._program(kind, None, sort, bpf_program.by_cookie())
         descriptors: list[int] = []
         try:
             for offset in one.offsets or (0,):
@@ -230,36 +258,19 @@ class Attachments:
         is_return = one.kind in RETURNS
         return perf_event.open_dynamic(device, name, offset, is_return=is_return, semaphore=one.semaphore, pid=pid)
 
-    def _program(self, kind: CountableProbe, *, is_multi: bool) -> int:
-        """The program for probes of a kind, loaded when it is first needed."""
-        loaded = self._programs.get(kind, (-1, -1))
-        if loaded[is_multi] < 0:
-            code = bpf_program.counting(self._counts, self._switch, self._watched)
-            multi = bpf.UPROBE_MULTI if kind in IN_FILES else bpf.KPROBE_MULTI
-            sort = bpf.TRACEPOINT if kind == "tracepoint" else bpf.KPROBE
-            fd = self._keep(bpf.load(sort, code, f"pe_{kind}", attach_type=multi if is_multi else 0))
-            loaded = (loaded[0], fd) if is_multi else (fd, loaded[1])
-            self._programs[kind] = loaded
-        return loaded[is_multi]
+    def _program(
+        self, means: Means, which: object, sort: int, to_probe: Sequence[Instruction | str], *, attach_type: int = 0
+    ) -> int:
+        """The program for probes that are attached by such means, loaded when it is first needed."""
+        if (means, which) not in self._programs:
+            code = bpf_program.counting(self._counts, self._switch, self._watched, to_probe)
+            fd = self._keep(bpf.load(sort, code, f"pe_{means.partition('-')[0]}", attach_type=attach_type))
+            self._programs[means, which] = fd
+        return self._programs[means, which]
 
 
 def _kernel_version() -> tuple[int, int]:
     return series_of(os.uname().release)
-
-
-def _add(found: ProbeCounts, thread: int, values: Sequence[int]) -> None:
-    """Put one element of the map to its probe."""
-    total = sum(values)
-    if thread == bpf_program.ELSEWHERE:
-        found.elsewhere += total
-        return
-    if thread == bpf_program.REST:
-        found.rest += total
-    elif total:
-        found.by_thread[thread] = total
-    for cpu, value in enumerate(values):
-        if value:
-            found.by_cpu[cpu] = found.by_cpu.get(cpu, 0) + value
 
 
 def _close_all(descriptors: list[int]) -> None:

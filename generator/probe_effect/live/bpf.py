@@ -28,14 +28,14 @@ CALL_NUMBERS = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
 
 # enum bpf_cmd
 MAP_CREATE, MAP_UPDATE_ELEM, PROG_LOAD = 0, 2, 5
-PROG_TEST_RUN = 10
+PROG_TEST_RUN, RAW_TRACEPOINT_OPEN = 10, 17
 MAP_LOOKUP_BATCH, LINK_CREATE, ENABLE_STATS = 24, 28, 32
 
 # enum bpf_map_type
 HASH, ARRAY, PERCPU_HASH = 1, 2, 5
 
 # enum bpf_prog_type
-SOCKET_FILTER, KPROBE, TRACEPOINT = 1, 2, 5
+SOCKET_FILTER, KPROBE, TRACEPOINT, RAW_TRACEPOINT = 1, 2, 5, 17
 
 # enum bpf_attach_type
 PERF_EVENT, KPROBE_MULTI, UPROBE_MULTI = 41, 42, 48
@@ -45,6 +45,12 @@ MULTI_RETURN = 1
 
 STATS_RUN_TIME = 0
 """The one member of enum bpf_stats_type, since Linux 5.8."""
+
+MEMORY_MAPPED = 1 << 10
+"""BPF_F_MMAPABLE (Linux 5.5)."""
+
+LICENCE = b"GPL\0"
+"""Of programs: with another the kernel refuses them the helper that reads its memory."""
 
 LOG_BYTES = 1 << 16
 NAME_BYTES = 16
@@ -124,7 +130,7 @@ def read_per_cpu(map_fd: int, key_bytes: int, cpus: int) -> Iterator[tuple[bytes
 
 def load(kind: int, instructions: bytes, name: str, *, attach_type: int = 0) -> int:
     """The descriptor of a loaded program. Raises: OSError, with the verifier's message if there is one."""
-    code, licence = bytearray(instructions), bytearray(b"Apache-2.0\0")
+    code, licence = bytearray(instructions), bytearray(LICENCE)
     shown = name.encode()[: NAME_BYTES - 1]
 
     def attempt(log: bytearray | None) -> int:
@@ -145,6 +151,12 @@ def load(kind: int, instructions: bytes, name: str, *, attach_type: int = 0) -> 
             raise OSError(
                 again.errno, f"{again.strerror}: {'; '.join(words[-3:])}" if words else again.strerror
             ) from error
+
+
+def link_raw_tracepoint(program_fd: int, name: str) -> int:
+    """The descriptor of a link from a tracepoint to a program; opening or closing takes 0.2 ms. Raises: OSError."""
+    held = bytearray(name.encode() + b"\0")
+    return command(RAW_TRACEPOINT_OPEN, bytearray(struct.pack("=QI4x", address(held), program_fd)))
 
 
 def link_perf_event(program_fd: int, event_fd: int, cookie: int) -> int:

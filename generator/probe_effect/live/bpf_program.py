@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, ATTACH_COOKIE = 14, 1, 2, 174
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, PROBE_READ_KERNEL, ATTACH_COOKIE = 14, 1, 2, 113, 174
 """Helpers: thread id in the low, process id in the high 32 bits; elements of maps; the cookie of the probe's link."""
 
 R0, R1, R2, R3, R4, R6, R7, STACK = 0, 1, 2, 3, 4, 6, 7, 10
@@ -24,6 +28,9 @@ REST, ELSEWHERE = 0xFFFF_FFFF, 0xFFFF_FFFE
 
 No thread has such an id (PID_MAX_LIMIT, include/linux/threads.h).
 """
+
+PROBE, THREAD, CALL = -16, -12, -24
+"""Places on the stack: the key of a count, and the number of a system call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +65,49 @@ def assembled(lines: list[Instruction | str]) -> bytes:
     )
 
 
-def counting(counts: int, switch: int, watched: int | None) -> bytes:
-    """A program that adds one to the element (cookie, thread id) of `counts`, on the CPU that it runs on.
+def by_cookie() -> list[Instruction]:
+    """Which probe fired: the cookie of its link."""
+    return [_copy(R1, R6), _call(ATTACH_COOKIE), _store(WORD, STACK, R0, PROBE)]
+
+
+def always(probe: int) -> list[Instruction]:
+    """Which probe fired: there is only one."""
+    return [_store_value(WORD, STACK, PROBE, probe)]
+
+
+def by_call(numbers: int, others: int, number_offset: int | None) -> list[Instruction | str]:
+    """Which probe fired at a raw tracepoint of all system calls: the one of the call's number.
 
     Args:
-        counts: descriptor of a per-CPU hash, 32-bit cookie and 32-bit thread id to 64 bits, which has the elements
-            (cookie, `REST`) and (cookie, `ELSEWHERE`) already.
+        numbers: descriptor of a hash, number of a call to its probe, 32 bits each.
+        others: the probe of all calls that the hash lacks.
+        number_offset: where `struct pt_regs` has the number, bytes; None at the entry, which is told the number.
+    """
+    to_number = [_load(DOUBLE, R1, R6, 8), _store(WORD, STACK, R1, CALL)]
+    if number_offset is not None:
+        registers = [_load(DOUBLE, R3, R6, 0), Instruction(0x07, R3, value=number_offset)]
+        to_number = [*registers, *_address(R1, CALL), _set(R2, 4), _call(PROBE_READ_KERNEL)]
+    return [
+        *to_number,
+        *always(others),
+        *_look_up(numbers, CALL),
+        _if_zero(R0, "known"),
+        _load(WORD, R1, R0, 0),
+        _store(WORD, STACK, R1, PROBE),
+        "known",
+    ]
+
+
+def counting(counts: int, switch: int, watched: int | None, to_probe: Sequence[Instruction | str]) -> bytes:
+    """A program that adds one to the element (probe, thread id) of `counts`, on the CPU that it runs on.
+
+    Args:
+        counts: descriptor of a per-CPU hash, 32-bit probe and 32-bit thread id to 64 bits, which has the elements
+            (probe, `REST`) and (probe, `ELSEWHERE`) already.
         switch: descriptor of an array whose one value, 64 bits, is 0 as long as nothing is to be counted.
         watched: descriptor of a hash of the process ids whose events count; None for everybody's.
+        to_probe: puts which probe fired on the stack.
     """
-    probe, thread = -16, -12
     return assembled(
         [
             _copy(R6, R1),
@@ -80,24 +120,22 @@ def counting(counts: int, switch: int, watched: int | None) -> bytes:
             "elsewhere",
             *([] if watched is None else [_set(R7, ELSEWHERE - (1 << 32))]),
             "key",
-            _copy(R1, R6),
-            _call(ATTACH_COOKIE),
-            _store(WORD, STACK, R0, probe),
-            _store(WORD, STACK, R7, thread),
-            *_look_up(counts, probe),
+            *to_probe,
+            _store(WORD, STACK, R7, THREAD),
+            *_look_up(counts, PROBE),
             _if_not_zero(R0, "add"),
             # The first event of this thread. A thread runs on one CPU at a time, so nobody else makes its element;
             # no lock is held while it is made, but an interrupt of the same thread may come first: add then too.
             _store_value(DOUBLE, STACK, -8, 0),
             *_constant(R1, counts, MAP_FD),
-            *_address(R2, probe),
+            *_address(R2, PROBE),
             *_address(R3, -8),
             _set(R4, 1),  # BPF_NOEXIST
             _call(MAP_UPDATE),
-            *_look_up(counts, probe),
+            *_look_up(counts, PROBE),
             _if_not_zero(R0, "add"),
-            _store_value(WORD, STACK, thread, -1),  # no room: `REST`
-            *_look_up(counts, probe),
+            _store_value(WORD, STACK, THREAD, -1),  # no room: `REST`
+            *_look_up(counts, PROBE),
             _if_zero(R0, "end"),
             "add",
             _set(R1, 1),

@@ -1,8 +1,8 @@
 """How often probes would fire, counted before anything expensive is attached, under a budget of its own.
 
-A small BPF program counts by probe, thread and CPU. What that costs is known while it goes on: the kernel times the
-runs of our programs, and the caller says what the probe itself costs. Counting that runs ahead of its budget takes the
-probes that cost most off again, and their rates come from the short time that they were on (`window.py`).
+A small BPF program counts by probe, thread and CPU, in short windows spread over the whole time (`window.py`). The
+cost of that is known while it goes on. The kernel times the runs of our programs; what the probe itself costs comes from
+the caller, or from a loop of our own (`raw_cost.py`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from probe_effect import units
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable, CountableProbe
+from probe_effect.live.rates import MOST_TAKEN_RATIO, Rates
+from probe_effect.live.raw_cost import raw_cost
 from probe_effect.live.refusal import explained
-from probe_effect.live.shares import MOST_TAKEN_RATIO, Shares
 from probe_effect.live.statistics import own_cost
 from probe_effect.live.target import Target, TargetProcesses, ThreadUse
-from probe_effect.live.window import Window
+from probe_effect.live.window import Windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from probe_effect.live.window import Snapshot
+    from probe_effect.live.attachment import Means
+    from probe_effect.live.raw_cost import RawCost
 
 __all__ = ["MOST_PROBES", "CountResult", "Countable", "CountableProbe", "ProbeRate", "Target", "ThreadUse", "count"]
 
@@ -36,13 +39,19 @@ SAMPLE_SEED = 20261120
 
 STATISTICS_TRIALS = 3
 
+GRACE_S = 0.02
+"""Attaching waits for the end of an RCU grace period since the last detaching; windows are further apart than that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRate:
     """How often one probe fired for the target.
 
-    `events` in `seconds`; `by_thread` lacks those of threads for which there was no room, `by_cpu` has all.
-    `thread_hz`: the rate that each thread would have if nobody counted. `elsewhere_events`: in the same time, of others
+    `events` in all windows, which have `seconds` together; `by_thread` lacks those of threads for which there was no
+    room, `by_cpu` has all. `thread_hz`: the rate that each thread would have if nobody counted; it has the relative
+    interval of `hz`. `low_hz`, `high_hz`: the ends of that interval, of 95 %; None where it is not known.
+    `busiest_hz`: the mean of the busiest tenth of the time; None where there was only one window. `at_least`: counting
+    took so much of the windows that the true rate may be far higher. `elsewhere_events`: in the same windows, of others
     than the target, for whom the probe fires too. `complete`: whether it was counted for the whole time; `note` says
     why not, or what else there is to know.
     """
@@ -56,6 +65,10 @@ class ProbeRate:
     elsewhere_events: int = 0
     complete: bool = True
     note: str | None = None
+    low_hz: float | None = None
+    high_hz: float | None = None
+    busiest_hz: float | None = None
+    at_least: bool = False
 
     @property
     def hz(self) -> float:
@@ -72,7 +85,7 @@ class CountResult:
     counting took from the watched programs, also while probes were attached and detached. It is the run time of our
     programs by the kernel, plus for each run the probe's own cost, by the caller, and that of the statistics.
     `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
-    time, because the target ended or no probe was left within the budget. `not_counted`: probe to the reason.
+    time, because the target ended. `not_counted`: probe to the reason.
     """
 
     rates: tuple[ProbeRate, ...]
@@ -96,9 +109,9 @@ def count(
     probe_cost_ns: Mapping[CountableProbe, float],
     on_progress: Callable[[float, float], None] = lambda _elapsed_s, _cpu_s: None,
 ) -> CountResult:
-    """Count how often probes fire, for `seconds` at most, and with `budget_ratio` times as much CPU time at most.
+    """Count how often probes fire, in windows spread over `seconds` at most, which take so little CPU time together.
 
-    What fires while a hot probe is taken off comes on top of that, and is in `counting_cpu_s`.
+    The windows take about `budget_ratio` times `seconds`, or less; what they took is in `counting_cpu_s`.
 
     Args:
         countables: of more than `MOST_PROBES` a random sample is counted, and the others are named.
@@ -108,43 +121,49 @@ def count(
         KeyError for a kind without a cost.
     """
     chosen, left_out = _sampled(countables)
-    costs_ns: dict[CountableProbe, float] = {
-        one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"
-    }
+    asked_ns = {one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"}
     own_before_s = time.process_time()
     with contextlib.closing(TargetProcesses(target)) as followed, explained("counting how often probes fire"):
         unseen_ns = own_cost(STATISTICS_TRIALS).unseen_ns
-        costs_ns = {kind: cost_ns + unseen_ns for kind, cost_ns in costs_ns.items()}
+        costs_ns: dict[Means, float] = {kind: cost_ns + unseen_ns for kind, cost_ns in asked_ns.items()}
+        raw = raw_cost() if "tracepoint" in asked_ns else None
+        costs_ns["raw-tracepoint"] = raw.of({}) if raw else costs_ns.get("tracepoint", 0.0)
         began_s = time.monotonic()
         with contextlib.closing(_attached(chosen, followed)) as attachments:
-            window = Window(
+            attached_s = time.monotonic()
+            attachments.detach()
+            detach_s = time.monotonic() - attached_s
+            time.sleep(GRACE_S)
+            again_s = time.monotonic()
+            attachments.attach()
+            windows = Windows(
                 attachments,
                 followed,
-                chosen,
-                probe_cost_ns=costs_ns,
+                cost_ns=costs_ns,
+                overhead_s=detach_s + time.monotonic() - again_s,
                 seconds=seconds,
-                budget_s=budget_ratio * seconds,
+                budget_s=budget_ratio * seconds - (raw.others_s if raw else 0.0),
             )
-            attach_s = time.monotonic() - began_s
-            last = window.run(on_progress)
-            began_s = time.monotonic()
-            attachments.detach(attachments.live)
-            detach_s, counting_cpu_s = time.monotonic() - began_s, window.spent_s()
-    threads = window.threads()
+            windows.run(on_progress)
+            counting_cpu_s = windows.spent_s() + (raw.others_s if raw else 0.0)
+            event_ns = _event_ns(attachments, windows, costs_ns, raw)
+    threads = windows.threads()
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
-    share = Shares(chosen, threads, window.watched_s)
+    rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s)
     return CountResult(
         rates=tuple(
-            _rate(one, index, window, last, share) for index, one in enumerate(chosen) if one.probe not in refused
+            _profile_rate(one, windows) if one.kind == "profile" else _rate(one.probe, slots, windows, rates)
+            for one, slots in zip(chosen, attachments.slots, strict=True)
+            if one.probe not in refused
         ),
         threads=tuple(threads),
-        threads_s=window.watched_s,
-        elapsed_s=window.elapsed_s,
+        threads_s=windows.watched_s,
+        elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
         own_cpu_s=time.process_time() - own_before_s,
-        attach_s=attach_s,
+        attach_s=attached_s - began_s,
         detach_s=detach_s,
-        stopped_early=window.ended is not None,
+        stopped_early=windows.ended is not None,
         not_counted={**left_out, **refused},
     )
 
@@ -169,38 +188,50 @@ def _attached(chosen: Sequence[Countable], followed: TargetProcesses) -> Attachm
     return found
 
 
-def _rate(one: Countable, index: int, window: Window, last: Snapshot, share: Shares) -> ProbeRate:
-    """What was seen of a probe: until it was taken off, or else until the end."""
-    if one.kind == "profile":
-        return _profile_rate(one, window)
-    seen = window.taken_off.get(index, last)
-    counts = seen.counts[index]
-    taken = {tid: share.taken_ratio(tid, seen) for tid in counts.by_thread}
+def _event_ns(
+    attachments: Attachments, windows: Windows, costs_ns: Mapping[Means, float], raw: RawCost | None
+) -> dict[Means, float]:
+    """What an event cost, with our program: for a raw tracepoint on the CPUs where its events were."""
+    found = {means: costs_ns[means] + one.run_ns / one.runs for means, one in attachments.runs().items() if one.runs}
+    if raw and "raw-tracepoint" in found:
+        slots = [slot for slot, means in enumerate(attachments.means) if means == "raw-tracepoint"]
+        found["raw-tracepoint"] += raw.of(windows.counts(slots).by_cpu) - costs_ns["raw-tracepoint"]
+    return found
+
+
+def _rate(probe: str, slots: Sequence[int], windows: Windows, rates: Rates) -> ProbeRate:
+    seen, found = windows.counts(slots), rates.rate(slots)
     return ProbeRate(
-        probe=one.probe,
-        events=counts.events,
-        seconds=seen.seconds,
-        by_thread=counts.by_thread,
-        by_cpu=counts.by_cpu,
-        thread_hz={tid: share.hz(tid, events, seen) for tid, events in counts.by_thread.items()},
-        elsewhere_events=counts.elsewhere,
-        complete=index not in window.taken_off and window.ended is None,
-        note="; ".join(_notes(index, window, seen, max(taken.values(), default=0.0))) or None,
+        probe=probe,
+        events=seen.events,
+        seconds=windows.counted_s,
+        by_thread=seen.by_thread,
+        by_cpu=seen.by_cpu,
+        thread_hz=found.thread_hz,
+        elsewhere_events=seen.elsewhere,
+        complete=windows.is_complete and windows.ended is None,
+        note="; ".join(_notes(windows, at_least=found.at_least)) or None,
+        low_hz=found.sampled.low_hz,
+        high_hz=None if found.at_least else found.sampled.high_hz,
+        busiest_hz=found.sampled.busiest_hz,
+        at_least=found.at_least,
     )
 
 
-def _notes(index: int, window: Window, seen: Snapshot, taken_ratio: float) -> list[str]:
+def _notes(windows: Windows, *, at_least: bool) -> list[str]:
     notes = []
-    if index in window.taken_off:
-        notes.append(f"counted for {seen.seconds * 1e3:.3g} ms only, because more would have cost more than the budget")
-    elif window.ended is not None:
-        notes.append(f"counted for {seen.seconds:.3g} s only, because {window.ended}")
-    if taken_ratio > MOST_TAKEN_RATIO:
-        notes.append(f"counting took {taken_ratio:.0%} of a thread's time, so its rate may be far higher than told")
+    if not windows.is_complete:
+        whole, counted = units.duration(windows.elapsed_s * 1e9), units.duration(windows.counted_s * 1e9)
+        number = len(windows.observations)
+        notes.append(f"counted in {number} windows, {counted} of {whole}, because more would exceed the budget")
+    if windows.ended is not None:
+        notes.append(f"counted for {windows.elapsed_s:.3g} s only, because {windows.ended}")
+    if at_least:
+        notes.append(f"counting took over {MOST_TAKEN_RATIO:.0%} of a thread's time in the windows: at least this rate")
     return notes
 
 
-def _profile_rate(one: Countable, window: Window) -> ProbeRate:
+def _profile_rate(one: Countable, window: Windows) -> ProbeRate:
     """A profile fires so often on each CPU; a thread sees those of the time that it runs."""
     per_thread = {use.tid: one.hz * use.cpu_s / window.watched_s for use in window.threads() if use.cpu_s > 0}
     is_machine = window.target.is_machine

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from probe_effect.live import calls
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -33,6 +35,11 @@ class Countable:
     hz: float = 0.0
 
     @property
+    def calls_end(self) -> str | None:
+        """Of a tracepoint on system calls `sys_enter` or `sys_exit`, the raw tracepoint of all calls; else None."""
+        return calls.end_of(self.name) if self.kind == "tracepoint" else None
+
+    @property
     def group(self) -> tuple[str, ...]:
         """The group of the probe: probes of one group can share a link."""
-        return (self.kind, self.name if self.kind == "tracepoint" else str(self.path))
+        return (self.kind, (self.calls_end or self.name) if self.kind == "tracepoint" else str(self.path))

@@ -1,34 +1,48 @@
-"""The time while probes are counted: it observes what counting costs, and detaches the costliest if that is too much.
+"""Counting in short windows at random moments, spread over the whole time so that the budget is spent evenly.
 
-At a moment counting may have used a share of the budget that is there from the start, `AHEAD_RATIO`, and the rest in
-proportion to the time gone by. So a burst is allowed, a hot probe has its short sample, and rare ones still count:
-they may take `SPARE_RATIO` of the budget after a hot one has used it up. Events while probes are detached come on top.
+The time is divided into strata, each with one window at a random place. What the last windows cost says before a window
+how long it may be, so that its own events do not choose its length: from `LEAST_S` to the whole stratum. A window that
+costs far more than it may is cut, and a short one elsewhere in its rest stands for that. Nothing is attached between
+windows: a probe that is there but switched off costs nearly as much as one that counts.
 """
 
 from __future__ import annotations
 
-import contextlib
+import random
 import time
+from collections import deque
 from dataclasses import dataclass
+from itertools import zip_longest
+from statistics import mean
 from typing import TYPE_CHECKING
 
+from probe_effect.live.probe_counts import ProbeCounts
+from probe_effect.live.prompt import be_prompt
 from probe_effect.live.target import threads_of, used_between
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
-    from probe_effect.live.attachment import Attachments, ProbeCounts
-    from probe_effect.live.countable import Countable, CountableProbe
+    from probe_effect.live.attachment import Attachments, Means
     from probe_effect.live.target import TargetProcesses, ThreadUse
 
-AHEAD_RATIO = 0.25
-"""Share of the budget that may be used at once."""
+FEWEST_STRATA, MOST_STRATA = 10, 200
+OVERHEAD_RATIO = 0.4
+"""Share of a stratum that attaching and detaching may take."""
 
-SPARE_RATIO = 0.1
-"""Share of the budget that is left to those probes that stay, each time when others were taken off."""
+FIRST_S, GROWTH_RATIO = 0.002, 0.1
+"""The first stratum, and how long another may be by the time gone by: a command may end soon."""
 
-QUICK_S, SLOW_S, QUICK_FOR_S = 0.001, 0.005, 0.02
-"""Intervals at which the cost is observed: at first each ms, because a hot probe shows at once."""
+LEAST_S = 0.0002
+RECENT = 8
+"""Windows whose cost says how long the next may be."""
+
+CUT_RATIO = 3
+"""A window that costs so many times what it may is cut."""
+
+POLL_S = 0.001
+SHORT_S = 0.002
+"""What is waited for by a timer alone, because poll(2) waits for whole ms."""
 
 LOOK_AT_THREADS_S = 0.25
 """Interval at which the threads' CPU time is read, because some end before the counting does."""
@@ -36,75 +50,97 @@ LOOK_AT_THREADS_S = 0.25
 LEAST_LOOK_S = 0.2
 """The kernel keeps a thread's time by ticks of 1 to 10 ms: less than this says little of how busy it is."""
 
+COMPLETE_RATIO = 0.999
+"""What is counted completely lacks no more than the time that it takes to begin and to end."""
+
+SEED = 20261123
+ENDED = "the process ended"
+
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What was counted of all probes, and in which time.
+class Observation:
+    """What was counted in `counted_s`, which is taken for `length_s`: events by key of the counts and thread."""
 
-    `event_ns`: what each event cost, by kind of probe. `cpu_s`: CPU time of each process in that time.
+    length_s: float
+    counted_s: float
+    counts: Mapping[tuple[int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCost:
+    """CPU time of a window: per second while it counted, and in all while it was attached before and after."""
+
+    ratio: float
+    fixed_s: float
+
+
+class Windows:
+    """Counting from its beginning to its end, of probes that are attached already.
+
+    `ended`: why it ended before its time, None where it did not.
+
+    Args:
+        cost_ns: what an event costs, beside the run time of our programs, by the means of attaching.
+        overhead_s: how long it takes to detach and attach again.
     """
-
-    counts: Sequence[ProbeCounts]
-    seconds: float
-    event_ns: Mapping[CountableProbe, float]
-    cpu_s: Mapping[int, float]
-
-
-class Window:
-    """Counting from its beginning to its end. `ended`: why it ended before its time, None where it did not."""
 
     def __init__(
         self,
         attachments: Attachments,
         followed: TargetProcesses,
-        countables: Sequence[Countable],
         *,
-        probe_cost_ns: Mapping[CountableProbe, float],
+        cost_ns: Mapping[Means, float],
+        overhead_s: float,
         seconds: float,
         budget_s: float,
     ) -> None:
         self.ended: str | None = None
-        self.taken_off: dict[int, Snapshot] = {}
-        """Probes that cost too much, by their place in `countables`: what was known as they were taken off."""
-        self.elapsed_s = 0.0
+        self.observations: list[Observation] = []
+        self.elapsed_s = self._ended_s = 0.0
         self.target = followed.target
-        self._attachments, self._followed, self._countables = attachments, followed, countables
-        self._probe_cost_ns, self._seconds, self._budget_s = probe_cost_ns, seconds, budget_s
+        self._attachments, self._followed, self._cost_ns = attachments, followed, cost_ns
+        self._seconds, self._budget_s, self._overhead_s = seconds, budget_s, overhead_s
+        strata = min(MOST_STRATA, max(FEWEST_STRATA, OVERHEAD_RATIO * seconds / overhead_s))
+        self._longest_s = seconds / strata
+        self._recent: deque[WindowCost] = deque(maxlen=RECENT)
+        self._random = random.Random(SEED)  # noqa: S311 (no secret)
         self._threads: dict[int, ThreadUse] = {}
-        self._spared_s = 0.0
+        self._by_cpu: dict[int, dict[int, list[int]]] = {}
+        self._is_on, self._since_s, self._before_s, self._attach_cost_s = False, 0.0, 0.0, 0.0
 
-    def run(self, on_progress: Callable[[float, float], None]) -> Snapshot:
-        """Count until the time is over, the target has ended or every probe that fires was taken off."""
-        self._before = self._look()
-        self._looked_s = time.monotonic()
-        self._began_s = self._looked_s
-        self._clocks = _CpuClocks(self._followed.pids())
-        self._attachments.switch(on=True)
+    def run(self, on_progress: Callable[[float, float], None]) -> None:
+        """Count until the time is over or the target has ended."""
+        self._before, self._last = self._look(), self._attachments.read()
+        self._looked_s = self._began_s = time.monotonic()
+        self._start()
         self._followed.go_on()
-        since_s, gone_s = time.monotonic(), 0.0
         while self.ended is None and self.elapsed_s < self._seconds:
-            if self._followed.wait(min(self._step_s(), self._seconds - self.elapsed_s)):
-                self.ended = "the process ended"
-            self.elapsed_s = gone_s + time.monotonic() - since_s
+            self._stratum()
             self._look_at_threads(on_progress)
-            if self.ended is None and self.spent_s() > self._allowed_s():
-                self._attachments.switch(on=False)
-                gone_s = self.elapsed_s = gone_s + time.monotonic() - since_s
-                self._take_off()
-                self._clocks.skip()
-                self._attachments.switch(on=True)
-                since_s = time.monotonic()
-        self._attachments.switch(on=False)
-        last = self._snapshot()
+        self._stop()
         self._watch_threads_on()
-        return last
 
     def spent_s(self) -> float:
         """CPU time, s, that counting took until now from the programs that it watches."""
-        return (
-            sum(one.run_ns + one.runs * self._probe_cost_ns[kind] for kind, one in self._attachments.runs().items())
-            / 1e9
-        )
+        runs = self._attachments.runs()
+        return sum(one.run_ns + one.runs * self._cost_ns[means] for means, one in runs.items()) / 1e9
+
+    def counts(self, slots: Iterable[int]) -> ProbeCounts:
+        """Events in all windows together, of the probe whose counts have these keys."""
+        found = ProbeCounts()
+        for thread, values in (one for slot in slots for one in self._by_cpu.get(slot, {}).items()):
+            found.add(thread, values)
+        return found
+
+    @property
+    def counted_s(self) -> float:
+        """The time, s, of all windows together."""
+        return sum(one.counted_s for one in self.observations)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every moment was counted."""
+        return self.counted_s >= COMPLETE_RATIO * self.elapsed_s
 
     def threads(self) -> list[ThreadUse]:
         """The CPU time of the target's threads, the busiest first."""
@@ -115,45 +151,116 @@ class Window:
         """The time, s, during which threads were observed."""
         return self._looked_s - self._began_s
 
-    def _step_s(self) -> float:
-        return QUICK_S if self.elapsed_s < QUICK_FOR_S else SLOW_S
+    def _stratum(self) -> None:
+        """Count one window of the next part of the time: all of it, or at a random place in it."""
+        begin_s, left_s = self.elapsed_s, self._seconds - self.elapsed_s
+        allowed_ratio = max(0.0, self._budget_s - self.spent_s()) / left_s
+        length_s = min(left_s, self._longest_s, max(FIRST_S, 2 * self._overhead_s, GROWTH_RATIO * begin_s))
+        ratio = mean(one.ratio for one in self._recent) if self._recent else 0.0
+        fixed_s = mean(one.fixed_s for one in self._recent) if self._recent else 0.0
+        least_s = fixed_s + ratio * LEAST_S
+        if least_s > allowed_ratio * length_s:
+            length_s = min(left_s, least_s / allowed_ratio) if allowed_ratio else left_s
+        window_s = max(LEAST_S, (allowed_ratio * length_s - fixed_s) / ratio) if ratio else length_s
+        is_whole = window_s >= length_s - self._overhead_s
+        if not is_whole:
+            self._stop()
+            self._pause_until(begin_s + self._random.random() * (length_s - window_s - self._overhead_s))
+        if self.ended is None:
+            self._start()
+            end_s = begin_s + length_s if is_whole else self._since_s + window_s
+            self._observe(begin_s, length_s, end_s, most_s=CUT_RATIO * allowed_ratio * length_s, stay=is_whole)
+        self.elapsed_s = self._ended_s if self.ended else max(self._now_s(), begin_s + length_s)
 
-    def _allowed_s(self) -> float:
-        by_now_s = self._budget_s * (AHEAD_RATIO + (1 - AHEAD_RATIO) * self.elapsed_s / self._seconds)
-        return max(by_now_s, self._spared_s)
+    def _observe(self, begin_s: float, length_s: float, end_s: float, *, most_s: float, stay: bool) -> None:
+        """Count until a moment; if that was cut, count a short window for the rest."""
+        counted_s, counts = self._count(end_s, most_s, stay=stay)
+        if self.ended is not None:
+            self._add(self._ended_s - begin_s, counted_s, counts)
+            return
+        rest_s = max(0.0, end_s - self._now_s())
+        part = counted_s / (counted_s + rest_s)
+        self._add(length_s * part, counted_s, counts)
+        if rest_s > POLL_S:
+            self._pause_until(self._now_s() + self._random.random() * max(0.0, rest_s - self._overhead_s - LEAST_S))
+            if self.ended is None:
+                self._start()
+                self._add(length_s * (1 - part), *self._count(self._since_s + LEAST_S, most_s, stay=False))
 
-    def _snapshot(self) -> Snapshot:
-        """The counts until now; for a kind that never ran, the cost of an event is the caller's."""
-        runs = self._attachments.runs()
-        event_ns = {
-            kind: cost_ns + (runs[kind].run_ns / runs[kind].runs if kind in runs and runs[kind].runs else 0.0)
-            for kind, cost_ns in self._probe_cost_ns.items()
-        }
-        return Snapshot(self._attachments.counts(), self.elapsed_s, event_ns, self._clocks.read())
+    def _add(self, length_s: float, counted_s: float, counts: Mapping[tuple[int, int], int]) -> None:
+        if counted_s > 0:
+            self.observations.append(Observation(max(length_s, counted_s), counted_s, counts))
 
-    def _take_off(self) -> None:
-        """Keep the probes of lowest cost that fit into the rest, and those that never fire; never the costliest."""
-        now = self._snapshot()
-        used_s = {
-            index: (now.counts[index].events + now.counts[index].elsewhere)
-            * now.event_ns[self._countables[index].kind]
-            / 1e9
-            for index in self._attachments.live
-        }
-        spare_s = SPARE_RATIO * self._budget_s
-        left_s = max(self._budget_s - self.spent_s(), spare_s)
-        left_ratio = (self._seconds - self.elapsed_s) / self.elapsed_s
-        firing = sorted((index for index, one in used_s.items() if one), key=lambda index: used_s[index])
-        off = set(firing[-1:])
-        for index in firing:
-            left_s -= used_s[index] * left_ratio
-            if left_s < 0:
-                off.add(index)
-        self._attachments.detach(off)
-        self.taken_off |= dict.fromkeys(off, now)
-        self._spared_s = self.spent_s() + spare_s
-        if not self._attachments.live:
-            self.ended = "the budget was used up"
+    def _count(self, end_s: float, most_s: float, *, stay: bool) -> tuple[float, dict[tuple[int, int], int]]:
+        """(seconds, events) until a moment or until it has cost `most_s`. `stay`: go on counting for the next."""
+        began_s, before_s, fixed_s, is_cut = self._since_s, self._before_s, self._attach_cost_s, False
+        while self.ended is None and not is_cut and (rest_s := end_s - self._now_s()) > 0:
+            self._pause(min(POLL_S, rest_s))
+            is_cut = rest_s > POLL_S and self.spent_s() - before_s > most_s
+        if stay and not is_cut and self.ended is None:
+            self._since_s, self._before_s, self._attach_cost_s = self._now_s(), self.spent_s(), 0.0
+            counted_s, cost_s = self._since_s - began_s, self._before_s - before_s
+        else:
+            counted_s, cost_s, detach_cost_s = self._detach()
+            fixed_s += detach_cost_s
+        self._recent.append(WindowCost(cost_s / counted_s, fixed_s))
+        return counted_s, self._read()
+
+    def _start(self) -> None:
+        """Attach and count, if that is not so already."""
+        if not self._is_on:
+            be_prompt(is_prompt=True)
+            before_s = self.spent_s()
+            self._attachments.attach()
+            self._before_s = self.spent_s()
+            self._attach_cost_s = self._before_s - before_s
+            self._attachments.switch(on=True)
+            self._since_s, self._is_on = self._now_s(), True
+
+    def _stop(self) -> None:
+        """Detach, if that is not so already. What was counted since the last window belongs to none."""
+        if self._is_on:
+            self._detach()
+            self._last = self._attachments.read()
+
+    def _detach(self) -> tuple[float, float, float]:
+        """(seconds since it was on, CPU time, s, that this took, CPU time, s, that detaching took)."""
+        self._attachments.switch(on=False)
+        counted_s = self._now_s() - self._since_s
+        off_s = self.spent_s()
+        self._attachments.detach()
+        self._is_on = False
+        detached_s = self.spent_s()
+        be_prompt(is_prompt=False)
+        return counted_s, off_s - self._before_s, detached_s - off_s
+
+    def _read(self) -> dict[tuple[int, int], int]:
+        """The events since the last look."""
+        before, self._last = self._last, self._attachments.read()
+        found = {}
+        for key, values in self._last.items():
+            if events := sum(values) - sum(before.get(key, ())):
+                found[key] = events
+                slot, thread = key
+                own = self._by_cpu.setdefault(slot, {}).setdefault(thread, [0] * len(values))
+                for cpu, (now, then) in enumerate(zip_longest(values, before.get(key, ()), fillvalue=0)):
+                    own[cpu] += now - then
+        return found
+
+    def _now_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+    def _pause_until(self, at_s: float) -> None:
+        while self.ended is None and (rest_s := at_s - self._now_s()) > 0:
+            self._pause(rest_s)
+
+    def _pause(self, seconds: float) -> None:
+        """Wait, at most so long; of a long time all but its end, and less if the target ends."""
+        if seconds < SHORT_S:
+            time.sleep(seconds)
+            seconds = SHORT_S
+        if self._followed.wait(seconds - SHORT_S):
+            self.ended, self._ended_s = ENDED, self._now_s()
 
     def _look(self) -> dict[int, ThreadUse]:
         return threads_of(self._followed.pids())
@@ -169,38 +276,7 @@ class Window:
 
     def _watch_threads_on(self) -> None:
         """Read the threads' CPU time a last time, after long enough."""
-        if self.ended != "the process ended":
+        if self.ended is None:
             self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
         self._threads |= self._look()
         self._looked_s = time.monotonic()
-
-
-class _CpuClocks:
-    """CPU time of processes while probes are counted, to the ns, which the times of threads are not.
-
-    Source: clock_getcpuclockid(3); the clock's id is made of the process id as in include/linux/posix-timers_types.h
-    (MAKE_PROCESS_CPUCLOCK with CPUCLOCK_SCHED).
-    """
-
-    def __init__(self, pids: Iterable[int]) -> None:
-        self._from_s = _cpu_s(pids)
-        self._at_s = dict(self._from_s)
-
-    def read(self) -> dict[int, float]:
-        """The CPU time, s, of each process while probes were counted; the last known one if it has ended."""
-        self._at_s |= _cpu_s(self._from_s)
-        return {pid: self._at_s[pid] - began_s for pid, began_s in self._from_s.items()}
-
-    def skip(self) -> None:
-        """Exclude the time since `read`, in which nothing was counted."""
-        for pid, now_s in _cpu_s(self._from_s).items():
-            self._from_s[pid] += now_s - self._at_s[pid]
-            self._at_s[pid] = now_s
-
-
-def _cpu_s(pids: Iterable[int]) -> dict[int, float]:
-    found = {}
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            found[pid] = time.clock_gettime(~pid << 3 | 2)
-    return found

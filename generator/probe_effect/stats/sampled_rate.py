@@ -1,0 +1,110 @@
+"""The rate of events over a time of which only parts were counted, with its interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TAIL = 0.025
+"""What each end of an interval of 95 % excludes."""
+
+BUSIEST_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A part of the time, `length_s`, in which `events` were counted for `counted_s`.
+
+    `slowed`: by what counting slowed the events down, as the ratio of the rate without counting to that counted.
+    """
+
+    length_s: float
+    counted_s: float
+    events: int
+    slowed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRate:
+    """Events per second over the whole time, the ends of its interval, and the mean of the busiest tenth of the time.
+
+    `busiest_hz` is None for a single stratum.
+    """
+
+    hz: float
+    low_hz: float
+    high_hz: float
+    busiest_hz: float | None
+
+
+def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0) -> SampledRate:
+    """The mean of the strata's rates, weighted by their lengths, with an interval of 95 %.
+
+    The interval is that of a weighted sum of Poisson counts: Fay and Feuer, Confidence intervals for directly
+    standardized rates, Statistics in Medicine 16 (1997), 791-801. As events come in bursts, the variance is the larger
+    one of Poisson's and that of differences between neighbouring strata (Wolter, Introduction to Variance Estimation,
+    2007, chapter 8). What was counted completely has no sampling error (the finite population correction there).
+
+    Args:
+        strata: in the order of time, at least one.
+        unsure_ratio: how far the cost of an event may be wrong, as a ratio; the interval allows for it.
+    """
+    length_s, counted_s, events, slowed = (
+        np.array(column, dtype=float)
+        for column in zip(*((one.length_s, one.counted_s, one.events, one.slowed) for one in strata), strict=True)
+    )
+    share = length_s / length_s.sum()
+    missed = 1 - np.minimum(1, counted_s / length_s)
+    rates = slowed * events / counted_s
+    hz = float(share @ rates)
+    weights = share * slowed / counted_s
+    variance = max(float(weights**2 @ (events * missed)), float(share**2 @ (missed * _local_variance(rates))))
+    low, high = _interval(hz, variance, float((weights * missed).max()))
+    unsure_hz = unsure_ratio * float((share * rates) @ (slowed - 1))
+    return SampledRate(
+        hz=hz,
+        low_hz=max(0.0, hz - math.hypot(hz - low, unsure_hz)),
+        high_hz=hz + math.hypot(high - hz, unsure_hz),
+        busiest_hz=_busiest(share, rates),
+    )
+
+
+def _local_variance(rates: np.ndarray) -> np.ndarray:
+    """Of each stratum's rate, from the differences to both neighbours."""
+    if len(rates) < 2:
+        return np.zeros(len(rates))
+    squares = np.diff(rates) ** 2 / 2
+    return (np.append(squares[:1], squares) + np.append(squares, squares[-1:])) / 2
+
+
+def _interval(hz: float, variance: float, largest: float) -> tuple[float, float]:
+    """Fay and Feuer's interval. `largest`: the weight of the event that counts most, which the upper end allows for."""
+    low = gamma_quantile(hz**2 / variance, TAIL) * variance / hz if variance and hz else hz if not variance else 0.0
+    if not variance + largest:
+        return low, hz
+    spread, above = variance + largest**2, hz + largest
+    return low, max(hz, gamma_quantile(above**2 / spread, 1 - TAIL) * spread / above)
+
+
+def gamma_quantile(shape: float, probability: float) -> float:
+    """A quantile of the gamma distribution of scale 1, within some per cent for a shape above 0.5.
+
+    Source: Wilson and Hilferty, The distribution of chi-square, PNAS 17 (1931), 684-688.
+    """
+    normal = NormalDist().inv_cdf(probability)
+    return shape * max(0.0, 1 - 1 / (9 * shape) + normal / (3 * math.sqrt(shape))) ** 3
+
+
+def _busiest(share: np.ndarray, rates: np.ndarray) -> float | None:
+    if len(rates) < 2:
+        return None
+    order = np.argsort(rates)[::-1]
+    taken = np.diff(np.minimum(np.cumsum(share[order]), BUSIEST_SHARE), prepend=0.0)
+    return float(taken @ rates[order] / BUSIEST_SHARE)
