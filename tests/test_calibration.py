@@ -215,6 +215,8 @@ class TestMeasured:
 
 
 class TestKept:
+    others: tuple[str, ...] = ()
+
     @pytest.fixture
     def counted(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[CalibrationTask]:
         """What was measured, of which each measurement is written down."""
@@ -226,7 +228,7 @@ class TestKept:
             costs = {
                 one.key: HereCost(by_cpu={cpu: Estimate(1, 0.5, 2) for cpu in wanted.cpus}) for one in wanted.probes
             }
-            return HereCosts(tracer="bpftrace", costs=costs, seconds=1.5, others=("a (1)",))
+            return HereCosts(tracer="bpftrace", costs=costs, seconds=1.5, others=self.others)
 
         monkeypatch.setattr(kept, "measured", fake)
         return made
@@ -235,6 +237,13 @@ class TestKept:
         first, again = kept.calibrated(task(COUNTED, [READ])), kept.calibrated(task(COUNTED, [READ]))
         assert again == replace(first, is_kept=True)
         assert len(counted) == 1
+
+    def test_what_others_disturbed_is_measured_again(
+        self, counted: list[CalibrationTask], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(self, "others", ("others used CPU 0",))
+        assert [kept.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
+        assert len(counted) == 2
 
     def test_another_script_another_cpu_and_a_spoilt_file_are_measured(
         self, counted: list[CalibrationTask], tmp_path: Path

@@ -161,7 +161,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
     found = [
         *([f"Nothing was measured here: {answer.not_calibrated}"] if answer.not_calibrated else []),
         *(f"{attach} was not measured here: {why}" for (attach, _), why in (here.missing if here else {}).items()),
-        *(f"Another traced while it was measured here: {one}" for one in (here.others if here else ())),
+        *(f"While it was measured here, {one}, so it is less certain." for one in (here.others if here else ())),
         *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
         *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),

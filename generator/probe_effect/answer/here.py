@@ -47,7 +47,7 @@ class HereCosts:
     """Everything that was measured here for one script with one tracer, in `seconds`.
 
     `calls`: what each other system call pays while the script's probes are attached; None where they are on none.
-    `missing`: probes that were not measured, with the reason. `others`: who else traced meanwhile, in words.
+    `missing`: probes that were not measured, with the reason. `others`: what others did meanwhile, in words.
     `is_kept`: whether it is from an earlier time since the machine started.
     """
 

@@ -74,7 +74,7 @@ def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCali
 
 
 def _rows(key: Key, found: HereCosts, cpu: int) -> Iterator[ProbeCalibration]:
-    others = f"Traced meanwhile: {'; '.join(found.others)}." if found.others else None
+    others = f"Meanwhile {' and '.join(found.others)}." if found.others else None
     for (probe, how), cost in found.costs.items():
         note = " ".join(filter(None, [cost.note, others]))
         call = found.calls.by_cpu.get(cpu) if found.calls else None

@@ -41,7 +41,8 @@ MOST_CPUS = 4
 
 PLAIN = Operation(f"call_{PLAIN_CALL}", (), 1, 0)
 
-SHARED = "Other programs used CPU {cpus} meanwhile, so the cost is less certain."
+SHARED = "others used CPU {cpus}"
+TRACED = "{what} traced"
 FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
 TOGETHER = "Timed together with the other probes that fire at the same moment; each is told an equal part."
 SILENT = "{attach}: it did not fire in our loop"
@@ -70,10 +71,10 @@ def measured(task: CalibrationTask) -> HereCosts:
     if why := task.tool.available():
         raise HostNotReady(why)
     began_s = time.monotonic()
-    others = tuple(_tracing_now())
+    tracing = tuple(_tracing_now())
     with CalibrationLoop() as loop:
         found = _Calibration(task, loop).costs()
-    return replace(found, seconds=time.monotonic() - began_s, others=others)
+    return replace(found, seconds=time.monotonic() - began_s, others=tracing + found.others)
 
 
 class _Calibration:
@@ -87,7 +88,7 @@ class _Calibration:
             raise HostNotReady("; ".join(self._script.missing.values()) or "the script has no probes")
 
     def costs(self) -> HereCosts:
-        """What was measured; `seconds` and `others` are not filled in."""
+        """What was measured; `seconds`, and who else traced, are not filled in."""
         operations = list(self._script.operations)
         on_calls = any(one.name.startswith("call_") for one in operations)
         if on_calls and all(one.name != PLAIN.name for one in operations):
@@ -96,7 +97,8 @@ class _Calibration:
         added = self._difference(blocks, self._script)
         least = self._difference(blocks, self._moved(passing=False)) if self._script.has_filter else {}
         path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
-        costs = dict(self._costs(blocks, added, least, path))
+        costs = dict(self._costs(added, least, path))
+        shared = [str(cpu) for cpu in self._cpus if blocks.is_shared(cpu)]
         silent = {key: SILENT.format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
         return HereCosts(
             tracer=self._task.tool.id,
@@ -104,6 +106,7 @@ class _Calibration:
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
             seconds=0.0,
             missing=self._script.missing | silent,
+            others=(SHARED.format(cpus=" and ".join(shared)),) if shared else (),
         )
 
     def _blocks(self, operations: Sequence[Operation]) -> Blocks:
@@ -133,7 +136,6 @@ class _Calibration:
 
     def _costs(
         self,
-        blocks: Blocks,
         added: Mapping[Turn, Estimate],
         least: Mapping[Turn, Estimate],
         path: Mapping[int, Estimate],
@@ -142,10 +144,9 @@ class _Calibration:
         for one in self._script.operations:
             cpus = [cpu for cpu in self._cpus if (one, cpu) in added]
             by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
-            shared = [str(cpu) for cpu in cpus if blocks.is_shared(cpu)]
             for key in one.keys if cpus else ():
                 notes = [self._script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
-                notes += [FILTERED if least else None, SHARED.format(cpus=" and ".join(shared)) if shared else None]
+                notes.append(FILTERED if least else None)
                 yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
 
 
@@ -164,7 +165,7 @@ def _tracing_now() -> Iterator[str]:
     for one in found:
         if one.sort != "bpf" or one.kind in OF_PROBES:
             owners = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
-            yield f"{one.kind} {one.name}" + (f" of {owners}" if owners else "")
+            yield TRACED.format(what=f"{one.kind} {one.name}" + (f" of {owners}" if owners else ""))
 
 
 def _event_ns(one: Operation, added: Estimate, least: Estimate | None, path: Estimate | None) -> Estimate:
