@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 import textwrap
 import time
@@ -85,8 +84,8 @@ def _journal(settings: TrialSettings) -> Path:
         parent = cache_folder() / "try"
     except RuntimeError:  # pathlib finds no home
         parent = Path(tempfile.gettempdir(), "probe-effect-try")
-    folder = parent / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}"
-    folder.mkdir(parents=True)
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y-%m-%d-%H%M%S-"), dir=parent))
     (folder / "runs.jsonl").write_text(json.dumps(asdict(settings)) + "\n", encoding="utf-8")
     return folder / "runs.jsonl"
 
