@@ -19,9 +19,10 @@ import pytest
 from live_programs import FUNCTIONS, compiled, needs_bpf
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import attachment, bpf, bpf_objects, perf_event, refusal
+from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, calls, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
+from probe_effect.live.attachment import Attachments
 from probe_effect.live.count import Countable, Target, count
 from probe_effect.live.owners import PROGRAM_ID
 from probe_effect.live.rates import Rates
@@ -201,7 +202,10 @@ def held(pid: int) -> set[int]:
 
 
 @needs_bpf
-def test_nothing_remains_in_the_kernel_after_the_counting_or_after_kill_9(endless: subprocess.Popen[bytes]) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_remains_in_the_kernel_however_the_counting_ends(
+    endless: subprocess.Popen[bytes], how: signal.Signals
+) -> None:
     counted([READ], Target(pid=endless.pid), seconds=0.1)
     assert held(os.getpid()) == set()
     script = (
@@ -210,16 +214,56 @@ def test_nothing_remains_in_the_kernel_after_the_counting_or_after_kill_9(endles
         f"count([probe], Target(pid={endless.pid}), seconds=60, budget_ratio=10, probe_cost_ns={{'tracepoint': 50.0}},"
         " on_progress=lambda *_: print('counting', flush=True))"
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+    words = [sys.executable, "-c", script]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"counting\n"
         programs = held(process.pid)
         assert programs
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(how)
         process.wait()
     with contextlib.suppress(StopIteration):  # the kernel frees programs after a grace period
         next(_ for _ in range(100_000) if not programs & {one.id for one in bpf_objects.programs()})
     assert not programs & {one.id for one in bpf_objects.programs()}
+    assert not programs & {one.program for one in bpf_links.links()}
+
+
+@needs_bpf
+def test_between_windows_nothing_is_attached(program: Path) -> None:
+    attachments = Attachments([READ, *functions(program, "one_1?")], None, follow=False)
+    try:
+        ours = held(os.getpid())
+        assert ours & {one.program for one in bpf_links.links()}
+        attachments.detach()
+        assert not ours & {one.program for one in bpf_links.links()}
+    finally:
+        attachments.close()
+
+
+@needs_bpf
+def test_a_burst_at_the_end_of_a_run_is_seen() -> None:
+    script = "sleep 0.4; i=0; while [ $i -lt 3000 ]; do [ -e / ]; i=$((i + 1)); done"
+    probe = Countable(probe="all", kind="tracepoint", name="raw_syscalls:sys_enter")
+    found = counted([probe], Target(command=("/bin/sh", "-c", script)))
+    (burst,) = found.rates
+    assert burst.events > 3000
+    assert burst.busiest_hz is not None
+    assert burst.busiest_hz > burst.hz
+
+
+@needs_bpf
+def test_a_command_that_ends_before_the_first_window_is_over_is_counted_from_its_start() -> None:
+    execute = Countable(probe="exec", kind="tracepoint", name="sched:sched_process_exec")
+    found = counted([execute], Target(command=("/bin/true",)))
+    assert found.stopped_early
+    assert found.rates[0].events == 1
+
+
+@needs_bpf
+def test_a_process_that_executes_another_program_is_counted_on(program: Path) -> None:
+    script = 'exec "$0" 1234 0 0'
+    one = rates(counted([READ], Target(command=("/bin/sh", "-c", script, str(program)))))["read"]
+    assert one.events >= 1234
 
 
 # Whom to count
@@ -342,6 +386,28 @@ def test_before_links_took_a_process_whole_its_threads_are_told_apart_by_our_pro
 
 def _memory(address: int, size: int) -> bytes:
     return ctypes.string_at(address, size)
+
+
+@pytest.mark.parametrize(
+    ("machine", "newfstatat", "exit_offset"),
+    [("x86_64", 262, 120), ("aarch64", 79, 280), ("riscv64", 79, 136)],
+)
+def test_each_architecture_has_its_own_numbers_of_system_calls(
+    machine: str, newfstatat: int, exit_offset: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    calls.number.cache_clear()
+    assert calls.number("syscalls:sys_enter_newfstatat") == newfstatat
+    assert calls.number("syscalls:sys_exit_newuname") == calls.number("syscalls:sys_enter_newuname")
+    assert calls.number_offset("sys_exit") == exit_offset
+    calls.number.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "name", ["syscalls:sys_enter_uname", "syscalls:sys_enter_nothing_like_it", "sched:sched_switch"]
+)
+def test_a_call_whose_number_is_not_known_is_not_counted_by_it(name: str) -> None:
+    assert calls.end_of(name) is None
 
 
 # What follows from the counts

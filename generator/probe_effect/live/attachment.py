@@ -1,9 +1,9 @@
 """Putting our counting program on probes of any kind, by the means that attaches most at once, and removing it again.
 
 Uprobes go by one link for all functions of a file (Linux 6.6), kprobes by one for all functions (Linux 5.18).
-Tracepoints go by raw ones, those on system calls by one for all calls. What the kernel refuses goes by a perf event each.
-If it refuses a link, its probes are halved until those that cannot be attached are alone, so that one bad probe spoils
-no other.
+Tracepoints go by raw ones, those on system calls by one for all calls. Each that the kernel refuses so goes by a perf
+event. If it refuses a link, its probes are halved until those that cannot be attached are alone, so that one bad probe
+spoils no other.
 """
 
 from __future__ import annotations

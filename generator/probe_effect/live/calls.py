@@ -15,6 +15,9 @@ NUMBER_OFFSETS = {"x86_64": 120, "aarch64": 280, "riscv64": 136}
 It is what the kernel's own trace_sys_exit reads (syscall_get_nr in arch/*/include/asm/syscall.h).
 """
 
+ARCHITECTURES = {"aarch64": "arm64"}
+"""Machine to its name in the library, where these differ."""
+
 NAMED_OTHERWISE = {
     "newstat": "stat",
     "newfstat": "fstat",
@@ -44,7 +47,8 @@ def number(tracepoint: str) -> int | None:
     if not call or call in NAMED_OTHERWISE.values():  # such a tracepoint is on a call of 32-bit programs
         return None
     try:
-        return int(syscalls().get(NAMED_OTHERWISE.get(call, call)))
+        architecture = ARCHITECTURES.get(platform.machine(), platform.machine())
+        return int(syscalls().get(NAMED_OTHERWISE.get(call, call), architecture))
     except (NoSuchSystemCall, NotSupportedSystemCall):
         return None
 

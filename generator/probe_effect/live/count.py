@@ -1,8 +1,8 @@
 """How often probes would fire, counted before anything expensive is attached, under a budget of its own.
 
 A small BPF program counts by probe, thread and CPU, in short windows spread over the whole time (`window.py`). The
-cost of that is known while it goes on. The kernel times the runs of our programs; what the probe itself costs comes from
-the caller, or from a loop of our own (`raw_cost.py`).
+cost of that is known while it goes on: the kernel times the runs of our programs. The cost of the probe itself comes
+from the caller, or from a loop of our own (`raw_cost.py`).
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def count(
         costs_ns["raw-tracepoint"] = raw.of({}) if raw else costs_ns.get("tracepoint", 0.0)
         began_s = time.monotonic()
         with contextlib.closing(_attached(chosen, followed)) as attachments:
-            attached_s = time.monotonic()
+            attach_s = time.monotonic() - began_s
             attachments.detach()
-            detach_s = time.monotonic() - attached_s
+            detach_s = time.monotonic() - began_s - attach_s
             time.sleep(GRACE_S)
             again_s = time.monotonic()
             attachments.attach()
@@ -161,7 +161,7 @@ def count(
         elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
         own_cpu_s=time.process_time() - own_before_s,
-        attach_s=attached_s - began_s,
+        attach_s=attach_s,
         detach_s=detach_s,
         stopped_early=windows.ended is not None,
         not_counted={**left_out, **refused},

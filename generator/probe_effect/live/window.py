@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from probe_effect.live.attachment import Attachments, Means
     from probe_effect.live.target import TargetProcesses, ThreadUse
 
-FEWEST_STRATA, MOST_STRATA = 10, 200
+FEWEST_STRATA, MOST_STRATA = 10, 100
 OVERHEAD_RATIO = 0.4
 """Share of a stratum that attaching and detaching may take."""
 
@@ -40,7 +40,9 @@ RECENT = 8
 CUT_RATIO = 3
 """A window that costs so many times what it may is cut."""
 
-POLL_S = 0.001
+POLL_S, SLOW_POLL_S, POLL_RATIO = 0.001, 0.004, 0.2
+"""How often a window's cost is looked at, which takes 0.1 ms of a CPU: each ms, or more rarely in a long window."""
+
 SHORT_S = 0.002
 """What is waited for by a timer alone, because poll(2) waits for whole ms."""
 
@@ -194,10 +196,12 @@ class Windows:
     def _count(self, end_s: float, most_s: float, *, stay: bool) -> tuple[float, dict[tuple[int, int], int]]:
         """(seconds, events) until a moment or until it has cost `most_s`. `stay`: go on counting for the next."""
         began_s, before_s, fixed_s, is_cut = self._since_s, self._before_s, self._attach_cost_s, False
+        poll_s = min(SLOW_POLL_S, max(POLL_S, POLL_RATIO * (end_s - began_s)))
         while self.ended is None and not is_cut and (rest_s := end_s - self._now_s()) > 0:
-            self._pause(min(POLL_S, rest_s))
-            is_cut = rest_s > POLL_S and self.spent_s() - before_s > most_s
+            self._pause(min(poll_s, rest_s))
+            is_cut = rest_s > poll_s and self.spent_s() - before_s > most_s
         if stay and not is_cut and self.ended is None:
+            be_prompt(is_prompt=False)
             self._since_s, self._before_s, self._attach_cost_s = self._now_s(), self.spent_s(), 0.0
             counted_s, cost_s = self._since_s - began_s, self._before_s - before_s
         else:
