@@ -156,7 +156,8 @@ def test_a_call_is_counted_once_at_its_entry_its_return_and_among_all_calls(prog
     names = ("syscalls:sys_exit_read", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
     probes = [READ, *(Countable(probe=name, kind="tracepoint", name=name) for name in names)]
     few, many = (rates(counted(probes, command(program, reads, 0, 0))) for reads in (0, 1000))
-    assert [many[one.probe].events - few[one.probe].events for one in probes] == [1000] * 4
+    found = [many[one.probe].events - few[one.probe].events for one in probes]
+    assert found == [1000] * 4, [one.by_thread for each in (few, many) for one in each.values()]
 
 
 @needs_bpf

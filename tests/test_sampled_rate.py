@@ -67,6 +67,13 @@ def test_an_unsure_cost_widens_the_interval_of_a_rate_that_counting_slowed() -> 
     assert (unsure.low_hz, unsure.high_hz) == pytest.approx((18_000, 22_000))
 
 
+def test_a_target_that_waited_for_a_cpu_has_a_wider_interval_except_where_all_was_counted() -> None:
+    part, whole = [Stratum(0.1, 0.05, 5000)] * 2, [Stratum(0.1, 0.1, 10_000)] * 2
+    waited = sampled_rate(part, waiting_ratio=0.4)
+    assert (waited.low_hz, waited.high_hz) == pytest.approx((80_000, 120_000), rel=0.01)
+    assert sampled_rate(whole, waiting_ratio=0.4) == sampled_rate(whole)
+
+
 @pytest.mark.parametrize(("shape", "quantile"), [(1, 3.689), (4, 8.767), (20, 29.67), (1000, 1062.9)])
 def test_the_gamma_quantile_is_that_of_tables(shape: float, quantile: float) -> None:
     assert gamma_quantile(shape, 0.975) == pytest.approx(quantile, rel=0.01)

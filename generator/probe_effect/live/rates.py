@@ -55,10 +55,12 @@ class Rates:
         observations: Sequence[Observation],
         means: Sequence[Means],
         event_ns: Mapping[Means, float],
-        threads: Iterable[ThreadUse],
+        threads: Sequence[ThreadUse],
         watched_s: float,
     ) -> None:
         self._observations = observations
+        wanted_s, waited_s = sum(one.cpu_s + one.waited_s for one in threads), sum(one.waited_s for one in threads)
+        self._waiting_ratio = waited_s / wanted_s if wanted_s else 0.0
         waiting = {one.tid for one in threads if one.cpu_s + one.waited_s < BUSY_RATIO * watched_s}
         self._by_slot: dict[int, list[tuple[int, int, int, float]]] = defaultdict(list)
         """Key of the counts to (which window, thread, events, share of its time that counting took)."""
@@ -89,7 +91,7 @@ class Rates:
                 thread_hz[thread] += alone * window.length_s / window.counted_s / whole_s
         strata = [self._stratum(*one) for one in zip(self._observations, events, without, strict=True)]
         at_least = saturated > SATURATED_RATIO * sum(events)
-        return CountedRate(sampled_rate(strata, UNSURE_RATIO), dict(thread_hz), at_least)
+        return CountedRate(sampled_rate(strata, UNSURE_RATIO, self._waiting_ratio), dict(thread_hz), at_least)
 
     @staticmethod
     def _stratum(window: Observation, events: int, without: float) -> Stratum:

@@ -44,7 +44,7 @@ class SampledRate:
     busiest_hz: float | None
 
 
-def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0) -> SampledRate:
+def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0, waiting_ratio: float = 0.0) -> SampledRate:
     """The mean of the strata's rates, weighted by their lengths, with an interval of 95 %.
 
     The interval is that of a weighted sum of Poisson counts: Fay and Feuer, Confidence intervals for directly
@@ -55,6 +55,8 @@ def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0) -> Sample
     Args:
         strata: in the order of time, at least one.
         unsure_ratio: how far the cost of an event may be wrong, as a ratio; the interval allows for it.
+        waiting_ratio: share of the time in which who makes the events waited for a CPU. Counting takes CPU time from
+            others than them too, so that share may differ in what was counted, and the interval allows for it.
     """
     length_s, counted_s, events, slowed = (
         np.array(column, dtype=float)
@@ -67,7 +69,9 @@ def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0) -> Sample
     weights = share * slowed / counted_s
     variance = max(float(weights**2 @ (events * missed)), float(share**2 @ (missed * _local_variance(rates))))
     low, high = _interval(hz, variance, float((weights * missed).max()))
-    unsure_hz = unsure_ratio * float((share * rates) @ (slowed - 1))
+    unsure_hz = math.hypot(
+        unsure_ratio * float((share * rates) @ (slowed - 1)), waiting_ratio * float((share * rates) @ missed)
+    )
     return SampledRate(
         hz=hz,
         low_hz=max(0.0, hz - math.hypot(hz - low, unsure_hz)),
