@@ -76,7 +76,7 @@ def row(one: HeldOut, asked: Asked, *, pairs: int, truth: dict[str, Any] | None 
         subprocess.run(["/bin/sh", "-ec", one.prepare], cwd=folder, check=True)
         at = asked.at(Path(folder))
         found = truth or measured(at, one, pairs)
-        answer = predicted(at, one, found)
+        answer = predicted(at, one)
         return {"id": one.id, "measured": found, **answer, "by_hand": by_hand(at, one, answer["probes"], found)}
 
 

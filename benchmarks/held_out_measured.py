@@ -94,18 +94,16 @@ def measured(asked: Asked, one: HeldOut, pairs: int) -> dict[str, Any]:
     }
 
 
-def predicted(asked: Asked, one: HeldOut, found: dict[str, Any]) -> dict[str, Any]:
-    """The answer of `advise`: `predicted` for all processes, `printed` for the busiest thread, and its parts."""
+def predicted(asked: Asked, one: HeldOut) -> dict[str, Any]:
+    """The answer of `advise`, in all processes of the command together, with its parts."""
     began_s = time.monotonic()
     words = ("advise", "-e", one.script, *asked.options, "--format", "json", "--", *one.command)
     answer = asked.json(*words, statuses=(0, 1, KNOWS_NO))
     answer_s = time.monotonic() - began_s
     keys = ("", "_low", "_high")
-    cpu = [answer[f"cpu{end}_s_per_s"] for end in keys]
-    used = found["cpu_ns"] / found["wall_ns"]
+    whole = answer["whole"] or answer["busiest_thread"]
     return {
-        "predicted": [None if value is None else value / used for value in cpu],
-        "printed": [answer["busiest_thread"][f"slowdown{end}_ratio"] for end in keys],
+        "predicted": [whole[f"slowdown{end}_ratio"] for end in keys],
         "probes": [
             {key: probe[key] for key in ("probe", "kind", "basis", "rate_hz", "cost_ns")} for probe in answer["probes"]
         ],

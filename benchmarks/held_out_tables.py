@@ -20,7 +20,6 @@ HEAD = (
     "measured (quartiles)",
     "predicted (interval)",
     "inside",
-    "printed",
     "by hand",
     "basis",
     "events/s",
@@ -44,7 +43,7 @@ def contains(row: Row, key: str) -> bool | None:
 
 def table(rows: Sequence[Row]) -> str:
     """All rows in Markdown."""
-    lines = [f"| {' | '.join(HEAD)} |", f"|:--|{'--:|' * 2}:--|{'--:|' * 2}:--|{'--:|' * 2}"]
+    lines = [f"| {' | '.join(HEAD)} |", f"|:--|{'--:|' * 2}:--|--:|:--|{'--:|' * 2}"]
     return "\n".join([*lines, *(f"| {' | '.join(_cells(row))} |" for row in rows)])
 
 
@@ -56,7 +55,6 @@ def _cells(row: Row) -> list[str]:
         units.interval(slowdown_of(row), units.SHARE),
         _share(row["predicted"]),
         {True: "yes", False: "**no**", None: units.MISSING}[contains(row, "predicted")],
-        _share(row["printed"]),
         units.MISSING if row["by_hand"] is None else units.percent(row["by_hand"]),
         ", ".join(dict.fromkeys(probe["basis"] or "not known" for probe in row["probes"])),
         units.MISSING if rate is None else units.quantity(rate, units.RATE),
@@ -77,8 +75,7 @@ def summary(rows: Sequence[Row]) -> str:
         [
             f"{len(slowed)} of {len(rows)} are slowed by more than {units.percent(SEEN_RATIO)}.",
             f"{quick} of {len(rows)} answers came within {MOST_ANSWER_S:g} s.\n",
-            f"- For all processes: {targets(slowed, 'predicted')}",
-            f"- For the busiest thread, as printed: {targets(slowed, 'printed')}",
+            f"- {targets(slowed, 'predicted')}",
             f"- By hand: {_by_hand(slowed)}",
         ]
     )

@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "live": GROUND | HOST | {"store", "stats", "tracers", "scripts"},
     "calibration": GROUND | HOST | NUMBERS | {"live", "tracers"},
     "advising": GROUND | HOST | NUMBERS | {"live", "calibration", "machine", "tracers"},
-    "trial": GROUND | HOST | NUMBERS | {"live", "tracers", "advising", "charts"},
+    "trial": GROUND | HOST | NUMBERS | {"live", "tracers", "calibration", "advising", "charts"},
     "workloads": GROUND | HOST | {"store"},
     "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
     "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},

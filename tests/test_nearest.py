@@ -192,7 +192,7 @@ def test_each_probe_has_the_spread_of_programs_of_its_own_kind() -> None:
     one = advised(
         rated("tracepoint-entry"),
         rated("uprobe"),
-        spread_of=lambda part: twice if part.name == "push-count" else None,
+        spread_of=lambda _, part: twice if part.name == "push-count" else None,
     )
     assert one.spreads == (twice,)
     assert one.slowdown == pytest.approx((0.01 + 0.1, 0.009 + 0.09 / 2, 0.011 + 0.11 * 2))

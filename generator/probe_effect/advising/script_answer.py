@@ -25,6 +25,7 @@ from probe_effect.advising.probes import (
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.measure import CalibrationTask
@@ -53,6 +54,9 @@ PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
 CALIBRATION_S = 5.0
+
+USUAL_S, COMMAND_S = 2.0, 60.0
+"""How long is counted where nobody says: of a command until it ends, but no longer than the second."""
 
 USUAL_FRAMES = 10
 """Callers on the stack of the loop where nobody knows how deep the stacks of the program are."""
@@ -144,6 +148,8 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         groups(probes, counted, question.rates_hz, here),
         _threads(counted, question.rates_hz),
         calls_hz=_calls(counted),
+        whole=_whole(question.target, counted),
+        spread_of=lambda group, part: spread_of(costs, group.actions, group.attach, part.basis),
         budget_ratio=question.budget_ratio,
         here=calibration,
         machine=question.machine,
@@ -264,6 +270,14 @@ def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list
         for one in counted.threads
         if one.pid != os.getpid()
     ]
+
+
+def _whole(target: Target, counted: CountResult | None) -> Thread | None:
+    """All threads of a command together; None of another target, and where no clock tells their CPU time."""
+    if not target.command or counted is None or not counted.target_cpu_s:
+        return None
+    busy_ratio = counted.target_cpu_s / counted.elapsed_s
+    return Thread(tid=ANY, pid=ANY, name="the command, with its children,", busy_ratio=busy_ratio)
 
 
 def _calls(counted: CountResult | None) -> dict[int, float]:

@@ -10,7 +10,8 @@ were watched; `busiest_hz`: in the busiest tenth of the time), `cost_ns`, `cpu_s
 where that was here and now or by others.
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
 `unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
-`name`, `busy_ratio`. `threads`: the same of those that pay most. `cpu_s_per_s` of all probes and threads. `loss_ratio`
+`name`, `busy_ratio`. `threads`: the same of those that pay most. `whole` (of a command, all its threads together; null
+else): `slowdown_ratio`. `cpu_s_per_s` of all probes and threads. `loss_ratio`
 of the busiest thread's events. `recommendation` (what to do about the busiest thread's slowdown, null where a rate or a
 cost is not known). `deed` (deprecated: the same, under its old name). `counting_cost_ratio` (CPU time that counting
 took, over the time that was asked for). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
@@ -44,9 +45,12 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     return {
         "probes": [_probe_json(one) for one in advice.probes],
         "busiest_thread": {
-            **interval_json(advice.slowdown, "slowdown", "ratio"),
+            **interval_json(advice.slowdown_of_busiest, "slowdown", "ratio"),
             **(_thread_json(busiest) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
         },
+        "whole": interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio")
+        if advice.whole
+        else None,
         "threads": [
             {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
             for one in advice.threads[: script_words.MOST_THREADS]

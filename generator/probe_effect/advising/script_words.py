@@ -28,7 +28,7 @@ VERDICTS = {
 
 
 def headline(answer: ScriptAnswer) -> str:
-    """The sentence that matters: whether it may run, and what it does to the busiest thread."""
+    """The sentence that matters: whether it may run, and what it does to the command or to the busiest thread."""
     advice = answer.advice
     budget = units.stated(advice.budget_ratio, units.SHARE)
     verdict = VERDICTS[advice.within_budget].format(budget=budget)
@@ -41,9 +41,9 @@ def recommendation(advice: Advice) -> str | None:
 
 
 def _told(advice: Advice) -> list[str]:
-    if advice.busiest is not None:
-        told = f"{whom(advice.busiest)} is slowed by {slowdown(advice.busiest)}"
-        high = advice.busiest.forecast.prediction.slowdown
+    if advice.headline is not None:
+        told = f"{whom(advice.headline)} is slowed by {slowdown(advice.headline)}"
+        high = advice.headline.forecast.prediction.slowdown
         is_close = advice.within_budget is False and high.value <= advice.budget_ratio
         return [f"{told}, whose upper end is above it" if is_close else told]
     if any(one.group.rate_hz for one in advice.probes):

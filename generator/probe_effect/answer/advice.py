@@ -22,7 +22,7 @@ from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from probe_effect.answer.answers import Forecast
     from probe_effect.answer.evidence import Evidence
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from probe_effect.answer.proof import Spread
     from probe_effect.numbers.likeness import Facts, Likeness
 
-    SpreadOf = Callable[[Part], Spread | None]
-    """A part to how far real programs are from what loops predict of such a one."""
+    SpreadOf = Callable[[ProbeGroup, Part], Spread | None]
+    """Probes with their cost to how far real programs are from what loops predict of such ones."""
+
+    Paying = list[tuple[ProbeGroup, Part]]
+    """Probes that fire, with their cost, at the rate at which they do."""
 
 LEAST_BUSY_RATIO = 1e-4
 """A thread that used less of the time that it was watched did nothing that could be slowed."""
@@ -84,6 +87,7 @@ class Slowed:
 class Advice:
     """`probes`: every group, that which takes most CPU time first. `threads`: those that probes take most time from.
 
+    `whole`: the same of all threads together, those that ended too; None where nobody knows their CPU time.
     `cpu_s_per_s`: CPUs that all probes take, over all threads; None where nothing was counted. `spreads`: how far real
     programs are from loops, each that some probe's cost was multiplied with.
     """
@@ -91,6 +95,7 @@ class Advice:
     tracer: str
     probes: tuple[Advised, ...]
     threads: tuple[Slowed, ...]
+    whole: Slowed | None = None
     cpu_s_per_s: Estimate | None
     spreads: tuple[Spread, ...]
     budget_ratio: float
@@ -107,10 +112,23 @@ class Advice:
         return next(iter(self.threads), None)
 
     @property
+    def headline(self) -> Slowed | None:
+        """Whose slowdown is the answer: all threads of a command, or else the busiest thread."""
+        return self.whole or self.busiest
+
+    @property
     def slowdown(self) -> Estimate | None:
-        """That of the busiest thread, as a ratio; 0 where everything was counted and nothing fired."""
-        if self.busiest is not None:
-            return self.busiest.forecast.prediction.slowdown
+        """That of the headline, as a ratio; 0 where everything was counted and nothing fired."""
+        return self._slowdown(self.headline)
+
+    @property
+    def slowdown_of_busiest(self) -> Estimate | None:
+        """That of the busiest thread, likewise."""
+        return self._slowdown(self.busiest)
+
+    def _slowdown(self, of: Slowed | None) -> Estimate | None:
+        if of is not None:
+            return of.forecast.prediction.slowdown
         counted = [one for one in self.probes if one.group.rate_hz is not None]
         return Estimate(0.0, 0.0, 0.0) if counted and not any(one.group.rate_hz for one in counted) else None
 
@@ -144,6 +162,7 @@ def advise(
     here: HereCosts | None = None,
     machine: str | None = None,
     spread_of: SpreadOf | None = None,
+    whole: Thread | None = None,
 ) -> Advice:
     """What the probes of a script do, each at the cost of the nearest basis that knows it.
 
@@ -157,43 +176,69 @@ def advise(
         budget_ratio: how much slower a thread may get.
         here: what was measured on the machine that asks.
         machine: the only measured machine whose costs are taken.
+        whole: all threads of a command together, as one that is busy for as long as they are.
         spread_of: how far real programs are from loops, for each part; by default all programs that were measured.
     """
-    machines, spread_of = machines_for(found, facts, machine), spread_of or (lambda _: program_spread(found))
+    machines, spread_of = machines_for(found, facts, machine), spread_of or (lambda *_: program_spread(found))
     advised = []
     for group in groups:
         nearest = nearest_cost(found, machines, tracer, group, here)
         advised.append(
             Advised(group, *nearest) if nearest else Advised(group, remedy=what_to_run(found, tracer, group))
         )
+
+    def slowed(thread: Thread, known: Paying) -> Iterator[Slowed]:
+        if known:
+            yield Slowed(thread, _forecast(known, facts, tracer, thread, spread_of))
+
     taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
-    paying = ((thread, _paying(advised, thread, calls_hz.get(thread.tid))) for thread in threads)
-    slowed = [Slowed(thread, _forecast(known, facts, tracer, thread, spread_of)) for thread, known in paying if known]
-    slowed.sort(key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)
-    spreads = dict.fromkeys(spread_of(one.part) for one in advised if one.part is not None)
+    found_threads = [one for each in threads for one in slowed(each, _paying(advised, each, calls_hz.get(each.tid)))]
+    spreads = dict.fromkeys(spread_of(one.group, one.part) for one in advised if one.part is not None)
     return Advice(
         tracer=tracer,
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
-        threads=tuple(slowed),
+        threads=tuple(sorted(found_threads, key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)),
+        whole=next(slowed(whole, _paying_together(advised, whole, calls_hz)), None) if whole else None,
         cpu_s_per_s=mover.total(taken) if taken else None,
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
     )
 
 
-def _forecast(known: Sequence[Part], facts: Facts, tracer: str, thread: Thread, spread_of: SpreadOf) -> Forecast:
+def _forecast(known: Paying, facts: Facts, tracer: str, thread: Thread, spread_of: SpreadOf) -> Forecast:
     """What probes do to a thread, where the spread of real programs is that of each part."""
-    plain = forecast(known, facts, tracer, Question(busy_ratio=min(1.0, thread.busy_ratio)))
-    costs = [multiplied(part.cost, apart.factor) if (apart := spread_of(part)) else part.cost for part in known]
-    loads = [ProbeLoad(cost, part.rate_hz) for cost, part in zip(costs, known, strict=True)]
+    parts = [part for _, part in known]
+    plain = forecast(parts, facts, tracer, Question(busy_ratio=min(1.0, thread.busy_ratio)))
+    spreads = [spread_of(*one) for one in known]
+    costs = [
+        multiplied(one.cost, apart.factor) if apart else one.cost for one, apart in zip(parts, spreads, strict=True)
+    ]
+    loads = [ProbeLoad(cost, part.rate_hz) for cost, part in zip(costs, parts, strict=True)]
     return replace(plain, prediction=predict(together(loads).cost, plain.load))
 
 
-def _paying(advised: Sequence[Advised], thread: Thread, calls_hz: float | None) -> list[Part]:
+def _paying(advised: Sequence[Advised], thread: Thread, calls_hz: float | None) -> Paying:
     """The probes that fire in a thread, at its own rates; none where it was not seen at work."""
+    if thread.busy_ratio < LEAST_BUSY_RATIO:
+        return []
+    return _at_rates(advised, lambda group: (group.rates_hz or {}).get(thread.tid, 0.0), calls_hz)
+
+
+def _paying_together(advised: Sequence[Advised], whole: Thread, calls_hz: Mapping[int, float]) -> Paying:
+    """The probes that fire in any of a command's threads, at the rates of all together.
+
+    All threads together may use several CPUs, and count as one of them, so that rates are those of their CPU time.
+    """
+    busy = max(1.0, whole.busy_ratio)
+    calls_each_hz = sum(calls_hz.values()) / busy if calls_hz else None
+    return _at_rates(advised, lambda group: (group.rate_hz or 0.0) / busy, calls_each_hz)
+
+
+def _at_rates(advised: Sequence[Advised], rate_of: Callable[[ProbeGroup], float], calls_hz: float | None) -> Paying:
     known = [
-        replace(one.part, rate_hz=rate_hz, cost=one.group.at_its_rate(one.part.cost))
+        (one.group, replace(one.part, rate_hz=rate_hz, cost=one.group.at_its_rate(one.part.cost)))
         for one in advised
-        if one.part is not None and (rate_hz := (one.group.rates_hz or {}).get(thread.tid, 0.0)) > 0
+        if one.part is not None and (rate_hz := rate_of(one.group)) > 0
     ]
-    return with_calls(known, calls_hz) if known and thread.busy_ratio >= LEAST_BUSY_RATIO else []
+    parts = with_calls([part for _, part in known], calls_hz) if known else []
+    return [(group, part) for (group, _), part in zip(known, parts, strict=True)]

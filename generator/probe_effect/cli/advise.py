@@ -26,9 +26,7 @@ LONGEST_S = 3600.0
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.01, max=LONGEST_S),
-    default=2.0,
-    show_default=True,
-    help="For how long at most.",
+    help="For how long at most.  [default: 2; of COMMAND until it ends, at most 60]",
 )
 @click.option("--budget", default="1%", show_default=True, help="How much slower a thread may get, by counting too.")
 @click.option(
@@ -71,7 +69,13 @@ def advise(
     data = data_folder(data_path, only_asks=True)
 
     from probe_effect.advising.machine import this_machine
-    from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
+    from probe_effect.advising.script_answer import (
+        COMMAND_S,
+        USUAL_S,
+        RunningSystem,
+        ScriptQuestion,
+        answer_script,
+    )
     from probe_effect.advising.script_json import advice_json
     from probe_effect.calibration.kept import calibrated
     from probe_effect.cli.advise_output import show
@@ -82,7 +86,7 @@ def advise(
     question = ScriptQuestion(
         text=text,
         target=Target(pid=options["pid"], cgroup=options["cgroup"], command=command),
-        seconds=options["seconds"],
+        seconds=options["seconds"] or (COMMAND_S if command else USUAL_S),
         budget_ratio=share_from(options["budget"]),
         rates_hz=dict(map(_rate, options["rates"])),
         tracer=options["tracer"],

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from probe_effect import units
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable, CountableProbe
+from probe_effect.live.cpu_clock import CpuClock
 from probe_effect.live.rates import MOST_TAKEN_RATIO, Rates
 from probe_effect.live.raw_cost import raw_cost
 from probe_effect.live.refusal import explained
@@ -81,7 +82,8 @@ class ProbeRate:
 class CountResult:
     """What was counted.
 
-    `threads`: of the target, the busiest first, with their CPU time in `threads_s`. `counting_cpu_s`: CPU time that
+    `threads`: of the target, the busiest first, with their CPU time in `threads_s`. `target_cpu_s`: the CPU time of all
+    of it, those that ended too; None where no clock tells. `counting_cpu_s`: CPU time that
     counting took from the watched programs, also while probes were attached and detached. It is the run time of our
     programs by the kernel, plus for each run the probe's own cost, by the caller, and that of the statistics.
     `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
@@ -98,6 +100,7 @@ class CountResult:
     detach_s: float
     stopped_early: bool
     not_counted: Mapping[str, str] = field(default_factory=dict)
+    target_cpu_s: float | None = None
 
 
 def count(
@@ -123,7 +126,11 @@ def count(
     chosen, left_out = _sampled(countables)
     asked_ns = {one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"}
     own_before_s = time.process_time()
-    with contextlib.closing(TargetProcesses(target)) as followed, explained("counting how often probes fire"):
+    with (
+        contextlib.closing(TargetProcesses(target)) as followed,
+        contextlib.closing(CpuClock(followed)) as clock,
+        explained("counting how often probes fire"),
+    ):
         unseen_ns = own_cost(STATISTICS_TRIALS).unseen_ns
         costs_ns: dict[Means, float] = {kind: cost_ns + unseen_ns for kind, cost_ns in asked_ns.items()}
         raw = raw_cost() if "tracepoint" in asked_ns else None
@@ -139,17 +146,22 @@ def count(
             windows = Windows(
                 attachments,
                 followed,
+                clock=clock,
                 cost_ns=costs_ns,
                 overhead_s=detach_s + time.monotonic() - again_s,
                 seconds=seconds,
                 budget_s=budget_ratio * seconds - (raw.others_s if raw else 0.0),
             )
+            before_cpu_s = clock.read_s()
             windows.run(on_progress)
+            after_cpu_s = clock.read_s()
             counting_cpu_s = windows.spent_s() + (raw.others_s if raw else 0.0)
             event_ns = _event_ns(attachments, windows, costs_ns, raw)
     threads = windows.threads()
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
-    rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s)
+    target_cpu_s = None if before_cpu_s is None or after_cpu_s is None else after_cpu_s - before_cpu_s
+    busy = None if target_cpu_s is None else target_cpu_s / windows.elapsed_s
+    rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy)
     return CountResult(
         rates=tuple(
             _profile_rate(one, windows) if one.kind == "profile" else _rate(one.probe, slots, windows, rates)
@@ -158,6 +170,7 @@ def count(
         ),
         threads=tuple(threads),
         threads_s=windows.watched_s,
+        target_cpu_s=target_cpu_s,
         elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
         own_cpu_s=time.process_time() - own_before_s,

@@ -25,22 +25,25 @@ CLOSE_ON_EXEC = 8
 """PERF_FLAG_FD_CLOEXEC."""
 
 
-def open_event(kind: int, config: int, *, extension: tuple[int, int] = (0, 0), pid: int = -1) -> int:
+def open_event(
+    kind: int, config: int, *, extension: tuple[int, int] = (0, 0), pid: int = -1, flags: int = 0, period: int = 1
+) -> int:
     """The descriptor of an event. Raises: OSError, HostNotReady.
 
     Args:
         kind: `TRACEPOINT`, or the number of a device under /sys/bus/event_source/devices.
         config: for a tracepoint its id.
         extension: config1 and config2 of the structure.
+        flags: the structure's bits, such as `inherit`.
+        period: of so many events one is taken as a sample; 0 only counts.
         pid: the only thread whose events count, -1 for the whole machine; a program on a tracepoint ignores it.
     """
     size = 72
-    fields = (kind, size, config, 1, 0, 0, 0, 1, 0, *extension)
+    fields = (kind, size, config, period, 0, 0, flags, 1, 0, *extension)
     attributes = bytearray(struct.pack("=2I5Q2I2Q", *fields))
     memory = (ctypes.c_char * size).from_buffer(attributes)
     where = (ctypes.c_int(pid), ctypes.c_int(0 if pid == -1 else -1), ctypes.c_int(-1))
-    flags = ctypes.c_ulong(CLOSE_ON_EXEC)
-    return bpf.system_call(bpf.call_number(CALL_NUMBERS), ctypes.byref(memory), *where, flags)
+    return bpf.system_call(bpf.call_number(CALL_NUMBERS), ctypes.byref(memory), *where, ctypes.c_ulong(CLOSE_ON_EXEC))
 
 
 def open_tracepoint(category: str, name: str) -> int:

@@ -25,8 +25,8 @@ MOST_TAKEN_RATIO = 0.7
 SATURATED_RATIO = 0.1
 """Share of a probe's events in windows that were saturated, from which its rate is a lower bound."""
 
-UNSURE_RATIO = 0.15
-"""How far an event's cost may be wrong: what one costs differs by so much between runs of the same loop."""
+UNSURE_RATIO = 0.3
+"""How far an event's cost may be wrong: in programs at work one takes up to so much longer than in a loop."""
 
 
 @dataclass(slots=True)
@@ -48,6 +48,7 @@ class Rates:
         means: how the probe of each key of the counts was attached.
         event_ns: what an event costs, by these means.
         threads: of the target, watched for `watched_s`; those that ended unseen are taken to have been busy.
+        busy_ratio: the target's CPU time over the whole time; None where no clock tells.
     """
 
     def __init__(
@@ -57,19 +58,26 @@ class Rates:
         event_ns: Mapping[Means, float],
         threads: Sequence[ThreadUse],
         watched_s: float,
+        busy_ratio: float | None = None,
     ) -> None:
-        self._observations = observations
+        self._observations, self._busy_ratio = observations, busy_ratio
+        self._is_clocked = busy_ratio is not None and all(one.cpu_s is not None for one in observations)
         wanted_s, waited_s = sum(one.cpu_s + one.waited_s for one in threads), sum(one.waited_s for one in threads)
-        self._waiting_ratio = waited_s / wanted_s if wanted_s else 0.0
+        self._waiting_ratio = waited_s / wanted_s if wanted_s and not self._is_clocked else 0.0
         waiting = {one.tid for one in threads if one.cpu_s + one.waited_s < BUSY_RATIO * watched_s}
         self._by_slot: dict[int, list[tuple[int, int, int, float]]] = defaultdict(list)
         """Key of the counts to (which window, thread, events, share of its time that counting took)."""
         for at, one in enumerate(observations):
             taken: dict[int, float] = defaultdict(float)
             for (slot, thread), events in one.counts.items():
-                taken[thread] += events * event_ns.get(means[slot], 0.0) / 1e9 / one.counted_s
+                if thread == ELSEWHERE:
+                    continue
+                taken[thread] += events * event_ns.get(means[slot], 0.0) / 1e9
             for (slot, thread), events in one.counts.items():
-                share = 0.0 if thread in waiting else taken[thread]
+                if self._is_clocked:
+                    share = sum(taken.values()) / one.cpu_s if one.cpu_s else 0.0
+                else:
+                    share = 0.0 if thread in waiting else taken[thread] / one.counted_s
                 self._by_slot[slot].append((at, thread, events, share))
         self._silent = CountedRate(sampled_rate([self._stratum(one, 0, 0.0) for one in observations]))
 
@@ -90,10 +98,11 @@ class Rates:
             if thread != REST:
                 thread_hz[thread] += alone * window.length_s / window.counted_s / whole_s
         strata = [self._stratum(*one) for one in zip(self._observations, events, without, strict=True)]
+        of_cpu = self._busy_ratio if self._is_clocked else None
         at_least = saturated > SATURATED_RATIO * sum(events)
-        return CountedRate(sampled_rate(strata, UNSURE_RATIO, self._waiting_ratio), dict(thread_hz), at_least)
+        return CountedRate(sampled_rate(strata, UNSURE_RATIO, self._waiting_ratio, of_cpu), dict(thread_hz), at_least)
 
     @staticmethod
     def _stratum(window: Observation, events: int, without: float) -> Stratum:
         slowed = without / events if events else 1.0
-        return Stratum(window.length_s, window.counted_s, events, slowed)
+        return Stratum(window.length_s, window.counted_s, events, slowed, (window.cpu_s or 0.0) / window.counted_s)

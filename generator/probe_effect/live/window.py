@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from probe_effect.live.attachment import Attachments, Means
+    from probe_effect.live.cpu_clock import CpuClock
     from probe_effect.live.target import TargetProcesses, ThreadUse
 
 FEWEST_STRATA, MOST_STRATA = 10, 100
@@ -61,11 +62,15 @@ ENDED = "the process ended"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was counted in `counted_s`, which is taken for `length_s`: events by key of the counts and thread."""
+    """What was counted in `counted_s`, which is taken for `length_s`: events by key of the counts and thread.
+
+    `cpu_s`: CPU time of the target meanwhile; None where no clock tells.
+    """
 
     length_s: float
     counted_s: float
     counts: Mapping[tuple[int, int], int]
+    cpu_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ class Windows:
     `ended`: why it ended before its time, None where it did not.
 
     Args:
+        clock: the target's CPU time.
         cost_ns: what an event costs, beside the run time of our programs, by the means of attaching.
         overhead_s: how long it takes to detach and attach again.
     """
@@ -91,6 +97,7 @@ class Windows:
         attachments: Attachments,
         followed: TargetProcesses,
         *,
+        clock: CpuClock,
         cost_ns: Mapping[Means, float],
         overhead_s: float,
         seconds: float,
@@ -100,7 +107,7 @@ class Windows:
         self.observations: list[Observation] = []
         self.elapsed_s = self._ended_s = 0.0
         self.target = followed.target
-        self._attachments, self._followed, self._cost_ns = attachments, followed, cost_ns
+        self._attachments, self._followed, self._clock, self._cost_ns = attachments, followed, clock, cost_ns
         self._seconds, self._budget_s, self._overhead_s = seconds, budget_s, overhead_s
         strata = min(MOST_STRATA, max(FEWEST_STRATA, OVERHEAD_RATIO * seconds / overhead_s))
         self._longest_s = seconds / strata
@@ -109,6 +116,7 @@ class Windows:
         self._threads: dict[int, ThreadUse] = {}
         self._by_cpu: dict[int, dict[int, list[int]]] = {}
         self._is_on, self._since_s, self._before_s, self._attach_cost_s = False, 0.0, 0.0, 0.0
+        self._cpu_since_s: float | None = None
 
     def run(self, on_progress: Callable[[float, float], None]) -> None:
         """Count until the time is over or the target has ended."""
@@ -176,25 +184,33 @@ class Windows:
 
     def _observe(self, begin_s: float, length_s: float, end_s: float, *, most_s: float, stay: bool) -> None:
         """Count until a moment; if that was cut, count a short window for the rest."""
-        counted_s, counts = self._count(end_s, most_s, stay=stay)
+        counted_s, counts, cpu_s = self._count(end_s, most_s, stay=stay)
         if self.ended is not None:
-            self._add(self._ended_s - begin_s, counted_s, counts)
+            self._add(self._ended_s - begin_s, counted_s, counts, cpu_s)
             return
         rest_s = max(0.0, end_s - self._now_s())
         part = counted_s / (counted_s + rest_s)
-        self._add(length_s * part, counted_s, counts)
+        self._add(length_s * part, counted_s, counts, cpu_s)
         if rest_s > POLL_S:
             self._pause_until(self._now_s() + self._random.random() * max(0.0, rest_s - self._overhead_s - LEAST_S))
             if self.ended is None:
                 self._start()
                 self._add(length_s * (1 - part), *self._count(self._since_s + LEAST_S, most_s, stay=False))
 
-    def _add(self, length_s: float, counted_s: float, counts: Mapping[tuple[int, int], int]) -> None:
+    def _add(
+        self, length_s: float, counted_s: float, counts: Mapping[tuple[int, int], int], cpu_s: float | None
+    ) -> None:
         if counted_s > 0:
-            self.observations.append(Observation(max(length_s, counted_s), counted_s, counts))
+            self.observations.append(Observation(max(length_s, counted_s), counted_s, counts, cpu_s))
 
-    def _count(self, end_s: float, most_s: float, *, stay: bool) -> tuple[float, dict[tuple[int, int], int]]:
-        """(seconds, events) until a moment or until it has cost `most_s`. `stay`: go on counting for the next."""
+    def _count(
+        self, end_s: float, most_s: float, *, stay: bool
+    ) -> tuple[float, dict[tuple[int, int], int], float | None]:
+        """(seconds, events, CPU time of the target) until a moment or until it has cost `most_s`.
+
+        `stay`: go on counting for the next.
+        """
+        cpu_since_s = self._cpu_since_s
         began_s, before_s, fixed_s, is_cut = self._since_s, self._before_s, self._attach_cost_s, False
         poll_s = min(SLOW_POLL_S, max(POLL_S, POLL_RATIO * (end_s - began_s)))
         while self.ended is None and not is_cut and (rest_s := end_s - self._now_s()) > 0:
@@ -204,11 +220,13 @@ class Windows:
             be_prompt(is_prompt=False)
             self._since_s, self._before_s, self._attach_cost_s = self._now_s(), self.spent_s(), 0.0
             counted_s, cost_s = self._since_s - began_s, self._before_s - before_s
+            self._cpu_since_s = cpu_now_s = self._clock.read_s()
         else:
-            counted_s, cost_s, detach_cost_s = self._detach()
+            counted_s, cost_s, detach_cost_s, cpu_now_s = self._detach()
             fixed_s += detach_cost_s
         self._recent.append(WindowCost(cost_s / counted_s, fixed_s))
-        return counted_s, self._read()
+        cpu_s = None if cpu_now_s is None or cpu_since_s is None else cpu_now_s - cpu_since_s
+        return counted_s, self._read(), cpu_s
 
     def _start(self) -> None:
         """Attach and count, if that is not so already."""
@@ -219,6 +237,7 @@ class Windows:
             self._before_s = self.spent_s()
             self._attach_cost_s = self._before_s - before_s
             self._attachments.switch(on=True)
+            self._cpu_since_s = self._clock.read_s()
             self._since_s, self._is_on = self._now_s(), True
 
     def _stop(self) -> None:
@@ -227,16 +246,16 @@ class Windows:
             self._detach()
             self._last = self._attachments.read()
 
-    def _detach(self) -> tuple[float, float, float]:
-        """(seconds since it was on, CPU time, s, that this took, CPU time, s, that detaching took)."""
+    def _detach(self) -> tuple[float, float, float, float | None]:
+        """(seconds since it was on, CPU time, s, that this took, CPU time, s, that detaching took, the target's)."""
         self._attachments.switch(on=False)
-        counted_s = self._now_s() - self._since_s
+        counted_s, cpu_s = self._now_s() - self._since_s, self._clock.read_s()
         off_s = self.spent_s()
         self._attachments.detach()
         self._is_on = False
         detached_s = self.spent_s()
         be_prompt(is_prompt=False)
-        return counted_s, off_s - self._before_s, detached_s - off_s
+        return counted_s, off_s - self._before_s, detached_s - off_s, cpu_s
 
     def _read(self) -> dict[tuple[int, int], int]:
         """The events since the last look."""

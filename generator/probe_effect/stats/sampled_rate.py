@@ -23,12 +23,14 @@ class Stratum:
     """A part of the time, `length_s`, in which `events` were counted for `counted_s`.
 
     `slowed`: by what counting slowed the events down, as the ratio of the rate without counting to that counted.
+    `cpu_ratio`: CPU time of who makes the events, over `counted_s`, where it is known.
     """
 
     length_s: float
     counted_s: float
     events: int
     slowed: float = 1.0
+    cpu_ratio: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,9 @@ class SampledRate:
     busiest_hz: float | None
 
 
-def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0, waiting_ratio: float = 0.0) -> SampledRate:
+def sampled_rate(
+    strata: Sequence[Stratum], unsure_ratio: float = 0.0, waiting_ratio: float = 0.0, busy_ratio: float | None = None
+) -> SampledRate:
     """The mean of the strata's rates, weighted by their lengths, with an interval of 95 %.
 
     The interval is that of a weighted sum of Poisson counts: Fay and Feuer, Confidence intervals for directly
@@ -57,26 +61,34 @@ def sampled_rate(strata: Sequence[Stratum], unsure_ratio: float = 0.0, waiting_r
         unsure_ratio: how far the cost of an event may be wrong, as a ratio; the interval allows for it.
         waiting_ratio: share of the time in which who makes the events waited for a CPU. Counting takes CPU time from
             others than them too, so that share may differ in what was counted, and the interval allows for it.
+        busy_ratio: CPU time of who makes the events over the whole time. Where it is known, the rate is that for each
+            second of CPU time, times this: the ratio estimator (Cochran, Sampling Techniques, 1977, chapter 6), which
+            what ran on their CPU during the windows does not disturb.
     """
-    length_s, counted_s, events, slowed = (
+    length_s, counted_s, events, slowed, cpu_ratio = (
         np.array(column, dtype=float)
-        for column in zip(*((one.length_s, one.counted_s, one.events, one.slowed) for one in strata), strict=True)
+        for column in zip(
+            *((one.length_s, one.counted_s, one.events, one.slowed, one.cpu_ratio) for one in strata), strict=True
+        )
     )
     share = length_s / length_s.sum()
     missed = 1 - np.minimum(1, counted_s / length_s)
     rates = slowed * events / counted_s
+    seen_ratio = float(share @ cpu_ratio)
+    scale = busy_ratio / seen_ratio if busy_ratio is not None and seen_ratio else 1.0
     hz = float(share @ rates)
+    apart = rates - hz / seen_ratio * cpu_ratio if busy_ratio is not None and seen_ratio else rates
     weights = share * slowed / counted_s
-    variance = max(float(weights**2 @ (events * missed)), float(share**2 @ (missed * _local_variance(rates))))
+    variance = max(float(weights**2 @ (events * missed)), float(share**2 @ (missed * _local_variance(apart))))
     low, high = _interval(hz, variance, float((weights * missed).max()))
     unsure_hz = math.hypot(
         unsure_ratio * float((share * rates) @ (slowed - 1)), waiting_ratio * float((share * rates) @ missed)
     )
     return SampledRate(
-        hz=hz,
-        low_hz=max(0.0, hz - math.hypot(hz - low, unsure_hz)),
-        high_hz=hz + math.hypot(high - hz, unsure_hz),
-        busiest_hz=_busiest(share, rates),
+        hz=scale * hz,
+        low_hz=scale * max(0.0, hz - math.hypot(hz - low, unsure_hz)),
+        high_hz=scale * (hz + math.hypot(high - hz, unsure_hz)),
+        busiest_hz=_busiest(share, scale * rates),
     )
 
 

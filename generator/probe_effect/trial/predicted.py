@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probe_effect.advising.machine import this_machine
-from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
+from probe_effect.advising.script_answer import COMMAND_S, RunningSystem, ScriptQuestion, answer_script
 from probe_effect.advising.script_words import headline
+from probe_effect.calibration.kept import calibrated
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import Target
 from probe_effect.trial.result import SaidBefore
@@ -16,17 +17,15 @@ if TYPE_CHECKING:
     from probe_effect.store.places import DataFolder
 
 SILENT = ("/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh")
-COUNTED_S = 2.0
-"""As long as `advise` counts by default."""
 
 
 def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> SaidBefore:
-    """The slowdown of the command's busiest thread, or why there is none; the command is run for it, 2 s at most."""
+    """The slowdown of the command, or why there is none; the command is run for it, for a minute at most."""
     question = ScriptQuestion(
-        text=text.replace(PID, "1"), target=Target(command=(*SILENT, *command)), seconds=COUNTED_S, budget_ratio=0.01
+        text=text.replace(PID, "1"), target=Target(command=(*SILENT, *command)), seconds=COMMAND_S, budget_ratio=0.01
     )
     try:
-        answer = answer_script(question, data, RunningSystem(facts=this_machine()))
+        answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrated))
     except (UsageError, HostNotReady) as error:
         return SaidBefore(None, None, str(error))
     advice = answer.advice
