@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -14,7 +15,12 @@ from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
-from probe_effect.errors import unknown
+from probe_effect.answer.part import Part
+from probe_effect.calibration.measure import CalibrationTask
+from probe_effect.calibration.moved import AskedProbe
+from probe_effect.errors import HostNotReady, UsageError, unknown
+from probe_effect.scripts.script import read_script
+from probe_effect.tracers.registry import known_tracers
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import mechanism
 from probe_effect.live.loaded import OF_PROBES
@@ -28,11 +34,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.part import Part
+    from probe_effect.answer.here import HereCosts
     from probe_effect.live.loaded import Active, RunStatistics, Sort
     from probe_effect.live.places import Place
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.places import DataFolder
+
+    Calibrate = Callable[[CalibrationTask], HereCosts]
+
+MEASURED_HERE = "measured here"
+CALIBRATION_S = 3.0
+WRITTEN_AS = {"tracepoint-entry": "tracepoint", "tracepoint-return": "tracepoint", "raw-tracepoint": "rawtracepoint"}
+"""Kind of probe to how bpftrace writes it, where that differs."""
 
 NO_PROBE = "not run by a probe"
 NOT_TOLD = "no place is told"
@@ -99,10 +112,14 @@ class ProbeCosts:
         known: every usable cost.
         here: this machine.
         named: the only machine whose costs are taken, whatever it is like.
+        calibrate: measures what a probe costs on this machine, before any other machine is asked.
     """
 
-    def __init__(self, known: Evidence, here: Facts, named: str | None) -> None:
+    def __init__(
+        self, known: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None
+    ) -> None:
         self._evidence, self._here = known, here
+        self._calibrate = None if named else calibrate
         self._apart = program_spread(known)
         self.machines = [one.machine for one in machines_for(known, here, named) if one.comparable]
         self._parts: dict[tuple[Sort, str, str | None], Part | None] = {}
@@ -117,12 +134,13 @@ class ProbeCosts:
         if not loaded.places:
             return TracingCost(active, why=NOT_TOLD)
         kinds = Counter((place.kind, self._mechanism(place)) for place in loaded.places)
-        known = {kind: self._part(loaded.sort, *kind) for kind in kinds}
+        firsts = {(place.kind, self._mechanism(place)): place for place in reversed(loaded.places)}
+        known = {kind: self._part(loaded.sort, *kind, firsts[kind]) for kind in kinds}
         missing = sorted({f"{kind} ({how})" if how else kind for (kind, how), part in known.items() if part is None})
         if missing:
             return TracingCost(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
         costs = [(part.cost, kinds[kind]) for kind, part in known.items() if part is not None]
-        machines = dict.fromkeys(part.sources[0].submission.machine for part in known.values() if part is not None)
+        machines = dict.fromkeys(_measured_on(part) for part in known.values() if part is not None)
         cost = _between(costs)
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
         return TracingCost(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
@@ -135,13 +153,14 @@ class ProbeCosts:
         while True:
             wait(seconds)
             now = watch.look()
+            asked = len(self._parts)
             costs = sorted(map(self.of, watch.between(before, now)), key=_order)
             yield Watched(
                 costs=costs,
                 seconds=(now.at_ns - before.at_ns) / NS_PER_SECOND,
                 statistics_s_per_s=watch.added_s_per_s(one.active for one in costs),
             )
-            before = now
+            before = now if len(self._parts) == asked else watch.look()  # what was timed meanwhile fired their probes too
 
     def _mechanism(self, place: Place) -> str | None:
         if place.kind in {"kprobe", "kretprobe"}:
@@ -149,11 +168,34 @@ class ProbeCosts:
             return how if how in {"ftrace", "jump", "trap"} else None
         return mechanism_at(place, self._here)
 
-    def _part(self, sort: Sort, kind: str, how: str | None) -> Part | None:
+    def _part(self, sort: Sort, kind: str, how: str | None, place: Place) -> Part | None:
         key = sort, kind, how
         if key not in self._parts:
-            self._parts[key] = self._look_up(sort, kind, how)
+            self._parts[key] = (self._timed_here(how, place) if sort == "bpf" else None) or self._look_up(*key)
         return self._parts[key]
+
+    def _timed_here(self, how: str | None, place: Place) -> Part | None:
+        """What a probe of this kind costs here with a program of bpftrace that does nothing; None where it refuses."""
+        if self._calibrate is None:
+            return None
+        name = f"{place.path}:{place.name}" if place.path else place.name
+        attach = f"{WRITTEN_AS.get(place.kind, place.kind)}:{name}"
+        task = CalibrationTask(
+            script=read_script(f"{attach} {{ }}"),
+            probes=[AskedProbe(0, (attach, how), place.kind, (place,))],
+            tool=known_tracers()["bpftrace"],
+            cpus=sorted(os.sched_getaffinity(0)),
+            frames=0,
+            seconds=CALIBRATION_S,
+        )
+        try:
+            found = self._calibrate(task).costs.get((attach, how))
+        except (HostNotReady, UsageError):
+            return None
+        if found is None:
+            return None
+        cost = found.on({})
+        return Part(name=attach, rate_hz=0.0, basis="calibrated", added=(), cost=cost, is_clear=True, note=found.note)
 
     def _look_up(self, sort: Sort, kind: str, how: str | None) -> Part | None:
         """Of the nearest machine that has it, by the plainest tracer that has it there.
@@ -176,17 +218,23 @@ class ProbeCosts:
         return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
 
 
-def probe_costs(data: DataFolder, here: Facts, named: str | None) -> ProbeCosts:
+def probe_costs(
+    data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None
+) -> ProbeCosts:
     """The costs of plain probes in `data`, for this machine. Raises: UsageError for an unknown machine's name."""
     known = evidence(read_numbers(data))
     unknown(filter(None, [named]), known.machines, "machine")
-    return ProbeCosts(known, here, named)
+    return ProbeCosts(known, here, named, calibrate)
 
 
 def total(ones: Iterable[Estimate | None]) -> Estimate | None:
     """The sum of those that are known; their costs are from one machine and err together, so the ends add."""
     known = [one for one in ones if one is not None]
     return mover.total(known) if known else None
+
+
+def _measured_on(part: Part) -> str:
+    return part.sources[0].submission.machine if part.sources else MEASURED_HERE
 
 
 def _order(one: TracingCost) -> tuple[float, float, str]:

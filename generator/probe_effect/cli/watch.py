@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="How long each look takes.",
 )
-@click.option("--machine", help="The measured machine whose costs are taken. [default: this one, or the nearest to it]")
+@click.option("--machine", help="The measured machine whose costs are taken. [default: measured here, or the nearest]")
+@click.option("--no-calibrate", is_flag=True, help="Do not measure on this machine what probes cost.")
 @data_option
 @output.format_option
-def watch(*, once: bool, seconds: float, machine: str | None, data_path: Path | None, output_format: str) -> None:
+def watch(
+    *, once: bool, seconds: float, machine: str | None, no_calibrate: bool, data_path: Path | None, output_format: str
+) -> None:
     """Say what tracing costs this machine now, with what a probe costs before its program runs.
 
     Shows all loaded BPF programs, what is on in ftrace, and who holds perf events or traces by ptrace. The kernel's
@@ -37,6 +40,8 @@ def watch(*, once: bool, seconds: float, machine: str | None, data_path: Path | 
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, only_asks=True)
 
+    from probe_effect.calibration.kept import calibrated
     from probe_effect.cli.watch_run import run
 
-    run(data, machine, seconds=seconds, is_once=once or output_format == "json", output_format=output_format)
+    calibrate = None if no_calibrate else calibrated
+    run(data, machine, calibrate, seconds=seconds, is_once=once or output_format == "json", output_format=output_format)

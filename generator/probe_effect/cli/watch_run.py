@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from probe_effect.advising.watched import TracingCost, Watched
+    from probe_effect.advising.watched import Calibrate, TracingCost, Watched
     from probe_effect.live.places import Place
     from probe_effect.model import Estimate
     from probe_effect.store.places import DataFolder
@@ -38,11 +38,19 @@ MOST_ROWS = 25
 """The most expensive ones; JSON has all. A tracer may load a thousand programs."""
 
 
-def run(data: DataFolder, machine: str | None, *, seconds: float, is_once: bool, output_format: str) -> None:
+def run(
+    data: DataFolder,
+    machine: str | None,
+    calibrate: Calibrate | None,
+    *,
+    seconds: float,
+    is_once: bool,
+    output_format: str,
+) -> None:
     """Look once, or again and again until Ctrl-C. Raises: HostNotReady, UsageError for an unknown machine."""
     mount_for_our_time()
     with RunStatistics() as watch:  # before the data are read: who may not look need not wait
-        costs = probe_costs(data, this_machine(), machine)
+        costs = probe_costs(data, this_machine(), machine, calibrate)
         looks = costs.looks(watch, seconds)
         if output_format == "json":
             output.product_json(watch_json(next(looks), costs.machines, watch.own))

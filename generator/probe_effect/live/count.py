@@ -161,7 +161,7 @@ def count(
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
     target_cpu_s = None if before_cpu_s is None or after_cpu_s is None else after_cpu_s - before_cpu_s
     busy = None if target_cpu_s is None else target_cpu_s / windows.elapsed_s
-    rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy)
+    rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy_ratio=busy)
     return CountResult(
         rates=tuple(
             _profile_rate(one, windows) if one.kind == "profile" else _rate(one.probe, slots, windows, rates)

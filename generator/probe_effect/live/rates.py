@@ -58,6 +58,7 @@ class Rates:
         event_ns: Mapping[Means, float],
         threads: Sequence[ThreadUse],
         watched_s: float,
+        *,
         busy_ratio: float | None = None,
     ) -> None:
         self._observations, self._busy_ratio = observations, busy_ratio
