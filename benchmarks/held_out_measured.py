@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import statistics
@@ -69,6 +70,7 @@ class Asked:
             text=True,
             errors="replace",
             stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C"},  # as `try` has it: sort takes half the time then
         )
 
 
