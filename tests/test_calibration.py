@@ -19,7 +19,7 @@ from probe_effect.calibration import kept
 from probe_effect.calibration.blocks import Blocks
 from probe_effect.calibration.loop import BlockTime, CalibrationLoop
 from probe_effect.calibration.measure import CalibrationTask, measured
-from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, Operation, moved
+from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, LoopProcess, Operation, moved
 from probe_effect.errors import HostNotReady
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from probe_effect.calibration.moved import MovedScript
 
-LOOP, PID = Path("/loop"), 42
+LOOP = LoopProcess(Path("/loop"), 42, frozenset({"read", PLAIN_CALL}))
 READ = Place(kind="tracepoint-entry", name="syscalls:sys_enter_read")
 MALLOC = Place(kind="uprobe", name="malloc", path=Path("/libc.so.6"), offset=64, first_bytes=b"\x55")
 needs_bpftrace = pytest.mark.skipif(Bpftrace().available() is not None, reason=str(Bpftrace().available()))
@@ -47,7 +47,7 @@ def asked(text: str, *places: Sequence[Place], mechanism: str | None = None) -> 
 
 def at_loop(text: str, *places: Sequence[Place], mechanism: str | None = None, passing: bool = True) -> MovedScript:
     probes = asked(text, *places, mechanism=mechanism)
-    return moved(read_script(text), probes, loop=LOOP, pid=PID, calls={"read", PLAIN_CALL}, passing=passing)
+    return moved(read_script(text), probes, LOOP, passing=passing)
 
 
 def task(
@@ -92,19 +92,23 @@ class TestMovedScript:
         assert "uretprobe:/loop:emulated_0" in found.text
         assert "uprobe:/loop:emulated_1" in found.text
 
-    def test_what_the_loop_cannot_make_happen_is_timed_elsewhere_unless_it_reads_its_own_arguments(self) -> None:
+    def test_what_the_loop_cannot_make_happen_is_timed_elsewhere_with_other_values_for_its_own(self) -> None:
         issue = Place(kind="tracepoint", name="block:block_rq_issue")
         counts = at_loop("tracepoint:block:block_rq_issue { @[comm] = count(); }", [issue])
-        assert counts.text.startswith("tracepoint:sched:sched_switch /pid == 42/")
+        assert counts.text.startswith("tracepoint:task:task_rename /pid == 42/")
         assert "our loop cannot make it happen" in counts.notes["tracepoint:block:block_rq_issue", None]
-        reads = at_loop("tracepoint:block:block_rq_issue { @[args->dev] = count(); }", [issue])
-        assert not reads.operations
-        assert "reads what only it has" in reads.missing["tracepoint:block:block_rq_issue", None]
+        text = 'tracepoint:block:block_rq_issue /args.dev/ { printf("%s %d", str(args->rwbs), args.sector); }'
+        reads = at_loop(text, [issue])
+        assert "/pid == 42 && ((tid) || pid == 42)/" in reads.text
+        assert reads.text.endswith('{ printf("%s %d", comm, tid); }')
+        refused = moved(read_script(text), asked(text, [issue]), LOOP, stand_in=False)
+        assert not refused.operations
+        assert "does not run elsewhere" in refused.missing["tracepoint:block:block_rq_issue", None]
 
     def test_a_clause_that_cannot_be_moved_goes_and_what_belongs_to_no_event_stays(self) -> None:
         text = 'BEGIN { printf("hi"); } profile:hz:99 { @[ustack] = count(); } interval:s:1 { print(@); }'
         probes = [AskedProbe(1, ("profile:hz:99", None), "profile", ())]
-        found = moved(read_script(text), probes, loop=LOOP, pid=PID, calls=set())
+        found = moved(read_script(text), probes, LOOP)
         assert "profile" not in found.text
         assert "BEGIN" in found.text
         assert "interval:s:1" in found.text
@@ -187,9 +191,9 @@ class TestMeasured:
         assert only.low < only.value / 2
         assert "taken to pass the filter" in str(cost.note)
 
-    def test_a_script_that_ends_by_itself_is_not_taken_for_traced(self) -> None:
-        with pytest.raises(HostNotReady, match="bpftrace"):
-            measured(replace(task("tracepoint:syscalls:sys_enter_read { exit(); }", [READ]), seconds=8))
+    def test_a_script_that_would_end_by_itself_is_timed_all_the_same(self) -> None:
+        found = measured(task("tracepoint:syscalls:sys_enter_read /@n++ > 99/ { exit(); }", [READ]))
+        assert list(found.costs) == [("tracepoint:syscalls:sys_enter_read", None)]
 
     def test_a_script_that_bpftrace_refuses_is_refused_in_its_words(self) -> None:
         with pytest.raises(HostNotReady, match="nosuchfield"):

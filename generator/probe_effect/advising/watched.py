@@ -12,22 +12,22 @@ from probe_effect.advising.probes import mechanism_at
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.nearest import machines_for
+from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
-from probe_effect.answer.part import Part
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady, UsageError, unknown
-from probe_effect.scripts.script import read_script
-from probe_effect.tracers.registry import known_tracers
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import mechanism
 from probe_effect.live.loaded import OF_PROBES
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.scripts.script import read_script
 from probe_effect.stats import mover
 from probe_effect.tools.record import plain_tools
+from probe_effect.tracers.registry import known_tracers
 from probe_effect.units import NS_PER_SECOND
 
 if TYPE_CHECKING:
@@ -115,9 +115,7 @@ class ProbeCosts:
         calibrate: measures what a probe costs on this machine, before any other machine is asked.
     """
 
-    def __init__(
-        self, known: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None
-    ) -> None:
+    def __init__(self, known: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> None:
         self._evidence, self._here = known, here
         self._calibrate = None if named else calibrate
         self._apart = program_spread(known)
@@ -160,7 +158,9 @@ class ProbeCosts:
                 seconds=(now.at_ns - before.at_ns) / NS_PER_SECOND,
                 statistics_s_per_s=watch.added_s_per_s(one.active for one in costs),
             )
-            before = now if len(self._parts) == asked else watch.look()  # what was timed meanwhile fired their probes too
+            before = (
+                now if len(self._parts) == asked else watch.look()
+            )  # what was timed meanwhile fired their probes too
 
     def _mechanism(self, place: Place) -> str | None:
         if place.kind in {"kprobe", "kretprobe"}:
@@ -218,9 +218,7 @@ class ProbeCosts:
         return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
 
 
-def probe_costs(
-    data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None
-) -> ProbeCosts:
+def probe_costs(data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> ProbeCosts:
     """The costs of plain probes in `data`, for this machine. Raises: UsageError for an unknown machine's name."""
     known = evidence(read_numbers(data))
     unknown(filter(None, [named]), known.machines, "machine")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Literal, get_args
 
 from probe_effect.answer.calibrated_proof import calibrated_pairs
@@ -37,6 +38,10 @@ ON_PROCESSES = re.compile(
     |(?:software|s):(?:cs|context-switches|cpu-migrations))(?::\d+)?$""",
     re.VERBOSE,
 )
+
+
+FEWEST_OF_KIND = 6
+"""Of fewer pairs of one kind, nothing is learnt; of six, the ends are nearly single pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +77,30 @@ def spread_of(found: Evidence, actions: Sequence[str], attach: str, basis: str) 
         basis: of its cost; `calibrated` was measured in a loop on the same machine.
     """
     kind = kind_of_script(attach, actions)
-    known = [spread_by_kind(found, way).get(kind) for way in ([True, False] if basis == CALIBRATED else [False])]
-    return next((one.spread for one in known if one is not None), program_spread(found))
+    known = spread_by_kind(found, True).get(kind) if basis == CALIBRATED else None
+    return known.spread if known else program_spread(found)
 
 
 @once
 def spread_by_kind(found: Evidence, is_calibrated: bool) -> Mapping[ScriptKind, KindSpread]:  # noqa: FBT001 (one of two)
     """Each kind to its spread, for costs measured in a loop beside the programs or for those of the machine's suites.
 
-    A kind with fewer than ten visible pairs has the spread of all kinds; nothing without ten of any.
+    A kind with too few visible pairs in the half that is learnt from takes those of both halves, so that none is left
+    to test it; with too few in both it has the spread of all kinds. Nothing where even these are too few.
     """
     of_basis = calibrated_pairs(found) if is_calibrated else [*pairs(found), *script_pairs(found)]
     visible = [(_kind(found, one), one) for one in of_basis if one.is_visible and one.ratio is not None]
-    learnt = [(kind, one) for kind, one in visible if is_learnt_from(found, one)]
     made: dict[ScriptKind, KindSpread] = {}
-    for kind in KINDS:
-        own = spread([one for one_kind, one in learnt if one_kind == kind])
-        if known := own or spread([one for _, one in learnt]):
-            others = [one for one_kind, one in visible if one_kind == kind and not is_learnt_from(found, one)]
-            inside = [known.contains(one) for one in others]
+    for kind, source in product(KINDS, (True, False)):
+        own = [one for one_kind, one in visible if one_kind == kind or not source]
+        half = [one for one in own if is_learnt_from(found, one)]
+        known = spread(half, FEWEST_OF_KIND) or spread(own, FEWEST_OF_KIND)
+        if known is not None and kind not in made:
+            is_half = known.pairs < len(own)
+            tested = [one for one_kind, one in visible if one_kind == kind and not is_learnt_from(found, one)]
+            inside = [known.contains(one) for one in tested if is_half]
             share = sum(inside) / len(inside) if inside else None
-            made[kind] = KindSpread(known, kind if own else "all", len(inside), share)
+            made[kind] = KindSpread(known, kind if source else "all", len(inside), share)
     return made
 
 

@@ -168,10 +168,10 @@ def verdict(some: Sequence[ProgramPair]) -> Agreed:
     )
 
 
-def spread(some: Sequence[ProgramPair]) -> Spread | None:
-    """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs."""
+def spread(some: Sequence[ProgramPair], fewest: int = FEWEST_PAIRS) -> Spread | None:
+    """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs, or `fewest`."""
     ratios = [one.ratio for one in some if one.is_visible and one.ratio is not None]
-    if len(ratios) < FEWEST_PAIRS:
+    if len(ratios) < fewest:
         return None
     tenths = quantiles(ratios, n=10, method="inclusive")
     return Spread(len(ratios), Estimate(median(ratios), tenths[0], tenths[-1]))

@@ -3,8 +3,8 @@
  *
  * Use:    one line for each block on standard input:  OPERATION CPU FRAMES TIMES
  *         OPERATION is `function_NAME_SLOT` (a call of that function), `call_NAME` (a system call that fails at once and
- *         changes nothing), `switch` (to another thread and back) or `fault` (a page fault); FRAMES is how many callers
- *         are on the stack; TIMES is how often. `calibration-loop --calls` prints the names of the system calls.
+ *         changes nothing), `switch` (to another thread and back), `fault` (a page fault) or `rename` (a new name for the
+ *         thread); FRAMES is how many callers are on the stack; TIMES is how often. `calibration-loop --calls` prints the names of the system calls.
  * Read:   one line for each block:  CPU_NS WALL_NS, of the whole process; it ends with its standard input.
  * Why:    CPU time and not wall time: others may use the same CPU meanwhile. One loop for all, so that a block of each can
  *         follow a block of another, traced and untraced.
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -127,6 +128,12 @@ static void do_fault(long times)
 	}
 }
 
+static void do_rename(long times)
+{
+	while (times-- > 0)
+		prctl(PR_SET_NAME, "calibration");
+}
+
 static void *answer(void *unused)
 {
 	eventfd_t value;
@@ -196,6 +203,8 @@ static void (*performer(const char *operation))(long)
 		return do_switch;
 	} else if (strcmp(operation, "fault") == 0) {
 		return do_fault;
+	} else if (strcmp(operation, "rename") == 0) {
+		return do_rename;
 	}
 	fprintf(stderr, "calibration-loop: %s: no such operation\n", operation);
 	exit(2);

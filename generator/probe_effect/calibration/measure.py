@@ -17,7 +17,7 @@ import numpy as np
 from probe_effect.answer.here import HereCost, HereCosts
 from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks
 from probe_effect.calibration.loop import CalibrationLoop
-from probe_effect.calibration.moved import PLAIN_CALL, Operation, moved
+from probe_effect.calibration.moved import PLAIN_CALL, LoopProcess, Operation, moved
 from probe_effect.calibration.traced import Traced
 from probe_effect.errors import HostNotReady
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
@@ -25,7 +25,7 @@ from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import mover, signed_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from probe_effect.answer.here import ProbeKey
     from probe_effect.calibration.blocks import Turn
@@ -83,21 +83,30 @@ class _Calibration:
     def __init__(self, task: CalibrationTask, loop: CalibrationLoop) -> None:
         self._task, self._loop = task, loop
         self._cpus = list(task.cpus)[:MOST_CPUS]
-        self._script = self._moved(passing=True)
-        if not self._script.operations:
-            raise HostNotReady("; ".join(self._script.missing.values()) or "the script has no probes")
+        self._move = partial(moved, task.script, task.probes, LoopProcess(loop.path, loop.pid, loop.calls))
 
     def costs(self) -> HereCosts:
         """What was measured; `seconds`, and who else traced, are not filled in."""
-        operations = list(self._script.operations)
+        try:
+            return self._costs_of(self._move)
+        except HostNotReady:
+            if not self._move().notes:
+                raise
+            return self._costs_of(partial(self._move, stand_in=False))  # what stands for arguments may not compile
+
+    def _costs_of(self, move: Callable[..., MovedScript]) -> HereCosts:
+        script = move()
+        if not script.operations:
+            raise HostNotReady("; ".join(script.missing.values()) or "the script has no probes")
+        operations = list(script.operations)
         on_calls = any(one.name.startswith("call_") for one in operations)
         if on_calls and all(one.name != PLAIN.name for one in operations):
             operations.append(PLAIN)
-        blocks = self._blocks(operations)
-        added = self._difference(blocks, self._script)
-        least = self._difference(blocks, self._moved(passing=False)) if self._script.has_filter else {}
+        blocks = self._blocks(operations, 2 if script.has_filter else 1)
+        added = self._difference(blocks, script)
+        least = self._difference(blocks, move(passing=False)) if script.has_filter else {}
         path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
-        costs = dict(self._costs(added, least, path))
+        costs = dict(self._costs(script, added, least, path))
         shared = [str(cpu) for cpu in self._cpus if blocks.is_shared(cpu)]
         silent = {key: SILENT.format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
         return HereCosts(
@@ -105,19 +114,15 @@ class _Calibration:
             costs=costs,
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
             seconds=0.0,
-            missing=self._script.missing | silent,
+            missing=script.missing | silent,
             others=(SHARED.format(cpus=" and ".join(shared)),) if shared else (),
         )
 
-    def _blocks(self, operations: Sequence[Operation]) -> Blocks:
+    def _blocks(self, operations: Sequence[Operation], times: int) -> Blocks:
         turns = [(one, cpu) for one in operations for cpu in self._cpus]
-        seconds = self._task.seconds * BLOCK_SHARE / (2 if self._script.has_filter else 1)
+        seconds = self._task.seconds * BLOCK_SHARE / times
         prints = any(PRINT in probe.actions for probe in self._task.script.probes)
         return Blocks(self._loop, turns, frames=self._task.frames, seconds=seconds, prints=prints)
-
-    def _moved(self, *, passing: bool) -> MovedScript:
-        task, loop = self._task, self._loop
-        return moved(task.script, task.probes, loop=loop.path, pid=loop.pid, calls=loop.calls, passing=passing)
 
     def _difference(self, blocks: Blocks, script: MovedScript) -> dict[Turn, Estimate]:
         """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
@@ -136,16 +141,17 @@ class _Calibration:
 
     def _costs(
         self,
+        script: MovedScript,
         added: Mapping[Turn, Estimate],
         least: Mapping[Turn, Estimate],
         path: Mapping[int, Estimate],
     ) -> Iterator[tuple[ProbeKey, HereCost]]:
         """The cost of an event of each probe that fired."""
-        for one in self._script.operations:
+        for one in script.operations:
             cpus = [cpu for cpu in self._cpus if (one, cpu) in added]
             by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
             for key in one.keys if cpus else ():
-                notes = [self._script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
+                notes = [script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
                 notes.append(FILTERED if least else None)
                 yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
 

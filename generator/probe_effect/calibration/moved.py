@@ -19,7 +19,7 @@ from probe_effect.scripts.clauses import program
 from probe_effect.scripts.kinds import NO_EVENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from probe_effect.answer.here import ProbeKey
@@ -31,6 +31,15 @@ PLAIN_CALL = "getppid"
 """A system call that does next to nothing, for what every call pays."""
 
 OF_CALL = re.compile(r"syscalls:sys_(?:enter|exit)_(\w+)")
+STAND_IN = "task:task_rename"
+"""A static probe of the kernel that next to nothing is done around: it fires when a thread names itself."""
+
+OWN_TEXT, OWN_VALUE = re.compile(r"\bstr\(\s*args(?:->|\.)\w+\s*\)"), re.compile(r"\bargs(?:->|\.)\w+")
+"""What a clause reads that only its own probe has. Elsewhere the name and the id of the thread stand for it."""
+
+ENDS = re.compile(r"\bexit\s*\(\s*\)\s*;?")
+"""How a script ends itself, which it may not do while it is timed."""
+
 ON_SWITCH = ("sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking")
 ON_FAULT = "exceptions:page_fault_user"
 KERNEL_PREFIX = {"x86_64": "__x64_sys_", "aarch64": "__arm64_sys_"}
@@ -38,8 +47,16 @@ KERNEL_PREFIX = {"x86_64": "__x64_sys_", "aarch64": "__arm64_sys_"}
 
 STANDS_FOR = "{attach}: our loop cannot make it happen, so its clause was timed at {instead}."
 SAMPLED = "it samples, so what it costs does not depend on how often something happens"
-NO_WAY = "our loop cannot make it happen, and its clause reads what only it has"
+NO_WAY = "our loop cannot make it happen, and its clause does not run elsewhere"
 NO_SLOT = f"the script probes more than {SLOTS} functions"
+
+
+class LoopProcess(NamedTuple):
+    """The loop's program, its process, and the system calls that it can make."""
+
+    path: Path
+    pid: int
+    calls: frozenset[str]
 
 
 class AskedProbe(NamedTuple):
@@ -84,29 +101,29 @@ class _Move(NamedTuple):
 def moved(
     script: Script,
     asked: Sequence[AskedProbe],
+    loop: LoopProcess,
     *,
-    loop: Path,
-    pid: int,
-    calls: Collection[str],
     passing: bool = True,
+    stand_in: bool = True,
 ) -> MovedScript:
     """A script of bpftrace as our loop fires it.
 
     Args:
         asked: its probes, with their places on this system.
-        loop: the loop's program.
-        pid: the loop's process, outside of which no block runs.
-        calls: the system calls that the loop can make.
+        loop: where no block runs but there.
         passing: whether events pass the clauses' predicates.
+        stand_in: whether a clause whose probe the loop cannot fire is timed at another one.
     """
-    return _Mover(script, loop, pid, calls, passing).moved(asked)
+    return _Mover(script, loop, passing, stand_in).moved(asked)
 
 
 class _Mover:
-    def __init__(self, script: Script, loop: Path, pid: int, calls: Collection[str], passing: bool) -> None:  # noqa: FBT001
+    def __init__(self, script: Script, loop: LoopProcess, passing: bool, stand_in: bool) -> None:  # noqa: FBT001
         self._text, self._clauses = script.text, program(script.text).clauses
         self._points = [(clause, point) for clause in self._clauses for point in clause.attach_points]
-        self._loop, self._pid, self._calls, self._passing = loop, pid, calls, passing
+        self._loop, self._passing, self._stand_in = loop, passing, stand_in
+        self._foreign: set[int] = set()
+        """Clauses, by where they begin, that are timed at another probe than their own."""
         self._slots: dict[tuple[str, str], int] = {}
         self._fired: dict[str, Operation] = {}
         self._result = MovedScript(text="", operations=[])
@@ -122,7 +139,7 @@ class _Mover:
                 moves.setdefault(point.start, []).append(move.attach)
                 self._fire(move, probe.key)
         edits = [edit for clause in self._clauses for edit in self._edits(clause, moves)]
-        self._result.text = applied(self._text, edits)
+        self._result.text = ENDS.sub("", applied(self._text, edits))
         self._result.operations = list(self._fired.values())
         return self._result
 
@@ -149,7 +166,7 @@ class _Mover:
         if slot >= SLOTS:
             return NO_SLOT
         provider = "uretprobe" if probe.kind == "uretprobe" else "uprobe"
-        return _Move(f"{provider}:{self._loop}:{sort}_{slot}", f"function_{sort}_{slot}")
+        return _Move(f"{provider}:{self._loop.path}:{sort}_{slot}", f"function_{sort}_{slot}")
 
     def _in_kernel(self, probe: AskedProbe, clause: Clause) -> _Move | str:
         """To the function behind a system call, which begins as most functions do."""
@@ -163,7 +180,7 @@ class _Mover:
         written = self._points[probe.at][1].text
         for place in probe.places:
             found = OF_CALL.fullmatch(place.name)
-            if found and found[1] in self._calls:
+            if found and found[1] in self._loop.calls:
                 attach = written if len(probe.places) == 1 else f"tracepoint:{place.name}"
                 return _Move(attach, f"call_{found[1]}")
             if place.name.startswith("raw_syscalls:"):
@@ -172,12 +189,13 @@ class _Mover:
                 return _Move(f"tracepoint:{place.name}" if len(probe.places) > 1 else written, "switch", 2, 4)
             if place.name == ON_FAULT and "software" not in written:
                 return _Move(written, "fault", 1, 1)
-        if uses_arguments(clause):
+        if not self._stand_in:
             return NO_WAY
         end = re.match(r"syscalls:sys_(enter|exit)_", probe.places[0].name)
-        instead = f"tracepoint:syscalls:sys_{end[1]}_{PLAIN_CALL}" if end else f"tracepoint:{ON_SWITCH[0]}"
+        instead = f"tracepoint:syscalls:sys_{end[1]}_{PLAIN_CALL}" if end else f"tracepoint:{STAND_IN}"
+        self._foreign.add(clause.attach_points[0].start)
         self._result.notes[probe.key] = STANDS_FOR.format(attach=written, instead=instead.partition(":")[2])
-        return _Move(instead, f"call_{PLAIN_CALL}") if end else _Move(instead, "switch", 2, 4)
+        return _Move(instead, f"call_{PLAIN_CALL}") if end else _Move(instead, "rename", 1, 1)
 
     def _edits(self, clause: Clause, moves: dict[int, list[str]]) -> Iterator[Edit]:
         """Other attach points and another predicate; nothing of a clause none of whose probes was moved."""
@@ -190,15 +208,21 @@ class _Mover:
             yield Edit(first.start, end, "")
             return
         body = clause.block.tokens[0].start
-        yield Edit(first.start, body, f"{', '.join(attach)} /{self._predicate(clause)}/ ")
+        head = f"{', '.join(attach)} /{self._predicate(clause)}/ "
+        if first.start in self._foreign:
+            yield Edit(first.start, end, OWN_VALUE.sub("tid", OWN_TEXT.sub("comm", head + self._text[body:end])))
+        else:
+            yield Edit(first.start, body, head)
 
     def _predicate(self, clause: Clause) -> str:
-        ours = f"pid == {self._pid}"
+        ours = f"pid == {self._loop.pid}"
         if not clause.predicate.tokens:
             return ours
         asked = clause.predicate.source(0, len(clause.predicate) - 1)
         self._result.has_filter |= not SURE.fullmatch(asked)
-        return f"{ours} && (({asked}) || {ours})" if self._passing else f"{ours} && ({asked}) && pid != {self._pid}"
+        return (
+            f"{ours} && (({asked}) || {ours})" if self._passing else f"{ours} && ({asked}) && pid != {self._loop.pid}"
+        )
 
 
 SURE = re.compile(r"""(?:pid|tid|comm|uid|cgroup) *== *[^&|]+|@\w+\[tid\]""")

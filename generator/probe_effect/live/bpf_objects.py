@@ -88,10 +88,13 @@ def ids(command: int) -> Iterator[int]:
 
 
 def of_id(command: int, number: int, read: Callable[[int], Found]) -> Found | None:
-    """The result of `read` for the object of that id; None if it has gone meanwhile. Raises: OSError."""
+    """The result of `read` for the object of that id; None if it has gone meanwhile. Raises: OSError.
+
+    A link that is being made has an id already, and is refused with EAGAIN (kernel/bpf/syscall.c, bpf_link_by_id).
+    """
     try:
         fd = bpf.command(command, bytearray(struct.pack("=3I", number, 0, 0)))
-    except FileNotFoundError:
+    except (FileNotFoundError, BlockingIOError):
         return None
     try:
         return read(fd)
