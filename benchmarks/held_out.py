@@ -7,11 +7,7 @@ only the answers are made again, such as those of another `--machine`.
 
 What is compared is one figure for every program: the CPU time that the probes add to all processes, over the CPU time
 that these need without them. `try` measures it as the ratio of CPU times of pairs of runs; the table has the median and
-the quartiles of the pairs. `advise` predicts the slowdown of the busiest thread, and the CPU seconds per second that
-all threads together lose. The second, over the CPU seconds per second that the program used untraced, is the prediction
-of the same figure (`predicted`). For a program of one thread the two agree. For one of many processes the busiest
-thread is not a fair one: `make` itself waits while its children work. People read the busiest thread's, so the rows
-have that too (`printed`), and the targets are checked for both.
+the quartiles of the pairs. `advise` predicts it for a command with all its children (`whole` of its JSON).
 
 By hand is what somebody does without `advise`: count with perf stat, and multiply with the cost that the guide has for
 such a probe (`probe-effect predict --case`). perf stat cannot count static probes of programs without further steps.

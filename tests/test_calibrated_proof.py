@@ -129,16 +129,16 @@ def many(ratio: float, tested_ratio: float) -> list[Number]:
 def test_a_factor_is_learnt_from_every_second_program_and_tested_on_the_others(tmp_path: Path) -> None:
     found = known(tmp_path, READS, *many(1.5, 1.2))
     assert sum(is_learnt_from(found, one) for one in calibrated_pairs(found)) == len(PROGRAMS) / 2
-    plain = spread_by_kind(found, True)["plain"]
+    plain = spread_by_kind(found, is_calibrated=True)["plain"]
     assert plain.spread.ratio.value == pytest.approx(1.5, rel=0.01)
     assert (plain.source, plain.tested, plain.inside_ratio) == ("plain", 12, 1.0)
-    beyond = spread_by_kind(known(tmp_path, READS, *many(1.5, 2.0)), True)["plain"]
+    beyond = spread_by_kind(known(tmp_path, READS, *many(1.5, 2.0)), is_calibrated=True)["plain"]
     assert beyond.inside_ratio == 0.0
 
 
 def test_a_kind_with_too_few_programs_has_the_factor_of_all(tmp_path: Path) -> None:
     found = known(tmp_path, READS, *many(1.5, 1.2))
-    stack = spread_by_kind(found, True)["stack"]
+    stack = spread_by_kind(found, is_calibrated=True)["stack"]
     assert (stack.source, stack.tested, stack.inside_ratio) == ("all", 0, None)
     assert spread_of(found, ["count-by-user-stack"], "uprobe:libc:malloc", "calibrated") == stack.spread
 

@@ -96,7 +96,7 @@ class TestMovedScript:
         issue = Place(kind="tracepoint", name="block:block_rq_issue")
         counts = at_loop("tracepoint:block:block_rq_issue { @[comm] = count(); }", [issue])
         assert counts.text.startswith("tracepoint:task:task_rename /pid == 42/")
-        assert "our loop cannot make it happen" in counts.notes["tracepoint:block:block_rq_issue", None]
+        assert "was timed at task:task_rename" in counts.notes["tracepoint:block:block_rq_issue", None]
         text = 'tracepoint:block:block_rq_issue /args.dev/ { printf("%s %d", str(args->rwbs), args.sector); }'
         reads = at_loop(text, [issue])
         assert "/pid == 42 && ((tid) || pid == 42)/" in reads.text

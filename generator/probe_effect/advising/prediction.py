@@ -14,7 +14,8 @@ slowdown of real programs, which the interval of `slowdown_ratio` holds). `sente
 `measured_ratio`, `predicted_ratio`, `holds`. `combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`,
 `greatest_ratio`. `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`,
 `difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks), `loss_ratio`, `but`.
-`comparable` and `others`: `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
+`here` (with `--here`): `case`, `cost_ns`, `slowdown_ratio` as measured on this machine. `comparable` and `others`:
+`machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
 from __future__ import annotations

@@ -77,12 +77,12 @@ def spread_of(found: Evidence, actions: Sequence[str], attach: str, basis: str) 
         basis: of its cost; `calibrated` was measured in a loop on the same machine.
     """
     kind = kind_of_script(attach, actions)
-    known = spread_by_kind(found, True).get(kind) if basis == CALIBRATED else None
+    known = spread_by_kind(found, is_calibrated=True).get(kind) if basis == CALIBRATED else None
     return known.spread if known else program_spread(found)
 
 
 @once
-def spread_by_kind(found: Evidence, is_calibrated: bool) -> Mapping[ScriptKind, KindSpread]:  # noqa: FBT001 (one of two)
+def spread_by_kind(found: Evidence, *, is_calibrated: bool) -> Mapping[ScriptKind, KindSpread]:
     """Each kind to its spread, for costs measured in a loop beside the programs or for those of the machine's suites.
 
     A kind with too few visible pairs in the half that is learnt from takes those of both halves, so that none is left

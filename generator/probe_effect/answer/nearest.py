@@ -74,8 +74,10 @@ class ProbeGroup:
 
     def at_its_rate(self, cost: Estimate) -> Estimate:
         """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate."""
-        if not self.rate_hz or self.rate_low_hz is None or self.rate_high_hz is None:
+        if not self.rate_hz or self.rate_low_hz is None:
             return cost
+        if self.rate_high_hz is None:  # a lower bound: nobody knows how much more it may be
+            return Estimate(cost.value)
         return mover.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, self.rate_high_hz / self.rate_hz))
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 Turn = tuple["Operation", int]
 """An operation, and the CPU on which it is done."""
 
-ROUNDS = 8
+ROUNDS = 12
 """Blocks of each turn with the tracer, and as many without, half of them before and half after.
 
-Of 8 differences the exact 95 % interval leaves out the least likely ends (`stats/signed_rank.py`); 6 would be the
+Of 12 differences the exact 95 % interval leaves out the least likely ends (`stats/signed_rank.py`); 6 would be the
 fewest that have one.
 """
 

@@ -3,8 +3,8 @@
  *
  * Use:    one line for each block on standard input:  OPERATION CPU FRAMES TIMES
  *         OPERATION is `function_NAME_SLOT` (a call of that function), `call_NAME` (a system call that fails at once and
- *         changes nothing), `switch` (to another thread and back), `fault` (a page fault) or `rename` (a new name for the
- *         thread); FRAMES is how many callers are on the stack; TIMES is how often. `calibration-loop --calls` prints the names of the system calls.
+ *         changes nothing), `switch` (to another thread and back) or `rename` (a new name for the thread); FRAMES is how
+ *         many callers are on the stack; TIMES is how often. `calibration-loop --calls` prints the names of the calls.
  * Read:   one line for each block:  CPU_NS WALL_NS, of the whole process; it ends with its standard input.
  * Why:    CPU time and not wall time: others may use the same CPU meanwhile. One loop for all, so that a block of each can
  *         follow a block of another, traced and untraced.
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -96,8 +95,6 @@ static const struct call {
 
 static const struct call *found_call;
 static const struct function *found_function;
-static char *page;
-static long page_bytes;
 static int to_other, to_us;
 
 static void make_call(const struct call *one)
@@ -117,15 +114,6 @@ static void do_function(long times)
 {
 	while (times-- > 0)
 		found_function->call(WORD, (long)sizeof(WORD), times);
-}
-
-static void do_fault(long times)
-{
-	while (times-- > 0) {
-		if (madvise(page, (size_t)page_bytes, MADV_DONTNEED) != 0)
-			die("madvise");
-		*(volatile char *)page = 1;
-	}
 }
 
 static void do_rename(long times)
@@ -201,8 +189,6 @@ static void (*performer(const char *operation))(long)
 			}
 	} else if (strcmp(operation, "switch") == 0) {
 		return do_switch;
-	} else if (strcmp(operation, "fault") == 0) {
-		return do_fault;
 	} else if (strcmp(operation, "rename") == 0) {
 		return do_rename;
 	}
@@ -233,13 +219,11 @@ int main(int argc, char **argv)
 			puts(CALLS[at].name);
 		return 0;
 	}
-	page_bytes = sysconf(_SC_PAGESIZE);
-	page = mmap(NULL, (size_t)page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	to_other = eventfd(0, EFD_CLOEXEC);
 	to_us = eventfd(0, EFD_CLOEXEC);
 	(void)*(volatile const char *)WORD; /* no probe can copy from a page that was never read */
 	errno = pthread_create(&other, NULL, answer, NULL);
-	if (page == MAP_FAILED || to_other < 0 || to_us < 0 || errno != 0)
+	if (to_other < 0 || to_us < 0 || errno != 0)
 		die("start");
 	while (scanf("%63s %ld %ld %ld", operation, &cpu, &frames, &block.times) == 4) {
 		block.perform = performer(operation);

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from probe_effect.scripts.form import Script
     from probe_effect.tracers.protocol import Tracer
 
-BLOCK_SHARE = 0.4
+BLOCK_SHARE = 0.5
 """Share of the time that blocks may take; the rest goes to the tracer's start and end."""
 
 MOST_CPUS = 4

@@ -41,11 +41,12 @@ ENDS = re.compile(r"\bexit\s*\(\s*\)\s*;?")
 """How a script ends itself, which it may not do while it is timed."""
 
 ON_SWITCH = ("sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking")
-ON_FAULT = "exceptions:page_fault_user"
+"""Where the loop can take a stack as deep as usual; a switch itself takes so long that little else shows beside it."""
+
 KERNEL_PREFIX = {"x86_64": "__x64_sys_", "aarch64": "__arm64_sys_"}
 """How the kernel's functions behind system calls are named: include/linux/syscalls.h, SYSCALL_DEFINE."""
 
-STANDS_FOR = "{attach}: our loop cannot make it happen, so its clause was timed at {instead}."
+STANDS_FOR = "{attach}: its clause was timed at {instead}, which our loop can make happen as often as it likes."
 SAMPLED = "it samples, so what it costs does not depend on how often something happens"
 NO_WAY = "our loop cannot make it happen, and its clause does not run elsewhere"
 NO_SLOT = f"the script probes more than {SLOTS} functions"
@@ -119,7 +120,7 @@ def moved(
 
 class _Mover:
     def __init__(self, script: Script, loop: LoopProcess, passing: bool, stand_in: bool) -> None:  # noqa: FBT001
-        self._text, self._clauses = script.text, program(script.text).clauses
+        self._script, self._text, self._clauses = script, script.text, program(script.text).clauses
         self._points = [(clause, point) for clause in self._clauses for point in clause.attach_points]
         self._loop, self._passing, self._stand_in = loop, passing, stand_in
         self._foreign: set[int] = set()
@@ -162,7 +163,7 @@ class _Mover:
         place, (_, mechanism) = probe.places[0], probe.key
         sort = mechanism or "emulated"
         of_sort = [key for key in self._slots if key[0] == sort]
-        slot = self._slots.setdefault((sort, f"{place.path} {place.offset}"), len(of_sort))
+        slot = self._slots.setdefault((sort, f"{place.path} {place.name} {place.offset}"), len(of_sort))
         if slot >= SLOTS:
             return NO_SLOT
         provider = "uretprobe" if probe.kind == "uretprobe" else "uprobe"
@@ -185,10 +186,8 @@ class _Mover:
                 return _Move(attach, f"call_{found[1]}")
             if place.name.startswith("raw_syscalls:"):
                 return _Move(written, f"call_{PLAIN_CALL}")
-            if place.name in ON_SWITCH:
+            if place.name in ON_SWITCH and any("stack" in action for action in self._script.probes[probe.at].actions):
                 return _Move(f"tracepoint:{place.name}" if len(probe.places) > 1 else written, "switch", 2, 4)
-            if place.name == ON_FAULT and "software" not in written:
-                return _Move(written, "fault", 1, 1)
         if not self._stand_in:
             return NO_WAY
         end = re.match(r"syscalls:sys_(enter|exit)_", probe.places[0].name)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--machine", help="A measured machine. [default: this one, or the nearest to it]")
 @click.option("--threads", default=1, show_default=True, help="Threads that fire the probe, each at the rate.")
 @click.option("--busy", default="100%", show_default=True, help="Share of its time that a thread uses a CPU.")
+@click.option("--here", is_flag=True, help="Time the script of the case on this machine too: root, with bpftrace.")
 @data_option
 @output.format_option
 @click.pass_context
@@ -51,6 +52,7 @@ def predict(
       probe-effect predict --rate 2k --probe uprobe --action count-by-user-stack
       probe-effect predict --rate 2k --probe uprobe --mechanism emulated --action count
       probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
+      probe-effect predict --rate 50k --case 04-tracepoint-entry --here
 
     Exit status 1 when nothing was measured that could guide.
     """  # noqa: D301 (click reads the \b)
@@ -58,7 +60,7 @@ def predict(
 
     from probe_effect.cli.predict_run import run
 
-    context.exit(0 if run(question, data, output_format) else 1)
+    context.exit(0 if run(question, data, output_format, is_here=words["here"]) else 1)
 
 
 def _question(words: dict[str, Any]) -> Question:

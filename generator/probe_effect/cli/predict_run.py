@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.advising.machine import this_machine
+from probe_effect.advising.predicted_here import PredictedHere, predicted_here
 from probe_effect.advising.prediction import answer_json, predicted
 from probe_effect.answer import beside, sentences
 from probe_effect.answer.alternatives import ways
@@ -34,14 +35,25 @@ MOST_NEIGHBOURS = 10
 """The answer is for reading: a hundred machines would push the assumptions off the screen."""
 
 
-def run(question: Question, data: DataFolder, output_format: str) -> bool:
-    """Print the answer; whether there is guidance. Raises: UsageError for a name that the data does not have."""
+def run(question: Question, data: DataFolder, output_format: str, *, is_here: bool = False) -> bool:
+    """Print the answer; whether there is guidance.
+
+    Raises: UsageError for a name that the data does not have; HostNotReady where `is_here` and nothing can be timed.
+    """
     costs, said = predicted(question, data, this_machine())
+    timed = predicted_here(costs, question) if is_here else []
     if output_format == "json":
-        output.product_json(answer_json(costs, said))
+        output.product_json(answer_json(costs, said) | {"here": [one.as_json() for one in timed]})
     else:
+        for one in timed:
+            output.product(WORDS["here"].format(**_told_here(one)) + "\n")
         _print(costs, said, is_named=question.machine is not None)
     return said.headline is not None
+
+
+def _told_here(one: PredictedHere) -> dict[str, str]:
+    cost, slowdown = units.interval(one.cost, units.DURATION), units.interval(one.slowdown, units.SHARE)
+    return {"case": one.case, "cost": cost, "slowdown": slowdown}
 
 
 def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:

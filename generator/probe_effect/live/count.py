@@ -164,7 +164,7 @@ def count(
     rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy_ratio=busy)
     return CountResult(
         rates=tuple(
-            _profile_rate(one, windows) if one.kind == "profile" else _rate(one.probe, slots, windows, rates)
+            _profile_rate(one, windows, busy) if one.kind == "profile" else _rate(one.probe, slots, windows, rates)
             for one, slots in zip(chosen, attachments.slots, strict=True)
             if one.probe not in refused
         ),
@@ -244,11 +244,13 @@ def _notes(windows: Windows, *, at_least: bool) -> list[str]:
     return notes
 
 
-def _profile_rate(one: Countable, window: Windows) -> ProbeRate:
-    """A profile fires so often on each CPU; a thread sees those of the time that it runs."""
+def _profile_rate(one: Countable, window: Windows, busy_ratio: float | None) -> ProbeRate:
+    """A profile fires so often on each CPU; a thread sees those of the time that it runs, a command those of all."""
     per_thread = {use.tid: one.hz * use.cpu_s / window.watched_s for use in window.threads() if use.cpu_s > 0}
     is_machine = window.target.is_machine
-    total_hz = one.hz * (os.cpu_count() or 1) if is_machine else sum(per_thread.values())
+    total_hz = (
+        one.hz * (os.cpu_count() or 1) if is_machine else max(one.hz * (busy_ratio or 0), sum(per_thread.values()))
+    )
     return ProbeRate(
         probe=one.probe,
         events=round(total_hz * window.elapsed_s),

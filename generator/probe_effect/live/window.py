@@ -34,7 +34,9 @@ OVERHEAD_RATIO = 0.4
 FIRST_S, GROWTH_RATIO = 0.002, 0.1
 """The first stratum, and how long another may be by the time gone by: a command may end soon."""
 
-LEAST_S = 0.0002
+LEAST_S = 0.001
+"""Of a shorter one, what the kernel does on all CPUs as probes are attached would be too large a part."""
+
 RECENT = 8
 """Windows whose cost says how long the next may be."""
 

@@ -79,7 +79,7 @@ def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
         kinds=[
             (way, kind, one)
             for way, is_calibrated in ((BY_LOOP, True), (BY_SUITES, False))
-            for kind, one in spread_by_kind(known, is_calibrated).items()
+            for kind, one in spread_by_kind(known, is_calibrated=is_calibrated).items()
         ],
         titles=catalogue.titles,
     )

@@ -1,0 +1,92 @@
+"""What the probes of measured cases cost on this machine, timed with the script that each case has."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from probe_effect.answer.kind_spread import spread_of
+from probe_effect.answer.prediction import multiplied
+from probe_effect.calibration.kept import calibrated
+from probe_effect.calibration.measure import CalibrationTask
+from probe_effect.calibration.moved import AskedProbe
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.live.places import Place
+from probe_effect.model import interval_json
+from probe_effect.reduce.thresholds import slowdown_at
+from probe_effect.scripts.kinds import NO_EVENTS
+from probe_effect.scripts.script import read_script
+from probe_effect.stats import mover
+from probe_effect.store.suite_file import script_path
+from probe_effect.tracers.registry import known_tracers
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from probe_effect.answer.evidence import Evidence
+    from probe_effect.answer.question import Question
+    from probe_effect.model import Estimate
+
+TOOL = "bpftrace"
+FRAMES, SECONDS = 10, 5.0
+
+
+class PredictedHere(NamedTuple):
+    """The cost of one event of a case, ns, and the slowdown at the rate that was asked for, as a ratio."""
+
+    case: str
+    cost: Estimate
+    slowdown: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """As JSON values, with both intervals."""
+        return {
+            "case": self.case,
+            **interval_json(self.cost, "cost", "ns"),
+            **interval_json(self.slowdown, "slowdown", "ratio"),
+        }
+
+
+def predicted_here(found: Evidence, question: Question) -> list[PredictedHere]:
+    """Each case of a question, measured on this machine now.
+
+    Raises: UsageError for a question without cases; HostNotReady where a case has no script of bpftrace, or cannot be
+        timed here.
+    """
+    if not question.probes:
+        msg = "--here times the script of a measured case: name one with --case, or give a script to `advise`"
+        raise UsageError(msg)
+    mount_for_our_time()
+    return [_timed(found, asked.case, asked.rate_hz) for asked in question.probes]
+
+
+def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
+    suite, known = found.of(case)
+    path = script_path(found.folders[suite.id], case, TOOL) if suite.id in found.folders else None
+    if path is None:
+        msg = f"{case}: it has no script of bpftrace, and no other can be timed here"
+        raise HostNotReady(msg)
+    script = read_script(path.read_text(encoding="utf-8"))
+    events = [(at, one) for at, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
+    mechanisms = {one.mechanism for (_, tracer, its), one in found.costs.items() if (tracer, its) == (TOOL, case)}
+    how = mechanisms.pop() if len(mechanisms) == 1 else None
+    task = CalibrationTask(
+        script=script,
+        probes=[AskedProbe(at, (one.attach, how), one.kind, (_place(one.attach, one.kind),)) for at, one in events],
+        tool=known_tracers()[TOOL],
+        cpus=sorted(os.sched_getaffinity(0)),
+        frames=FRAMES,
+        seconds=SECONDS,
+    )
+    costs = calibrated(task)
+    if costs.missing:
+        raise HostNotReady("; ".join(costs.missing.values()))
+    cost = mover.total([one.on({}) for one in costs.costs.values()])
+    apart = spread_of(found, [known.action], events[0][1].attach, "calibrated")
+    return PredictedHere(case, cost, slowdown_at(multiplied(cost, apart.factor) if apart else cost, rate_hz))
+
+
+def _place(attach: str, kind: str) -> Place:
+    """Where a probe of a suite is: a static probe by its name; functions are those of a workload that does not run."""
+    return Place(kind=kind, name=attach.partition(":")[2])
