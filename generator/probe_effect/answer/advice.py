@@ -206,13 +206,18 @@ def advise(
 
 
 def _forecast(known: Paying, facts: Facts, tracer: str, thread: Thread, spread_of: SpreadOf) -> Forecast:
-    """What probes do to a thread, where the spread of real programs is that of each part."""
+    """What probes do to a thread, where the spread of real programs is that of each part.
+
+    Of a cost that was measured here its median corrects the value too, as it is learnt from costs measured likewise.
+    """
     parts = [part for _, part in known]
     plain = forecast(parts, facts, tracer, Question(busy_ratio=min(1.0, thread.busy_ratio)))
     spreads = [spread_of(*one) for one in known]
-    costs = [
-        multiplied(one.cost, apart.factor) if apart else one.cost for one, apart in zip(parts, spreads, strict=True)
+    factors = [
+        None if apart is None else apart.ratio if part.basis == "calibrated" else apart.factor
+        for part, apart in zip(parts, spreads, strict=True)
     ]
+    costs = [multiplied(part.cost, one) if one else part.cost for part, one in zip(parts, factors, strict=True)]
     loads = [ProbeLoad(cost, part.rate_hz) for cost, part in zip(costs, parts, strict=True)]
     return replace(plain, prediction=predict(together(loads).cost, plain.load))
 

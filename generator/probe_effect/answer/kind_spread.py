@@ -85,8 +85,8 @@ def spread_of(found: Evidence, actions: Sequence[str], attach: str, basis: str) 
 def spread_by_kind(found: Evidence, *, is_calibrated: bool) -> Mapping[ScriptKind, KindSpread]:
     """Each kind to its spread, for costs measured in a loop beside the programs or for those of the machine's suites.
 
-    A kind with too few visible pairs in the half that is learnt from takes those of both halves, so that none is left
-    to test it; with too few in both it has the spread of all kinds. Nothing where even these are too few.
+    A kind with too few visible pairs in the half that is learnt from takes those of both halves. Then none is left
+    to test it. With too few in both it has the spread of all kinds. Nothing where even these are too few.
     """
     of_basis = calibrated_pairs(found) if is_calibrated else [*pairs(found), *script_pairs(found)]
     visible = [(_kind(found, one), one) for one in of_basis if one.is_visible and one.ratio is not None]

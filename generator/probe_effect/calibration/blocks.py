@@ -20,7 +20,7 @@ Turn = tuple["Operation", int]
 ROUNDS = 12
 """Blocks of each turn with the tracer, and as many without, half of them before and half after.
 
-Of 12 differences the exact 95 % interval leaves out the least likely ends (`stats/signed_rank.py`); 6 would be the
+Of 12 differences the exact 95 % interval excludes the least likely ends (`stats/signed_rank.py`); 6 would be the
 fewest that have one.
 """
 
@@ -29,8 +29,8 @@ LONGEST_BLOCK_S, SHORTEST_BLOCK_S = 0.02, 0.000_5
 TRIAL_TIMES = 300
 """Times that an operation is done to learn how long one takes."""
 
-PRINTED_TIMES, PRINTED_PAUSE_S = 400, 0.03
-"""Of a script that prints, a block has so few events, with a pause after it, that its buffer is never full."""
+PRINTED_PAUSE_S = 0.03
+"""Of a script that prints, each block is as short as a trial, with a pause after it, so that no buffer is full."""
 
 BUSY_RATIO = 1.25
 """A block that took so much longer than its CPU time shared its CPU with others."""

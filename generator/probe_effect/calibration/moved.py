@@ -1,6 +1,6 @@
 """A script with its clauses moved into our loop: the same blocks, on probes of the same kind that the loop fires.
 
-A probe on a system call or on the scheduler stays where it is, and its clause looks at the loop alone; a probe in a
+A probe on a system call or on the scheduler stays where it is, and its clause looks at the loop alone. A probe in a
 file moves to a function of the loop that fires in the same way. A predicate is computed as before, and its answer
 overruled: `/pid == LOOP && ((F) || pid == LOOP)/`. For the cost of an event that does not pass it is the other way
 round.

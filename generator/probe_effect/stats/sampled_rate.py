@@ -62,8 +62,8 @@ def sampled_rate(
         waiting_ratio: share of the time in which who makes the events waited for a CPU. Counting takes CPU time from
             others than them too, so that share may differ in what was counted, and the interval allows for it.
         busy_ratio: CPU time of who makes the events over the whole time. Where it is known, the rate is that for each
-            second of CPU time, times this: the ratio estimator (Cochran, Sampling Techniques, 1977, chapter 6), which
-            what ran on their CPU during the windows does not disturb.
+            second of CPU time, times this: the ratio estimator (Cochran, Sampling Techniques, 1977, chapter 6). What
+            else ran on their CPU during the windows does not disturb it.
     """
     length_s, counted_s, events, slowed, cpu_ratio = (
         np.array(column, dtype=float)
