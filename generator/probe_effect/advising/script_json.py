@@ -14,7 +14,7 @@ where that was here and now or by others.
 else): `slowdown_ratio`. `cpu_s_per_s` of all probes and threads. `loss_ratio`
 of the busiest thread's events. `recommendation` (what to do about the busiest thread's slowdown, null where a rate or a
 cost is not known). `deed` (deprecated: the same, under its old name). `counting_cost_ratio` (CPU time that counting
-took, over the time that was asked for). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
+took, over `counted_s`). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
 (that of the most expensive probe). `calibration` (null where nothing was measured here): `seconds`, `others` (who else
 traced meanwhile), `is_kept` (whether it is from an earlier time since the machine started), `missing` (`probe`,
 `mechanism`, and `why` it was not measured). `tracer`, `language`. `elsewhere`: `probe` on a function that never fired,
@@ -59,7 +59,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
         "recommendation": recommendation,
         "deed": recommendation,
         "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
-        "counting_cost_ratio": counted.counting_cpu_s / answer.question.seconds if counted else None,
+        "counting_cost_ratio": counted.counting_cpu_s / counted.elapsed_s if counted and counted.elapsed_s else None,
         "counted_s": counted.elapsed_s if counted else None,
         "not_counted": answer.not_counted,
         **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),

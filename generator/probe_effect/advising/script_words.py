@@ -133,8 +133,8 @@ def counting(answer: ScriptAnswer) -> str:
     if counted is None:
         return answer.not_counted or "nothing was counted: the rates were given"
     took = units.duration(counted.counting_cpu_s * units.NS_PER_SECOND)
-    share = units.percent(counted.counting_cpu_s / answer.question.seconds)
-    return f"{took} of CPU time in {counted.elapsed_s:.3g} s, {share} of the time asked for"
+    share = units.percent(counted.counting_cpu_s / counted.elapsed_s) if counted.elapsed_s else units.MISSING
+    return f"{took} of CPU time in {counted.elapsed_s:.3g} s, {share} of that time"
 
 
 WRITTEN_AGAIN = (

@@ -23,7 +23,7 @@ def show(answer: ScriptAnswer) -> None:
     if recommendation := script_words.recommendation(advice):
         show_text(recommendation + "\n")
     labels = ("probe", "kind", "action")
-    values = ("events/s", "cost of an event (95 %)", "basis", "CPU")
+    values = ("events/s", "cost of an event", "basis", "CPU")
     show_table(labels, values, map(script_words.probe_row, advice.probes))
     output.product("")
     show_section("What never fired may be called elsewhere", answer.elsewhere)
