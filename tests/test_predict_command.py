@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from builders import MACHINE, changed, machine_document, machine_values, write_submission
+from builders import MACHINE, REAL_DATA, changed, machine_document, machine_values, write_submission
 from evidence_builder import rows_of
 from identities import become
+from live_programs import needs_bpf
 from probe_effect.cli.predict import predict as command
 from probe_effect.errors import ProbeEffectError, UsageError
+from probe_effect.tracers.bpftrace import Bpftrace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,3 +190,17 @@ def test_the_system_calls_of_the_program_pay_for_a_probe_on_one_of_them(data: Pa
     assert found["probes"][0]["cost_ns"] == pytest.approx(100 + 8 * 20)
     assert any("every system call of the program pays" in one for one in found["assumptions"])
     assert ask(data, "--case", "02-kprobe", "--calls", "500k")["probes"][0]["call_cost_ns"] is None
+
+
+def test_here_times_the_script_of_a_case_and_says_which_that_is(data: Path) -> None:
+    with pytest.raises(UsageError, match="name one with --case"):
+        ask(data, "--rate", "50k", "--probe", "kprobe", "--action", "count", "--here")
+
+
+@needs_bpf
+@pytest.mark.skipif(Bpftrace().available() is not None, reason=str(Bpftrace().available()))
+def test_here_adds_what_the_case_costs_on_this_machine() -> None:
+    (timed,) = ask(REAL_DATA, "--case", "04-tracepoint-entry", "--tracer", "bpftrace", "--here")["here"]
+    assert timed["case"] == "04-tracepoint-entry"
+    assert 0 < timed["cost_low_ns"] < timed["cost_high_ns"]
+    assert timed["slowdown_ratio"] > 0

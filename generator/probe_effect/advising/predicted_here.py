@@ -10,7 +10,7 @@ from probe_effect.answer.prediction import multiplied
 from probe_effect.calibration.kept import calibrated
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
-from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.errors import HostNotReady
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.places import Place
 from probe_effect.model import interval_json
@@ -51,12 +51,8 @@ class PredictedHere(NamedTuple):
 def predicted_here(found: Evidence, question: Question) -> list[PredictedHere]:
     """Each case of a question, measured on this machine now.
 
-    Raises: UsageError for a question without cases; HostNotReady where a case has no script of bpftrace, or cannot be
-        timed here.
+    Raises: HostNotReady where a case has no script of bpftrace, or cannot be timed here.
     """
-    if not question.probes:
-        msg = "--here times the script of a measured case: name one with --case, or give a script to `advise`"
-        raise UsageError(msg)
     mount_for_our_time()
     return [_timed(found, asked.case, asked.rate_hz) for asked in question.probes]
 

@@ -72,6 +72,9 @@ def _question(words: dict[str, Any]) -> Question:
     if not cases and probe is None:
         msg = "nothing to predict: give a case with --case, such as 06-uprobe; `probe-effect suites` lists them"
         raise UsageError(msg)
+    if words["here"] and not cases:
+        msg = "--here times the script of a measured case: name one with --case, or give a script to `advise`"
+        raise UsageError(msg)
     rate_hz = None if words["rate"] is None else rate_from(words["rate"])
     if probe is not None and rate_hz is None:
         msg = f"{probe} with {action}: expected a rate, found none; give --rate 50k"

@@ -43,7 +43,8 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
     costs, said = predicted(question, data, this_machine())
     timed = predicted_here(costs, question) if is_here else []
     if output_format == "json":
-        output.product_json(answer_json(costs, said) | {"here": [one.as_json() for one in timed]})
+        here = {"here": [one.as_json() for one in timed]} if is_here else {}
+        output.product_json(answer_json(costs, said) | here)
     else:
         for one in timed:
             output.product(WORDS["here"].format(**_told_here(one)) + "\n")
