@@ -40,7 +40,10 @@ class CalibrationLoop:
 
     def __init__(self) -> None:
         self.path = compiled(SOURCE, c_compiler(FLAGS), "calibration/calibration-loop").path
-        said = subprocess.run([str(self.path), "--calls"], capture_output=True, text=True, check=True)
+        said = subprocess.run([str(self.path), "--calls"], capture_output=True, text=True, check=False)
+        if said.returncode:
+            msg = f"the program that the C compiler made of {SOURCE.name} does not run here: {said.stderr.strip()}"
+            raise HostNotReady(msg)
         self.calls = frozenset(said.stdout.split())
         """The system calls that it can make."""
         self._child = Child([str(self.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
