@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from probe_effect.model import Estimate
 
 TOOL = "bpftrace"
-FRAMES, SECONDS = 10, 5.0
 
 
 class PredictedHere(NamedTuple):
@@ -72,8 +71,6 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
         probes=[AskedProbe(at, (one.attach, how), one.kind, (_place(one.attach, one.kind),)) for at, one in events],
         tool=known_tracers()[TOOL],
         cpus=sorted(os.sched_getaffinity(0)),
-        frames=FRAMES,
-        seconds=SECONDS,
     )
     costs = calibrated(task)
     if costs.missing:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.setup import ON_CALLS
+from probe_effect.calibration.asked import by_mechanism
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
@@ -159,11 +160,7 @@ def groups(
 
 
 def _by_mechanism(one: PlacedProbe, here: Facts) -> dict[str | None, list[Place]]:
-    """Its places by how it fires there; without any, one way that is not known."""
-    found: dict[str | None, list[Place]] = {}
-    for place in one.places:
-        found.setdefault(mechanism_at(place, here), []).append(place)
-    return found or {None: []}
+    return by_mechanism(one.places, lambda place: mechanism_at(place, here))
 
 
 def _groups(

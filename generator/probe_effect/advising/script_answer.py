@@ -53,13 +53,8 @@ if TYPE_CHECKING:
 PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
-CALIBRATION_S = 5.0
-
 USUAL_S, COMMAND_S = 2.0, 60.0
 """How long is counted where nobody says: of a command until it ends, but no longer than the second."""
-
-USUAL_FRAMES = 10
-"""Callers on the stack of the loop where nobody knows how deep the stacks of the program are."""
 
 UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
@@ -235,10 +230,8 @@ def _calibrated(
         probes=list(asked(probes, system.facts)),
         tool=tool,
         cpus=cpus or sorted(os.sched_getaffinity(0)),
-        frames=USUAL_FRAMES,
-        seconds=CALIBRATION_S,
     )
-    system.tell(f"measuring what its probes cost here, for {CALIBRATION_S:g} s at most")
+    system.tell(f"measuring what its probes cost here, for {task.seconds:g} s at most")
     try:
         return system.calibrate(task), None
     except HostNotReady as error:

@@ -137,9 +137,9 @@ class ProbeCosts:
         missing = sorted({f"{kind} ({how})" if how else kind for (kind, how), part in known.items() if part is None})
         if missing:
             return TracingCost(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
-        costs = [(part.cost, kinds[kind]) for kind, part in known.items() if part is not None]
         machines = dict.fromkeys(_measured_on(part) for part in known.values() if part is not None)
-        cost = _between(costs)
+        # an event may have been at any of several places; nobody counts each by itself
+        cost = mover.spanning([part.cost for part in known.values() if part is not None], list(kinds.values()))
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
         return TracingCost(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
 
@@ -238,18 +238,6 @@ def _measured_on(part: Part) -> str:
 def _order(one: TracingCost) -> tuple[float, float, str]:
     cpu = one.cpu_s_per_s
     return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
-
-
-def _between(costs: Sequence[tuple[Estimate, int]]) -> Estimate:
-    """The cost of an event that may have been at any of several places; nobody counts each place by itself."""
-    weight = sum(number for _, number in costs)
-    lows = [cost.low for cost, _ in costs]
-    highs = [cost.high for cost, _ in costs]
-    return Estimate(
-        sum(cost.value * number for cost, number in costs) / weight,
-        None if None in lows else min(low for low in lows if low is not None),
-        None if None in highs else max(high for high in highs if high is not None),
-    )
 
 
 def _notes(known: Iterable[Part | None]) -> list[str]:

@@ -17,7 +17,7 @@ from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.samples import as_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from probe_effect.answer.here import HereCosts
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from probe_effect.model import Key
     from probe_effect.scripts.form import Script, ScriptProbe
     from probe_effect.tracers.protocol import Tracer
-
-SECONDS = 5.0
-"""As long as `advise` takes, so that pages show how near its answer is."""
-
-FRAMES = 10
-"""Callers on the loop's stack, for scripts whose programs do not run yet, so that nobody can sample theirs."""
 
 
 def asked(script: Script, pid: int | None = None) -> list[AskedProbe]:
@@ -45,14 +39,20 @@ def asked(script: Script, pid: int | None = None) -> list[AskedProbe]:
 
 
 def _by_mechanism(at: int, probe: ScriptProbe, pid: int | None) -> Iterator[AskedProbe]:
-    found: dict[str | None, list[Place]] = {}
     try:
-        for place in places(probe.attach, probe.kind, ROOT, pid) if probe.hz is None else ():
-            found.setdefault(_mechanism(place), []).append(place)
+        found = places(probe.attach, probe.kind, ROOT, pid) if probe.hz is None else []
     except NotHere:
-        found = {}  # `measured` says of a probe without places that it fires nowhere here
-    for how, its in found.items() or [(None, [])]:
+        found = []  # `measured` says of a probe without places that it fires nowhere here
+    for how, its in by_mechanism(found, _mechanism).items():
         yield AskedProbe(at, (probe.attach, how), probe.kind, tuple(its))
+
+
+def by_mechanism(found: Iterable[Place], mechanism_at: Callable[[Place], str | None]) -> dict[str | None, list[Place]]:
+    """The places of a probe by how it fires there; of none, one way that is not known."""
+    made: dict[str | None, list[Place]] = {}
+    for place in found:
+        made.setdefault(mechanism_at(place), []).append(place)
+    return made or {None: []}
 
 
 def _mechanism(place: Place) -> str | None:
@@ -65,9 +65,7 @@ def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCali
     """What each probe of the script at `path` costs on a CPU, as rows; one with the reason where nothing was timed."""
     try:
         script = read_script(path.read_text(encoding="utf-8"))
-        found = measured(
-            CalibrationTask(script=script, probes=asked(script), tool=tool, cpus=[cpu], frames=FRAMES, seconds=SECONDS)
-        )
+        found = measured(CalibrationTask(script=script, probes=asked(script), tool=tool, cpus=[cpu]))
     except (HostNotReady, UsageError) as error:
         return [ProbeCalibration(*key, note=as_note(str(error)))]
     return list(_rows(key, found, cpu))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.answer.here import HereCost, HereCosts
+from probe_effect.answer.nearest import FILTERED
 from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks
 from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.calibration.moved import PLAIN_CALL, LoopProcess, Operation, moved
@@ -39,11 +40,13 @@ BLOCK_SHARE = 0.5
 
 MOST_CPUS = 4
 
+USUAL_FRAMES, USUAL_S = 10, 5.0
+"""Callers on the loop's stack where nobody knows how deep those of the program are, and how long it may take."""
+
 PLAIN = Operation(f"call_{PLAIN_CALL}", (), 1, 0)
 
 SHARED = "others used CPU {cpus}"
 TRACED = "{what} traced"
-FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
 TOGETHER = "Timed together with the other probes that fire at the same moment; each is told an equal part."
 SILENT = "{attach}: it did not fire in our loop"
 OTHER_LANGUAGE = "only scripts of bpftrace are timed here, and this one is for {tracer}"
@@ -57,8 +60,8 @@ class CalibrationTask:
     probes: Sequence[AskedProbe]
     tool: Tracer
     cpus: Sequence[int]
-    frames: int
-    seconds: float
+    frames: int = USUAL_FRAMES
+    seconds: float = USUAL_S
 
 
 def measured(task: CalibrationTask) -> HereCosts:

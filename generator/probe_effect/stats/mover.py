@@ -38,12 +38,14 @@ def total(intervals: Sequence[Estimate]) -> Estimate:
     return Estimate(value, math.fsum(low for low, _, _ in known), math.fsum(high for _, _, high in known))
 
 
-def spanning(intervals: Sequence[Estimate]) -> Estimate:
+def spanning(intervals: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
     """What stands for any of some estimates in one unit: their mean, with an interval that holds all of theirs.
 
-    Without ends where one of them has none. Raises: ZeroDivisionError for none.
+    Without ends where one of them has none. `weights`: of each in the mean; by default all are equal.
+    Raises: ZeroDivisionError for none.
     """
-    value = math.fsum(one.value for one in intervals) / len(intervals)
+    known = list(weights) or [1.0] * len(intervals)
+    value = math.fsum(one.value * weight for one, weight in zip(intervals, known, strict=True)) / math.fsum(known)
     bounds = [found for one in intervals if (found := _bounds(one)) is not None]
     if len(bounds) < len(intervals):
         return Estimate(value)
