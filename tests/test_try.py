@@ -154,7 +154,7 @@ def test_the_cpu_time_of_a_process_that_outlives_its_parent_is_waited_for(
         monkeypatch.setattr("probe_effect.trial.tree._cgroup", lambda: None)
     with closing(CommandTree(tmp_path / "of-this-test")) as tree:
         if has_cgroup and tree.way != "a cgroup":
-            pytest.skip("no cgroup can be made here")
+            pytest.skip("no cgroup v2 that we may write to is mounted here, as in a container without --privileged")
         child = stopped((sys.executable, "-c", ORPHAN, str(tmp_path / "proof")))
         try:
             tree.begin(child.pid)

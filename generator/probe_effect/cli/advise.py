@@ -9,7 +9,7 @@ import click
 
 from probe_effect.answer.question import rate_from, share_from
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option, script_text
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
@@ -108,12 +108,7 @@ def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, 
     if not words:
         msg = "no script: give a file of bpftrace or D, or the script itself with -e"
         raise UsageError(msg)
-    try:
-        return Path(words[0]).read_text(encoding="utf-8"), tuple(words[1:])
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        msg = f"{words[0]}: cannot be read as a script: {why}; a script itself is given with -e"
-        raise UsageError(msg) from error
+    return script_text(Path(words[0])), tuple(words[1:])
 
 
 def _rate(text: str) -> tuple[str, float]:

@@ -90,3 +90,13 @@ def credited(name: str | None, url: str | None) -> Submitter:
     except ValueError as error:
         msg = "--name or --url: expected a name on one line, and an address such as https://example.org/me"
         raise click.UsageError(msg) from error
+
+
+def script_text(path: Path) -> str:
+    """The text of a script's file. Raises: UsageError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        msg = f"{path}: cannot be read as a script: {why}; a command comes behind --, a script itself behind -e"
+        raise UsageError(msg) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.cli.data_options import data_folder, data_option, script_text
 from probe_effect.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def try_script(
     from probe_effect.trial.runs import TrialSettings
     from probe_effect.trial.tracer import TrialScript
 
-    texts = [*((text, text) for text in programs), *((str(path), _text(path)) for path in files)]
+    texts = [*((text, text) for text in programs), *((str(path), script_text(path)) for path in files)]
     if not 1 <= len(texts) <= MOST_SCRIPTS:
         msg = f"{len(texts)} scripts: expected one or two, as files or with -e, and then -- and the command"
         raise UsageError(msg)
@@ -84,11 +84,3 @@ def try_script(
     seed = secrets.randbelow(2**32) if seed is None else seed
     settings = TrialSettings(scripts=scripts, command=context.meta[COMMAND], seed=seed, **options)
     context.exit(run(settings, data, output_format, plot))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read as a script: {error}; COMMAND comes behind --, a script itself behind -e"
-        raise UsageError(msg) from error
