@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from probe_effect.live.attachment import Means
-    from probe_effect.live.raw_cost import RawCost
 
 __all__ = ["MOST_PROBES", "CountResult", "Countable", "CountableProbe", "ProbeRate", "Target", "ThreadUse", "count"]
 
@@ -134,7 +133,7 @@ def count(
         unseen_ns = own_cost(STATISTICS_TRIALS).unseen_ns
         costs_ns: dict[Means, float] = {kind: cost_ns + unseen_ns for kind, cost_ns in asked_ns.items()}
         raw = raw_cost() if "tracepoint" in asked_ns else None
-        costs_ns["raw-tracepoint"] = raw.of({}) if raw else costs_ns.get("tracepoint", 0.0)
+        costs_ns["raw-tracepoint"] = raw.event_ns if raw else costs_ns.get("tracepoint", 0.0)
         began_s = time.monotonic()
         with contextlib.closing(_attached(chosen, followed)) as attachments:
             attach_s = time.monotonic() - began_s
@@ -156,7 +155,8 @@ def count(
             windows.run(on_progress)
             after_cpu_s = clock.read_s()
             counting_cpu_s = windows.spent_s() + (raw.others_s if raw else 0.0)
-            event_ns = _event_ns(attachments, windows, costs_ns, raw)
+            runs = attachments.runs()
+            event_ns = {means: costs_ns[means] + one.run_ns / one.runs for means, one in runs.items() if one.runs}
     threads = windows.threads()
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
     target_cpu_s = None if before_cpu_s is None or after_cpu_s is None else after_cpu_s - before_cpu_s
@@ -198,17 +198,6 @@ def _attached(chosen: Sequence[Countable], followed: TargetProcesses) -> Attachm
     found = Attachments(chosen, followed.pids(), follow=target.pid is None, pid=target.pid)
     if target.cgroup is not None:  # those who were forked before forks were followed
         found.watch(followed.pids())
-    return found
-
-
-def _event_ns(
-    attachments: Attachments, windows: Windows, costs_ns: Mapping[Means, float], raw: RawCost | None
-) -> dict[Means, float]:
-    """What an event cost, with our program: for a raw tracepoint on the CPUs where its events were."""
-    found = {means: costs_ns[means] + one.run_ns / one.runs for means, one in attachments.runs().items() if one.runs}
-    if raw and "raw-tracepoint" in found:
-        slots = [slot for slot, means in enumerate(attachments.means) if means == "raw-tracepoint"]
-        found["raw-tracepoint"] += raw.of(windows.counts(slots).by_cpu) - costs_ns["raw-tracepoint"]
     return found
 
 
