@@ -460,3 +460,11 @@ def test_a_profile_is_computed_from_its_frequency(endless: subprocess.Popen[byte
     found = counted([profile], Target(pid=endless.pid), seconds=0.3).rates[0]
     assert 0 < found.hz <= 99 * 1.2
     assert "not counted" in str(found.note)
+
+
+def test_what_a_thread_does_in_its_own_cpu_time_is_its_rate_however_little_it_had_in_the_windows() -> None:
+    """It had a fifth of a CPU while it was counted, and the whole of one otherwise."""
+    windows = [Observation(length_s=0.1, counted_s=0.001, counts={(0, 7): 200}, cpu_s=0.000_2) for _ in range(20)]
+    found = Rates(windows, ["tracepoint"], {"tracepoint": 0.0}, [], 2.0, busy_ratio=1.0).rate([0])
+    assert found.thread_hz == {7: pytest.approx(1e6)}
+    assert found.sampled.low_hz <= found.thread_hz[7] <= found.sampled.high_hz
