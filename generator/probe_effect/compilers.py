@@ -10,15 +10,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, ProbeEffectError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 COMPILE_TIMEOUT_S = 120
 MACHINE = os.uname().machine

@@ -6,12 +6,9 @@ A message says, in this order: where, what was found, what was expected, what to
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.model import Problem
+from probe_effect.model import Problem
 
 
 class ProbeEffectError(Exception):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
 Arm = Literal["baseline", "traced", "check"]

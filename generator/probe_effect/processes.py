@@ -13,12 +13,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+from pathlib import Path
 
 STARTED_BY = "PROBE_EFFECT_PID"
 """Variable in the environment of all that we start, with our process id: so a killed run's programs are recognised."""

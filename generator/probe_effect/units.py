@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from probe_effect.model import Estimate
+from probe_effect.model import Estimate
 
 MISSING = "—"
 

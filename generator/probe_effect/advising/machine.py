@@ -6,13 +6,9 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.machine import collect
-from probe_effect.numbers.likeness import facts_of
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.likeness import Facts, facts_of
 
 COMPILE_S = 60.0
 

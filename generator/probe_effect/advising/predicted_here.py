@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.prediction import multiplied
+from probe_effect.answer.question import Question
 from probe_effect.calibration.kept import calibrated
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.places import Place
-from probe_effect.model import interval_json
+from probe_effect.model import Estimate, interval_json
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import mover
 from probe_effect.store.suite_file import script_path
 from probe_effect.tracers.registry import known_tracers
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.question import Question
-    from probe_effect.model import Estimate
 
 TOOL = "bpftrace"
 

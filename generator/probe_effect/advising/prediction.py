@@ -22,26 +22,20 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.alternatives import ways
-from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.alternatives import Way, ways
+from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.levels import RatePoint
+from probe_effect.answer.part import Part
+from probe_effect.answer.question import Question
 from probe_effect.errors import unknown
-from probe_effect.model import interval_json
+from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.catalogue import read_numbers, read_sources
-
-if TYPE_CHECKING:
-    from probe_effect.answer.alternatives import Way
-    from probe_effect.answer.answers import Answer, Forecast, Neighbour
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import RatePoint
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.question import Question
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.likeness import Facts
-    from probe_effect.store.places import DataFolder
+from probe_effect.numbers.likeness import Facts
+from probe_effect.store.places import DataFolder
 
 
 def predicted(question: Question, data: DataFolder, here: Facts) -> tuple[Evidence, Answer]:

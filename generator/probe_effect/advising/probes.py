@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.nearest import ProbeGroup
@@ -14,21 +15,14 @@ from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
 from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace
-from probe_effect.live.count import Countable
-from probe_effect.live.places import NotHere, places, same_function_elsewhere
+from probe_effect.live.count import Countable, CountableProbe, CountResult, ProbeRate
+from probe_effect.live.places import NotHere, Place, places, same_function_elsewhere
+from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.kinds import NO_EVENTS
+from probe_effect.scripts.script import Script, ScriptProbe
 from probe_effect.scripts.tables import PRINT
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.live.count import CountableProbe, CountResult, ProbeRate
-    from probe_effect.live.places import Place
-    from probe_effect.numbers.likeness import Facts
-    from probe_effect.scripts.script import Script, ScriptProbe
-
-    FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
+FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
 
 COUNTED_AS: dict[str, CountableProbe] = {
     "kprobe": "kprobe",

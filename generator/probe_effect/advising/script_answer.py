@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.advising.machine import complaint
 from probe_effect.advising.probes import (
     ANY,
     CALLS,
+    FindPlaces,
+    PlacedProbe,
     asked,
     called_elsewhere,
     countables,
@@ -24,31 +26,22 @@ from probe_effect.advising.probes import (
 )
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
-from probe_effect.live.count import count
+from probe_effect.live.count import CountableProbe, CountResult, Target, count
 from probe_effect.live.places import places
 from probe_effect.numbers.catalogue import read_numbers, read_sources
-from probe_effect.scripts.changed import cheaper
-from probe_effect.scripts.script import read_script
+from probe_effect.numbers.likeness import Facts
+from probe_effect.scripts.changed import CheaperScript, cheaper
+from probe_effect.scripts.script import Script, read_script
+from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.registry import known_tracers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from probe_effect.advising.probes import FindPlaces, PlacedProbe
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.here import HereCosts
-    from probe_effect.live.count import CountableProbe, CountResult, Target
-    from probe_effect.numbers.likeness import Facts
-    from probe_effect.scripts.changed import CheaperScript
-    from probe_effect.scripts.script import Script
-    from probe_effect.store.places import DataFolder
 
 PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
 """What is counted to the kind of probe whose cost it has; every other kind has its own."""

@@ -24,18 +24,15 @@ traced meanwhile), `is_kept` (whether it is from an earlier time since the machi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.advising import script_words
-from probe_effect.model import interval_json
+from probe_effect.advising.script_answer import ScriptAnswer
+from probe_effect.answer.advice import Advised, Slowed
+from probe_effect.answer.here import HereCosts
+from probe_effect.model import Estimate, interval_json
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from probe_effect.advising.script_answer import ScriptAnswer
-    from probe_effect.answer.advice import Advised, Slowed
-    from probe_effect.answer.here import HereCosts
-    from probe_effect.model import Estimate
 
 
 def advice_json(answer: ScriptAnswer) -> dict[str, Any]:

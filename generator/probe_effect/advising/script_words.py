@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from probe_effect import units
+from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import bands, sentences
+from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.grounds import published
+from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.words import WORDS
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.advising.script_answer import ScriptAnswer
-    from probe_effect.answer.advice import Advice, Advised, Slowed
-    from probe_effect.answer.nearest import ProbeGroup
 
 MOST_THREADS = 5
 """Of those that pay, so many are named."""

@@ -14,16 +14,13 @@ much they make a run longer. `statistics_counted_ns`: what they find for an empt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from probe_effect.advising.watched import TracingCost, Watched
+from probe_effect.live.places import Place
+from probe_effect.live.statistics import OwnCost
 from probe_effect.model import interval_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.advising.watched import TracingCost, Watched
-    from probe_effect.live.places import Place
-    from probe_effect.live.statistics import OwnCost
 
 
 def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:

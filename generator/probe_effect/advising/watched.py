@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.advising.probes import mechanism_at
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.here import HereCosts
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
@@ -21,26 +22,19 @@ from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import mechanism
-from probe_effect.live.loaded import OF_PROBES
+from probe_effect.live.loaded import OF_PROBES, Active, RunStatistics, Sort
+from probe_effect.live.places import Place
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import mover
+from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.units import NS_PER_SECOND
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.here import HereCosts
-    from probe_effect.live.loaded import Active, RunStatistics, Sort
-    from probe_effect.live.places import Place
-    from probe_effect.numbers.likeness import Facts
-    from probe_effect.store.places import DataFolder
-
-    Calibrate = Callable[[CalibrationTask], HereCosts]
+Calibrate = Callable[[CalibrationTask], HereCosts]
 
 MEASURED_HERE = "measured here"
 CALIBRATION_S = 3.0

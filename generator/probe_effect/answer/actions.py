@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.model import Estimate
+from probe_effect.reduce.submission import Number
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+from probe_effect.store.suite_file import Case
 
 SAME_ACTION = dict.fromkeys(("filter-rejects", "filter-by-pid", "filter-by-name", "filter-by-cgroup"), "filter")
 """A suite's action to the word by which it is asked for: all look at one value, and do nothing more."""

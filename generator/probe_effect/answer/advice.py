@@ -7,35 +7,29 @@ A probe without a cost or without a rate is kept, with the reason, because what 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from probe_effect.answer.answers import forecast
+from probe_effect.answer.answers import Forecast, forecast
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.here import HereCosts
 from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost, what_to_run
+from probe_effect.answer.part import Part
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import ProbeLoad, multiplied, predict, together
-from probe_effect.answer.proof import program_spread
+from probe_effect.answer.proof import Spread, program_spread
 from probe_effect.answer.question import Question
 from probe_effect.model import Estimate
+from probe_effect.numbers.likeness import Facts, Likeness
 from probe_effect.reduce.thresholds import threshold
 from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+SpreadOf = Callable[[ProbeGroup, Part], Spread | None]
+"""Probes with their cost to how far real programs are from what loops predict of such ones."""
 
-    from probe_effect.answer.answers import Forecast
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.here import HereCosts
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.proof import Spread
-    from probe_effect.numbers.likeness import Facts, Likeness
-
-    SpreadOf = Callable[[ProbeGroup, Part], Spread | None]
-    """Probes with their cost to how far real programs are from what loops predict of such ones."""
-
-    Paying = list[tuple[ProbeGroup, Part]]
-    """Probes that fire, with their cost, at the rate at which they do."""
+Paying = list[tuple[ProbeGroup, Part]]
+"""Probes that fire, with their cost, at the rate at which they do."""
 
 LEAST_BUSY_RATIO = 1e-4
 """A thread that used less of the time that it was watched did nothing that could be slowed."""

@@ -5,23 +5,17 @@ Only what a comparison finds lower on the same machine (`compare.comparison`), s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from probe_effect.answer.answers import forecast
+from probe_effect.answer.answers import Forecast, forecast
+from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.compare.comparison import compare
+from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.numbers import names
+from probe_effect.reduce.submission import Number
 from probe_effect.stats.ranking import is_below
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.answer.answers import Forecast
-    from probe_effect.answer.evidence import CostKey, Evidence
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True, slots=True)

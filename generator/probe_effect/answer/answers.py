@@ -6,36 +6,34 @@ them, each with its own interval, and are never put together into one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from probe_effect.answer.composition import agreement, checked
-from probe_effect.answer.from_counts import counted_as, models
-from probe_effect.answer.levels import line
+from probe_effect.answer.composition import Agreement, CompositionKind, agreement, checked
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.from_counts import Account, counted_as, models
+from probe_effect.answer.levels import RatePoint, line
+from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
-from probe_effect.answer.prediction import ProbeLoad, ThreadLoad, expected_loss, multiplied, predict, together
-from probe_effect.answer.proof import program_spread
+from probe_effect.answer.prediction import (
+    Prediction,
+    ProbeLoad,
+    ThreadLoad,
+    expected_loss,
+    multiplied,
+    predict,
+    together,
+)
+from probe_effect.answer.proof import Spread, program_spread
+from probe_effect.answer.published import PublishedCost
+from probe_effect.answer.question import Question
 from probe_effect.answer.refusal import refusal
 from probe_effect.answer.setup import setup
 from probe_effect.errors import ProbeEffectError
-from probe_effect.numbers.likeness import by_likeness, facts_of_submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.answer.composition import Agreement, CompositionKind
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.from_counts import Account
-    from probe_effect.answer.levels import RatePoint
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.prediction import Prediction
-    from probe_effect.answer.proof import Spread
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.answer.question import Question
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.likeness import Facts, Likeness
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.machine_file import MachineFile
+from probe_effect.model import Estimate
+from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
+from probe_effect.reduce.submission import Number
+from probe_effect.store.machine_file import MachineFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

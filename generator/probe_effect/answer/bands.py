@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.words import WORDS
+from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.units import GAP
-
-if TYPE_CHECKING:
-    from probe_effect.model import Estimate
 
 
 @dataclass(frozen=True, slots=True)

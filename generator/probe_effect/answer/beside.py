@@ -5,17 +5,13 @@ The script of the calculator says the same (site/assets/js/answer.js).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.answer import sentences
+from probe_effect.answer.alternatives import Alternative, Way
+from probe_effect.answer.answers import Forecast
 from probe_effect.answer.words import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.alternatives import Alternative, Way
-    from probe_effect.answer.answers import Forecast
 
 
 def alike(found: Sequence[Forecast]) -> str:

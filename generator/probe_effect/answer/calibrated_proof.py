@@ -7,25 +7,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import point
-from probe_effect.answer.proof import calls_per_event, in_programs, pair_of
+from probe_effect.answer.proof import ProgramPair, calls_per_event, in_programs, pair_of
 from probe_effect.answer.script_proof import event_probes, script_of
+from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
+from probe_effect.reduce.submission import Number
+from probe_effect.scripts.script import ScriptProbe
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.proof import ProgramPair
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-    from probe_effect.scripts.script import ScriptProbe
-    from probe_effect.store.calibration import ProbeCalibration
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.store.calibration import ProbeCalibration
+from probe_effect.store.suite_file import Case, Suite
 
 ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)([\w*]*)")
 """Attach points on system calls, with the name of the call."""

@@ -7,18 +7,15 @@ Its cost is cost(probe) + cost(action) - cost(plain), `plain` being that other p
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from probe_effect.answer.evidence import Evidence
+from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.model import Estimate
-    from probe_effect.store.suite_file import Case
+from probe_effect.store.suite_file import Case
 
 CompositionKind = Literal["several probes", "probe and action"]
 

@@ -13,23 +13,18 @@ the median one of the fewest terms is typical, and of several mechanisms the hig
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from probe_effect.answer.actions import Sum, sorted_out
+from probe_effect.answer.actions import Differences, Fired, Sum, sorted_out
 from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import counted_as, models
 from probe_effect.answer.part import PLAIN_ACTION, Part
-from probe_effect.answer.setup import AWAY_FROM_CALLS, setup
+from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.answer.actions import Differences, Fired
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.setup import Setup
 
 SAMPLED = ("profile", "hardware")
 """Kinds that an interrupt fires."""

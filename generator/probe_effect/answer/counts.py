@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
+from probe_effect.answer.evidence import Evidence
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
 from probe_effect.numbers.once import once
-
-if TYPE_CHECKING:
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Case
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.suite_file import Case
 
 
 def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:

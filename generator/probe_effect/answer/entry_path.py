@@ -10,14 +10,11 @@ that makes fewer. A probe of the same kind that never fires tells how much that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from probe_effect.answer.evidence import CostKey, Evidence
+from probe_effect.model import Estimate
+from probe_effect.reduce.submission import Number
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from probe_effect.answer.evidence import CostKey, Evidence
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True, slots=True)

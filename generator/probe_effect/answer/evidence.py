@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from probe_effect.answer.published import printed_costs
+from probe_effect.answer.published import PublishedCost, printed_costs
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.once import OnDemand, once
 from probe_effect.reduce.reading import code
+from probe_effect.reduce.submission import Number
 from probe_effect.store.kept import code_version
+from probe_effect.store.suite_file import Case, Suite
 from probe_effect.store.version import folders_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
 
 CostKey = tuple[str, str, str]
 """Machine, tracer, case."""

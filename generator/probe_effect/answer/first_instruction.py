@@ -18,15 +18,12 @@ and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from probe_effect.model import series_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case
 
 Mechanism = Literal["emulated", "stepped", "called"]
 KernelVersion = tuple[int, int]

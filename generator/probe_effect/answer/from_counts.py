@@ -12,28 +12,24 @@ interval.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probe_effect.answer.counts import counted
+from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.once import once
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probe_effect.answer.evidence import CostKey, Evidence
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FEWEST_POINTS = 10
 """Of fewer cases three terms would be a drawing of them."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect import units
+from probe_effect.answer.answers import Forecast, Tried
+from probe_effect.answer.composition import Agreement, CompositionKind
+from probe_effect.answer.from_counts import Account
+from probe_effect.answer.part import Part
+from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
+from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
-
-if TYPE_CHECKING:
-    from probe_effect.answer.answers import Forecast, Tried
-    from probe_effect.answer.composition import Agreement, CompositionKind
-    from probe_effect.answer.from_counts import Account
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.model import Estimate
 
 WIDE_RATIO = 2.0
 """An estimate that may be wrong by more than this factor is given as an interval rather than a value."""

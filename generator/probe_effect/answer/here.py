@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from probe_effect.model import Estimate
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from probe_effect.model import Estimate
 
 ProbeKey = tuple[str, str | None]
 """A probe's attach point as the script has it, and the mechanism by which it fires, None where there is but one."""

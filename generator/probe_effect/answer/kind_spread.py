@@ -7,21 +7,17 @@ have as many programs, whatever they are called, and none is in both.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from probe_effect.answer.calibrated_proof import calibrated_pairs
-from probe_effect.answer.proof import pairs, program_spread, spread
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.proof import ProgramPair, Spread, pairs, program_spread, spread
 from probe_effect.answer.script_proof import event_probes, script_of, script_pairs
 from probe_effect.numbers.once import once
 from probe_effect.scripts.tables import PRINT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.proof import ProgramPair, Spread
 
 ScriptKind = Literal["plain", "process", "stack", "print"]
 """What a script does that programs may bear otherwise than loops do; `plain`: count, store and filter."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.composition import meet
+from probe_effect.answer.evidence import CostKey, Evidence
+from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
+from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import mover
+from probe_effect.store.suite_file import Factor
 from probe_effect.units import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from probe_effect.answer.evidence import CostKey, Evidence
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Factor
 
 WORK = "work"
 """The factor of a suite that varies what a thread does between two events, and so their rate."""

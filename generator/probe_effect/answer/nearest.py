@@ -7,26 +7,21 @@ over while there is a narrower one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.here import HereCosts
 from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.answer.parts import published
 from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, single_cases
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.stats import mover
 from probe_effect.tools.record import known_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.here import HereCosts
-    from probe_effect.numbers.likeness import Facts, Likeness
 
 WIDEST_RATIO, SMALL_NS = 10.0, 100.0
 """An interval whose high end is more than ten times its low end says too little, unless all of it is small."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.levels import Contention
+from probe_effect.answer.published import PublishedCost
+from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
-
-if TYPE_CHECKING:
-    from probe_effect.answer.entry_path import EntryPath
-    from probe_effect.answer.levels import Contention
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 PLAIN_ACTION = "nothing"
 """The action of cases whose cost is that of the probe alone."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import contention, nearest
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.question import ProbeQuestion
+from probe_effect.answer.published import PublishedCost
+from probe_effect.answer.question import Combination, ProbeQuestion, Question
 from probe_effect.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.answer.question import Combination, Question
 
 
 def parts(found: Evidence, question: Question, machine: str, tracer: str) -> list[Part]:

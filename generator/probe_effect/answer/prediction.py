@@ -8,17 +8,14 @@ takes longer only when that is used up; the CPU time is spent all the same. The 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS, threshold
 from probe_effect.stats import mover
 from probe_effect.units import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MIN_RATE_HZ = 1e-6
 MAX_RATE_HZ = 1e12

@@ -7,22 +7,17 @@ Where the probe is on system calls, it is that of an event which comes with as m
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.entry_path import entry_path
-from probe_effect.answer.levels import point
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.levels import RatePoint, point
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import RatePoint
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case, Suite
 
 VISIBLE_RATIO = 0.01
 """A slowdown from which on it is asked whether the prediction is near: below, noise is as large as the thing itself."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.likeness import Facts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.numbers.catalogue import PublishedSource
-    from probe_effect.store.source_file import Figure
+from probe_effect.store.source_file import Figure
 
 TIER = "published"
 """What stands for the tier of a machine of others, so that it is comparable with none of ours."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import ProbeQuestion, Question
-
-if TYPE_CHECKING:
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.question import Combination
+from probe_effect.answer.question import Combination, ProbeQuestion, Question
 
 
 def refusal(found: Evidence, question: Question, tracer: str) -> str:

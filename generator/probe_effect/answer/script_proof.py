@@ -6,35 +6,27 @@ read as `probe-effect advise` reads it, and nothing else says which costs predic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.levels import point
 from probe_effect.answer.nearest import ProbeGroup, part_of
+from probe_effect.answer.part import Part
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.proof import calls_per_event, in_programs, pair_of, program_spread
+from probe_effect.answer.proof import ProgramPair, Spread, calls_per_event, in_programs, pair_of, program_spread
+from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
+from probe_effect.reduce.submission import Number
 from probe_effect.scripts.kinds import NO_EVENTS
-from probe_effect.scripts.script import read_script
+from probe_effect.scripts.script import Script, ScriptProbe, read_script
 from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import mover
-from probe_effect.stats.correlation import kendall
-from probe_effect.store.suite_file import script_path
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.proof import ProgramPair, Spread
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-    from probe_effect.scripts.script import Script, ScriptProbe
-    from probe_effect.stats.correlation import Correlation
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.stats.correlation import Correlation, kendall
+from probe_effect.store.suite_file import Case, Suite, script_path
 
 LANGUAGE = "bpftrace"
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.answer import bands
+from probe_effect.answer.answers import Answer, Forecast, Tried
+from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.grounds import grounds
+from probe_effect.answer.levels import RatePoint
+from probe_effect.answer.part import Part
+from probe_effect.answer.proof import Spread
+from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.likeness import Facts
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.answers import Answer, Forecast, Tried
-    from probe_effect.answer.entry_path import EntryPath
-    from probe_effect.answer.levels import RatePoint
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.proof import Spread
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.likeness import Facts
-    from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.machine_file import MachineFile
 
 
 def headline(found: Forecast) -> str:

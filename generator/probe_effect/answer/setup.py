@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.actions import Differences, Fired
 from probe_effect.answer.counts import counted
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.from_counts import models
 from probe_effect.numbers.once import once
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case, Suite
 
 AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
 """Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""

@@ -7,26 +7,21 @@ of one kind.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.levels import point
-from probe_effect.answer.part import Basis
+from probe_effect.answer.evidence import CostKey, Evidence
+from probe_effect.answer.levels import RatePoint, point
+from probe_effect.answer.part import Basis, Part
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.proof import calls_per_event
+from probe_effect.model import Estimate
+from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.answer.evidence import CostKey, Evidence
-    from probe_effect.answer.levels import RatePoint
-    from probe_effect.answer.part import Part
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
+from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 
 CLOCKED = frozenset({"interval", "profile"})
 """Kinds that a clock fires, at the tool's own rate, whatever programs do."""

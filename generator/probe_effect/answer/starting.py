@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from probe_effect.model import Estimate, level_order
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.reduce.submission import Number
 
 KINDS = {"uprobe": "uprobe", "uretprobe": "uprobe", "usdt": "uprobe", "kprobe": "kprobe", "kretprobe": "kprobe"}
 """Kind of probe to the one of the case that stands for it; every other attaches as a static probe of the kernel."""

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.compare.kernels import column_of, matrices, release_order
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.names import tool_of
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.source_file import Figure
+from probe_effect.reduce.submission import Number
+from probe_effect.store.source_file import Figure
 
 SOURCE, TOOL, ARCHITECTURE = "liao-2024-arm64-uprobes", "libbpf", "aarch64"
 

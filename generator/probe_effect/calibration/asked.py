@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from probe_effect.answer.first_instruction import mechanism
+from probe_effect.answer.here import HereCosts
 from probe_effect.calibration.measure import CalibrationTask, measured
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT
-from probe_effect.live.places import NotHere, places
+from probe_effect.live.places import NotHere, Place, places
+from probe_effect.model import Key
+from probe_effect.scripts.form import Script, ScriptProbe
 from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.samples import as_note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.answer.here import HereCosts
-    from probe_effect.live.places import Place
-    from probe_effect.model import Key
-    from probe_effect.scripts.form import Script, ScriptProbe
-    from probe_effect.tracers.protocol import Tracer
+from probe_effect.tracers.protocol import Tracer
 
 
 def asked(script: Script, pid: int | None = None) -> list[AskedProbe]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.calibration.loop import CalibrationLoop
-    from probe_effect.calibration.moved import Operation
+from probe_effect.calibration.loop import CalibrationLoop
+from probe_effect.calibration.moved import Operation
 
 Turn = tuple["Operation", int]
 """An operation, and the CPU on which it is done."""

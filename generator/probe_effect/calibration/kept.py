@@ -6,17 +6,14 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from probe_effect.answer.here import HereCost, HereCosts
 from probe_effect.calibration.measure import CalibrationTask, measured
 from probe_effect.compilers import cache_folder
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import Estimate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
 
 BOOT = "proc/sys/kernel/random/boot_id"
 """A number that is another one after each start: proc_sys_kernel(5)."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from probe_effect.compilers import c_compiler, compiled
 from probe_effect.errors import HostNotReady
 from probe_effect.processes import Child, is_readable
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
 
 SOURCE = Path(__file__).with_name("loop.c")
 FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-pthread", "-fno-omit-frame-pointer")

@@ -8,32 +8,25 @@ after it was gone: where they differ, the interval shows it.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.answer.here import HereCost, HereCosts
+from probe_effect.answer.here import HereCost, HereCosts, ProbeKey
 from probe_effect.answer.nearest import FILTERED
-from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks
+from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks, Turn
 from probe_effect.calibration.loop import CalibrationLoop
-from probe_effect.calibration.moved import PLAIN_CALL, LoopProcess, Operation, moved
+from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, LoopProcess, MovedScript, Operation, moved
 from probe_effect.calibration.traced import Traced
 from probe_effect.errors import HostNotReady
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
+from probe_effect.model import Estimate
+from probe_effect.scripts.form import Script
 from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import mover, signed_rank
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from probe_effect.answer.here import ProbeKey
-    from probe_effect.calibration.blocks import Turn
-    from probe_effect.calibration.moved import AskedProbe, MovedScript
-    from probe_effect.model import Estimate
-    from probe_effect.scripts.form import Script
-    from probe_effect.tracers.protocol import Tracer
+from probe_effect.tracers.protocol import Tracer
 
 BLOCK_SHARE = 0.5
 """Share of the time that blocks may take; the rest goes to the tracer's start and end."""

@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from probe_effect.answer.here import ProbeKey
 from probe_effect.calibration.loop import SLOTS
+from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
-from probe_effect.scripts.clauses import program
+from probe_effect.scripts.clauses import AttachPoint, Clause, program
+from probe_effect.scripts.form import Script
 from probe_effect.scripts.kinds import NO_EVENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.answer.here import ProbeKey
-    from probe_effect.live.places import Place
-    from probe_effect.scripts.clauses import AttachPoint, Clause
-    from probe_effect.scripts.form import Script
 
 PLAIN_CALL = "getppid"
 """A system call that does next to nothing, for what every call pays."""

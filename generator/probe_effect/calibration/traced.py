@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from probe_effect.errors import HostNotReady
 from probe_effect.live import bpf, bpf_objects
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import Tracer, TracerFailed
 from probe_effect.tracers.tool import WorkFolder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import TracebackType
-    from typing import Self
-
-    from probe_effect.tracers.protocol import Tracer
 
 LIVE_WITHIN_S, END_WITHIN_S = 30.0, 10.0
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
 
 from probe_effect.charts.svg import element, svg
 from probe_effect.charts.theme import INK, NAME, PAPER
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from xml.etree import ElementTree as ET
 
 SIZE, HEIGHT, PAD, BASELINE = 13, 24, 8, 16.5
 """px."""

@@ -7,16 +7,12 @@ thresholds, and the point that was asked about.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 from probe_effect import units
 from probe_effect.charts.svg import element, svg, written
+from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
-
-    from probe_effect.model import Estimate
 
 LEFT, TOP, RIGHT, BOTTOM = 46, 10, 314, 222
 SLOWDOWNS = (-4, 1)

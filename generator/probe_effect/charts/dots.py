@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import AXIS, LAYOUTS, PAPER, Chart, Layout, Spec, TextForm, frame, headed
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probe_effect.model import Estimate
+from probe_effect.model import Estimate
 
 ROW_HEIGHT, LINE_HEIGHT = 25, 14
 LABEL_LINE_HEIGHT: dict[Layout, int] = {"wide": LINE_HEIGHT, "narrow": LINE_HEIGHT, "card": 23}

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import vl_convert
 
 from probe_effect.charts import png, slim
-from probe_effect.charts.theme import LAYOUTS
-from probe_effect.store.kept import code_version, library_version
-
-if TYPE_CHECKING:
-    from probe_effect.charts.theme import Chart, Layout, Spec
-    from probe_effect.store.kept import Kept
+from probe_effect.charts.theme import LAYOUTS, Chart, Layout, Spec
+from probe_effect.store.kept import Kept, code_version, library_version
 
 VEGA_LITE_VERSION = "6.4"
 """The version that vl-convert 1.9 draws with; the live chart uses the same one, from the same package."""

@@ -8,8 +8,8 @@ labels: a still drawing and the live chart are to fill the same box.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import (
@@ -27,11 +27,7 @@ from probe_effect.charts.theme import (
     headed,
 )
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Estimate
+from probe_effect.model import Estimate
 
 COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
 CARD_PANELS = 8

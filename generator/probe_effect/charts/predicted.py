@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import AXIS, LAYOUTS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame, headed
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Estimate
+from probe_effect.model import Estimate
 
 LEAST, MOST = 1e-4, 10.0
 """Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, is at the foot."""

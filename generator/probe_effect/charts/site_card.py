@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect.charts.theme import INK, MUTED, NAME, PADDING, SERIES, WIDTHS, Chart, Spec, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 QUESTION = "What does looking cost?"
 ANSWER = "The overhead of tracing tools, measured, with the raw data of every run."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import (
@@ -25,12 +25,8 @@ from probe_effect.charts.theme import (
     hover,
 )
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
+from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Estimate
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
 """From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches."""

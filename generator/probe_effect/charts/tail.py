@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.theme import (
@@ -21,9 +21,6 @@ from probe_effect.charts.theme import (
     hover,
 )
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 LEGEND_COLUMNS: dict[Layout, int] = {"wide": 3, "narrow": 1, "card": 3}

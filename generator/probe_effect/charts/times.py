@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts import theme
 from probe_effect.charts.theme import LAYOUTS, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, headed
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Estimate
+from probe_effect.model import Estimate
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
 SHORT = 12

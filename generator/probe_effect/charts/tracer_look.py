@@ -5,18 +5,14 @@ Tools of one family share a colour, and versions of one tool do; shape and dash 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from zlib import crc32
 
-from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
+from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES, Spec
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.charts.theme import Spec
 
 OTHER = 0
 """The series number of what is no tracer beside tracers: grey."""

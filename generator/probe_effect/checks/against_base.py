@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.changes import DIFFERENCE_RULES
 from probe_effect.checks.run import check_all
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Problem
-    from probe_effect.store.difference import TreeDifference
+from probe_effect.model import Problem
+from probe_effect.store.difference import TreeDifference
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,29 +9,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from probe_effect.checks.signs import has_fixed_operations
-from probe_effect.checks.traces import read_traces
+from probe_effect.checks.traces import Traces, read_traces
 from probe_effect.reduce.reading import code, content_digest
-from probe_effect.stats.shared_noise import shared_noise
-from probe_effect.store.kept import code_version
-from probe_effect.store.machine_file import read_machine_file
+from probe_effect.stats.shared_noise import Shared, shared_noise
+from probe_effect.store.kept import Kept, code_version
+from probe_effect.store.machine_file import MachineFile, read_machine_file
+from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.checks.traces import Traces
-    from probe_effect.stats.shared_noise import Shared
-    from probe_effect.store.kept import Kept
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import SubmissionFolder
-    from probe_effect.store.suite_file import Suite
 
 LEAST_CHANCE = 1e-3
 """Of noise that has so much in common by chance, over all submissions of the suite."""

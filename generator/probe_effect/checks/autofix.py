@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks.run import parts_below
 from probe_effect.store.dictionary import TABLES
+from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from probe_effect.store.places import DataFolder
 
 TEXT_FILES = frozenset({*TABLES, "machine.json", "source.toml", "suite.toml"})
 EXECUTABLE = 0o111

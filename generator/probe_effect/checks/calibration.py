@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = "calibration.csv"
 

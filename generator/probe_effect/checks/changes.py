@@ -5,23 +5,16 @@ The last of these rules look at two states of the data: what is published, and w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, rule
-from probe_effect.store.changes_file import CHANGES_FILE, read_changes
-from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.changes_file import CHANGES_FILE, Change, ChangesFile, read_changes
+from probe_effect.store.difference import TreeDifference
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
-from probe_effect.store.source_file import read_figures
+from probe_effect.store.source_file import Figure, read_figures
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.store.changes_file import Change, ChangesFile
-    from probe_effect.store.difference import TreeDifference
-    from probe_effect.store.places import DataFolder
-    from probe_effect.store.source_file import Figure
 
 OF_KIND = {
     "added": (("source",), "only a source is added here; a submission is, by being there"),

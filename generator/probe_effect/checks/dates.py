@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.store.machine_file import MOMENT_FORM
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TOOL = "probe-effect "
 FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)

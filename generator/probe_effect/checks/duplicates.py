@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.store.places import SubmissionFolder
-
-    RowIndex = Mapping[int, tuple[Path, ...]]
-    """Hash of a row to the folders of the submissions that have it."""
+RowIndex = Mapping[int, tuple[Path, ...]]
+"""Hash of a row to the folders of the submissions that have it."""
 
 FEWEST_ROWS = 3
 """Fewer rows may agree by chance."""

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, rule
-from probe_effect.store.explanations_file import EXPLANATIONS_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from probe_effect.store.explanations_file import Explanation
-    from probe_effect.store.suite_file import Suite
+from probe_effect.store.explanations_file import EXPLANATIONS_FILE, Explanation
+from probe_effect.store.suite_file import Suite
 
 
 @dataclass(frozen=True, slots=True)

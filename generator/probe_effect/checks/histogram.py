@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.store.histogram import bucket_around
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.model import Sample
-    from probe_effect.store.histogram import HistogramRow
+from probe_effect.model import Sample
+from probe_effect.store.histogram import HistogramRow, bucket_around
 
 FILE = "histogram.csv"
 HEADER_LINES = 1

@@ -6,16 +6,13 @@ import os
 import re
 import stat
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "calibration.csv"})
 UNFINISHED = "plan.json"

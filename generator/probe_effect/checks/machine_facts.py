@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.store.machine_file import runs_add_up
+from probe_effect.store.suite_file import Need
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.store.suite_file import Need
 
 X86 = frozenset({"x86_64", "amd64", "i386", "i486", "i586", "i686", "i86pc"})
 ARM = frozenset({"aarch64", "arm64", "arm", "armv6l", "armv7l", "armv8l"})

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Key
+from probe_effect.model import Key, Sample
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from probe_effect.model import Sample
 
 FILE = "samples.csv"
 HINT = "complete the run with `probe-effect measure --resume`, or measure it again"

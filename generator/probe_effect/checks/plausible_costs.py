@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.reduce.rows import baselines
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.stats.drift import Trend
+from probe_effect.store.suite_file import Case
 from probe_effect.tools.record import known_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.stats.drift import Trend
-    from probe_effect.store.suite_file import Case
 
 CALL_LOOPS = frozenset({"dd-loop.c"})
 """Workloads of which an operation is two system calls and nothing else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.checks import (
     calibration,
@@ -24,9 +24,7 @@ from probe_effect.checks import (
     tools,
     transcripts,
 )
-
-if TYPE_CHECKING:
-    from probe_effect.checks.rule import CheckedSubmission, Rule
+from probe_effect.checks.rule import CheckedSubmission, Rule
 
 FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
 """Of one fact often follow others: together they are one sign."""

@@ -5,19 +5,14 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
-from probe_effect.store.release_file import MANIFEST, SUMS, Release
+from probe_effect.store.places import DataFolder
+from probe_effect.store.release_file import MANIFEST, SUMS, Release, ReleasedFile
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.store.places import DataFolder
-    from probe_effect.store.release_file import ReleasedFile
 
 UNREADABLE = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error)
 """What `zipfile` raises for an archive that is damaged, encrypted, or packed in a way that it does not know."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import NO_TRACER
+from probe_effect.model import NO_TRACER, Sample
 from probe_effect.reduce.rows import adds_up
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.model import Sample
 
 TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
 

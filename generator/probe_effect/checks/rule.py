@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from pathlib import Path
+from typing import Generic, TypeVar
 
-from probe_effect.model import Problem, Severity
+from probe_effect.model import Problem, Sample, Severity
+from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.documents import value_line
+from probe_effect.store.histogram import HistogramRow
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.model import Sample
-    from probe_effect.store.calibration import ProbeCalibration
-    from probe_effect.store.histogram import HistogramRow
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import DataFolder, SubmissionFolder
-    from probe_effect.store.suite_file import Suite
 
 T = TypeVar("T")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks import (
     alike,
@@ -18,6 +19,7 @@ from probe_effect.checks import (
     sources,
     suites,
 )
+from probe_effect.checks.duplicates import RowIndex
 from probe_effect.checks.registry import SIGNS, SUBMISSION_RULES
 from probe_effect.checks.rule import CheckedSubmission, broken, names_in
 from probe_effect.checks.traces import read_traces
@@ -29,21 +31,13 @@ from probe_effect.reduce.reduce import reduce
 from probe_effect.store.calibration import read_calibration
 from probe_effect.store.changes_file import accepted_ids, read_changes
 from probe_effect.store.histogram import read_histogram, with_histograms
-from probe_effect.store.kept import code_version
+from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
-from probe_effect.store.suite_file import known_suites, read_suite
+from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.version import folders_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.checks.duplicates import RowIndex
-    from probe_effect.store.kept import Kept
-    from probe_effect.store.suite_file import Suite
 
 MARKS = {
     "samples.csv": "submission",

@@ -9,20 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Key
+from probe_effect.model import Arm, Key, Sample
 from probe_effect.stats import run_order
-from probe_effect.store.machine_file import MOMENT_FORM
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.model import Arm, Sample
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.suite_file import Suite
+from probe_effect.store.machine_file import MOMENT_FORM, MachineFile
+from probe_effect.store.suite_file import Suite
 
 FILE = "samples.csv"
 

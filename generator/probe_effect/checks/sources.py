@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.numbers.published import compare, fill, recompute, stands
 from probe_effect.stats.formula import FormulaError, evaluate
 from probe_effect.store.documents import value_line
 from probe_effect.store.samples import SLUG
+from probe_effect.store.source_file import Figure, SourceFile
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from fractions import Fraction
-    from pathlib import Path
-
-    from probe_effect.store.source_file import Figure, SourceFile
 
 MAX_FIGURES = 1000
 """Of one source; their formulas are all computed."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.script_forms import linux_form, plain_form
-from probe_effect.store.suite_file import script_path, script_paths, workload_source
+from probe_effect.store.suite_file import Suite, script_path, script_paths, workload_source
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Suite
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.documents import value_line
+from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import printable
-from probe_effect.store.tools_file import written
+from probe_effect.store.tools_file import ToolPackage, written
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Suite
-    from probe_effect.store.tools_file import ToolPackage
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,26 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probe_effect.checks.layout import MAX_BLOCKS
+from probe_effect.model import Sample
 from probe_effect.reduce.reading import code, content_digest
 from probe_effect.stats.shared_noise import NoiseTable, noise_table
-from probe_effect.store.kept import code_version
+from probe_effect.store.kept import Kept, code_version
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import read_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from probe_effect.model import Sample
-    from probe_effect.store.kept import Kept
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import SubmissionFolder
 
 OF_RUNS = ("wall_ns",)
 OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")

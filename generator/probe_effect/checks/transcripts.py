@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.checks.rule import Fault, rule
+from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable
-from probe_effect.store.transcripts import recorded_file, recorded_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.store.places import DataFolder
-    from probe_effect.store.transcripts import Shown
+from probe_effect.store.transcripts import Shown, recorded_file, recorded_files
 
 AGAIN = "run `probe-effect transcripts --write {}`"
 

@@ -6,24 +6,19 @@ Instructions per event are set against published costs by their order alone, ker
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.compare.kernels import CountedCase, KernelColumn
+from probe_effect.compare.kernels import CountedCase, KernelColumn, Matrix
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.kinds import shown
 from probe_effect.numbers.names import tool_of
+from probe_effect.reduce.submission import Number
 from probe_effect.stats.correlation import MIN_PAIRS, Correlation, kendall
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.compare.kernels import Matrix
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.source_file import Figure
+from probe_effect.store.source_file import Figure
 
 
 @dataclass(frozen=True, slots=True)

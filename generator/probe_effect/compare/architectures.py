@@ -6,21 +6,16 @@ be is each case against the architecture's own untraced operation, the order of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.compare.kernels import release_order, threads_of
+from probe_effect.compare.kernels import CountedCase, Matrix, release_order, threads_of
 from probe_effect.numbers.names import release_series
+from probe_effect.reduce.submission import Number
 from probe_effect.stats.correlation import Correlation, kendall
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.compare.kernels import CountedCase, Matrix
-    from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True, slots=True)

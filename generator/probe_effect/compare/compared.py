@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from probe_effect import units
-from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, between, between_tracers, grown
-from probe_effect.compare.sides import differing_traits
+from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Comparison, between, between_tracers, grown
+from probe_effect.compare.sides import ReadSide, differing_traits
 from probe_effect.errors import ProbeEffectError, UsageError, unknown
+from probe_effect.model import Key, Metric
 from probe_effect.numbers.grouping import grouped_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.sides import ReadSide
-    from probe_effect.model import Key, Metric
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 METRICS: tuple[Metric, ...] = ("time", "instructions")
 """The metrics; of sides that have both, the first is compared."""

@@ -7,25 +7,20 @@ the difference and inverts the ratio; nothing else changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import current, newest_first
+from probe_effect.reduce.blocks import BlockTable
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats import mover
-from probe_effect.stats.ranking import ranks
+from probe_effect.stats.ranking import Rank, ranks
 from probe_effect.stats.signed_rank import CONFIDENCE, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from probe_effect.model import Key
-    from probe_effect.reduce.blocks import BlockTable
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.stats.ranking import Rank
 
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.kernels import between_kernels, between_versions, column_of, matrices
 from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.names import tool_of
-from probe_effect.store.explanations_file import EXPLANATIONS_FILE, read_explanations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.explanations_file import Explanation
-    from probe_effect.store.places import DataFolder
+from probe_effect.reduce.submission import Number
+from probe_effect.store.explanations_file import EXPLANATIONS_FILE, Explanation, read_explanations
+from probe_effect.store.places import DataFolder
 
 UNSEEN = "explanation-seen"
 """The rule of these warnings, which is not among those of `checks`: they know nothing of comparisons."""

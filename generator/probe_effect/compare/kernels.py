@@ -6,24 +6,20 @@ A matrix is of one architecture: instructions of two are not the same work (`com
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from probe_effect.compare.comparison import compare
+from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import level_order, release_numbers
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Suite
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.suite_file import Suite
 
 
 class CountedCase(NamedTuple):

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from probe_effect.compare.comparison import Side, between
+from probe_effect.compare.comparison import Comparison, Side, between
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.likeness import by_likeness, facts_of_submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.numbers.likeness import Likeness
-    from probe_effect.reduce.submission import Submission
+from probe_effect.numbers.likeness import Likeness, by_likeness, facts_of_submission
+from probe_effect.reduce.submission import Submission
 
 
 @dataclass(frozen=True, slots=True)

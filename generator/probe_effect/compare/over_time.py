@@ -6,19 +6,15 @@ another, the difference may be theirs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from probe_effect.compare.comparison import since_runs
+from probe_effect.compare.comparison import Comparison, since_runs
 from probe_effect.numbers.grouping import grouped_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission
 
 
 class RunChange(NamedTuple):

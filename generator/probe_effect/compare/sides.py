@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
 from probe_effect.errors import BadData, UsageError
+from probe_effect.model import Metric, Problem
 from probe_effect.numbers.names import cpu, tier, tool_with_version
 from probe_effect.reduce.reading import read_submissions
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.changes_file import read_changes, withdrawn_ids
 from probe_effect.store.places import DataFolder, SubmissionFolder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.model import Metric, Problem
-    from probe_effect.reduce.submission import Number, Submission
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import Side
 from probe_effect.compare.kernels import architecture_order, counted, release_order
+from probe_effect.model import Metric
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
 from probe_effect.numbers.names import architecture, machine_label, release_series, short_id, tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.model import Metric
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission
 
 
 @dataclass(frozen=True)

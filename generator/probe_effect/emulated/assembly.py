@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from probe_effect.compilers import c_compiler_for
+from probe_effect.compilers import CompiledProgram, c_compiler_for
 from probe_effect.emulated import parts
-from probe_effect.emulated.architecture import of_the_host
+from probe_effect.emulated.architecture import GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease, check_programs
-from probe_effect.emulated.qemu import Image, find_emulator
+from probe_effect.emulated.kernel import KernelImage
+from probe_effect.emulated.qemu import Emulator, Image, find_emulator
+from probe_effect.emulated.tracers import Wanted
+from probe_effect.measure.request import Work
 from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.build import build
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.compilers import CompiledProgram
-    from probe_effect.emulated.architecture import GuestArchitecture
-    from probe_effect.emulated.kernel import KernelImage
-    from probe_effect.emulated.qemu import Emulator
-    from probe_effect.emulated.tracers import Wanted
-    from probe_effect.measure.request import Work
 
 USERLAND = "bookworm"
 """The release inside, for every kernel, so that the probed C library is the same for all kernels."""

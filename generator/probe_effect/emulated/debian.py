@@ -13,19 +13,15 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from probe_effect.compilers import Sysroot
-from probe_effect.emulated.architecture import DEFAULT
+from probe_effect.emulated.architecture import DEFAULT, GuestArchitecture
 from probe_effect.errors import HostNotReady, ProbeEffectError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.emulated.architecture import GuestArchitecture
 
 MIRROR = "http://deb.debian.org/debian"
 """The mirror if the host's apt names none; packages are signed, so the connection does not have to be."""

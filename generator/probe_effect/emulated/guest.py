@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from probe_effect.emulated.messages import PREBUILT, decode, encode, load_of, planned_of
+from probe_effect.emulated.messages import PREBUILT, Message, decode, encode, load_of, planned_of
 from probe_effect.emulated.meter import Meter, Taken
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
+from probe_effect.model import Sample
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.proc import count_runs, program_runs
+from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers, with_paths
 from probe_effect.tracers.tool import ToolSession
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from io import FileIO
-
-    from probe_effect.emulated.messages import Message
-    from probe_effect.model import Sample
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Tracer
 
 FACTS = (
     "proc/cpuinfo",

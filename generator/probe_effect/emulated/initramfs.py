@@ -9,17 +9,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from probe_effect.compilers import Sysroot
 from probe_effect.emulated.architecture import LOADERS
 from probe_effect.emulated.debian import made_whole
 from probe_effect.errors import ProbeEffectError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.compilers import Sysroot
 
 LEFT_OUT = re.compile(
     r"(^|/)usr/share/(doc|man|info|locale|lintian|bash-completion|perl|perl5|i18n)(/|$)"

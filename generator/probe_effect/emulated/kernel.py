@@ -7,18 +7,13 @@ import re
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from probe_effect.emulated.architecture import DEFAULT
+from probe_effect.emulated.architecture import DEFAULT, GuestArchitecture
 from probe_effect.emulated.debian import RELEASE, DebianRelease, made_whole
 from probe_effect.errors import HostNotReady, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.emulated.architecture import GuestArchitecture
 
 META_PACKAGE = "linux-image-{architecture}"
 """Depends on the newest kernel of its release."""

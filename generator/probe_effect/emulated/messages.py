@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from probe_effect.measure.one_run import PlannedRun
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
 from probe_effect.model import Bucket, Key, Sample
 from probe_effect.workloads.loop import WorkloadTask
-
-if TYPE_CHECKING:
-    from probe_effect.measure.one_run import Limits, TracerTask
 
 Message = dict[str, Any]
 

@@ -8,13 +8,11 @@ can: it adds up how long tasks ran on each CPU, which there is in instructions (
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 from probe_effect.host import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 RUN_TIME = 7
 """The place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later."""

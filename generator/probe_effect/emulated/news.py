@@ -6,25 +6,22 @@ The record is the submissions themselves: `run.packages` names the kernel and ea
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from probe_effect.emulated.architecture import GuestArchitecture
 from probe_effect.emulated.assembly import USERLAND
 from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.kernel import newest
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.tracers import can_bring
+from probe_effect.store.machine_file import MachineFile
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.emulated.architecture import GuestArchitecture
-    from probe_effect.store.machine_file import MachineFile
 
 RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 """The releases of Debian whose kernel is followed."""

@@ -6,24 +6,20 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import elftools
 
 import probe_effect
+from probe_effect.compilers import Sysroot
+from probe_effect.emulated.debian import Unpacked
 from probe_effect.emulated.initramfs import archive, compile_python, wrapper
+from probe_effect.emulated.kernel import KernelImage
 from probe_effect.emulated.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
+from probe_effect.emulated.tracers import Wanted
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import prebuild
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from probe_effect.compilers import Sysroot
-    from probe_effect.emulated.debian import Unpacked
-    from probe_effect.emulated.kernel import KernelImage
-    from probe_effect.emulated.tracers import Wanted
 
 METADATA = "probe_effect.dist-info/METADATA"
 """Files by which a package knows its version."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from probe_effect.emulated.debian import DebianRelease, locked, made_whole
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.tree import Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Project
+from probe_effect.store.suite_file import Project
 
 FOLDER = "projects"
 DIGITS = 16

@@ -14,19 +14,15 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from probe_effect.emulated.architecture import of_the_host
+from probe_effect.emulated.architecture import GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.initramfs import foreign, join
-from probe_effect.emulated.messages import decode, encode
+from probe_effect.emulated.messages import Message, decode, encode
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
 from probe_effect.processes import Child, is_readable
-
-if TYPE_CHECKING:
-    from probe_effect.emulated.architecture import GuestArchitecture
-    from probe_effect.emulated.messages import Message
 
 RELEASE = "trixie"
 """Of Debian, whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by

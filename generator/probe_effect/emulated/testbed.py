@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, get_args
+from typing import Self, get_args
 
-from probe_effect.emulated.messages import load_message, run_request, sample_of
+from probe_effect.compilers import CompiledProgram
+from probe_effect.emulated.assembly import Assembly
+from probe_effect.emulated.messages import Message, load_message, run_request, sample_of
 from probe_effect.emulated.qemu import CPUS, Accelerator, GuestLost, RunningGuest
-from probe_effect.emulated.tracers import GuestTracer
+from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.collect import collect_machine, collect_system, machine_id
 from probe_effect.machine.cpu import signature
-from probe_effect.measure.one_run import empty_row
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
+from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins
-from probe_effect.store.machine_file import runs_add_up
+from probe_effect.model import Metric, Sample
+from probe_effect.store.machine_file import Machine, System, runs_add_up
 from probe_effect.store.samples import as_note
 from probe_effect.store.suite_file import Need
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Self
-
-    from probe_effect.compilers import CompiledProgram
-    from probe_effect.emulated.assembly import Assembly
-    from probe_effect.emulated.messages import Message
-    from probe_effect.emulated.tracers import Wanted
-    from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
-    from probe_effect.measure.request import Work
-    from probe_effect.model import Metric, Sample
-    from probe_effect.store.machine_file import Machine, System
-    from probe_effect.workloads.loop import WorkloadTask
+from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3
 """Guests that may be lost one after the other, without a run between that ends, before we give up."""

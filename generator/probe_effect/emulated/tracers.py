@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import NoReturn
 
 from probe_effect.emulated.debian import PACKAGE, RELEASE
+from probe_effect.emulated.messages import Message
 from probe_effect.errors import UsageError
-from probe_effect.store.suite_file import tools_of
+from probe_effect.store.suite_file import Need, tools_of
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import CLANG
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from probe_effect.emulated.messages import Message
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
+from probe_effect.tracers.protocol import Counting
 
 FROM_ELSEWHERE = re.compile(rf"(?P<tracer>[a-z-]+)=(?P<package>{PACKAGE.pattern})/(?P<release>{RELEASE.pattern})")
 

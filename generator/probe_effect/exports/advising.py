@@ -6,38 +6,31 @@ each further action adds to a probe. Both are those of `answer.cost_of`, and so 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.actions import MADE_OF, Sum
+from probe_effect.answer.actions import MADE_OF, Differences, Sum
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.nearest import FILTERED, own_actions
-from probe_effect.answer.part import PLAIN_ACTION
+from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
-from probe_effect.answer.setup import setup
+from probe_effect.answer.setup import Setup, setup
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.guidance_costs import USER_PROBES
 from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.pages import addresses
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.scripts.tables import KINDS, TRACEPOINTS, tables
 from probe_effect.tools.record import known_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.answer.actions import Differences
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.setup import Setup
-    from probe_effect.numbers.catalogue import Catalogue
 
 ADVISING = "advise.json"
 

@@ -7,9 +7,10 @@ that a number leads to its rows wherever the site is served.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.charts.draw import live_script
 from probe_effect.charts.site_card import site_card
@@ -28,15 +29,10 @@ from probe_effect.exports.labels import labels, tracer_looks, transcript_values
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
 from probe_effect.exports.workers import drawing
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import site, tracer_page
+from probe_effect.store.kept import Kept
 from probe_effect.store.suite_file import own_headers, workload_source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.store.kept import Kept
 
 FOLDERS = ("static", "assets", "content")
 """The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TextIO
 
 from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData, HostNotReady
@@ -15,13 +17,8 @@ from probe_effect.exports.made_of import RECORD, digest
 from probe_effect.exports.search import index_site
 from probe_effect.exports.shard import make_shards
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.places import DataFolder
 from probe_effect.store.version import data_version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.store.places import DataFolder
 
 
 @dataclass(frozen=True, slots=True)

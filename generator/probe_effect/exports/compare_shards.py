@@ -7,13 +7,14 @@ the interval of the difference takes the raw rows, which only this side has: it 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.sides import traits
-from probe_effect.compare.subjects import offered
+from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.exports.script_values import (
     choice,
     ends,
@@ -23,18 +24,13 @@ from probe_effect.exports.script_values import (
     short,
     view_citation,
 )
+from probe_effect.model import Metric
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import addresses, explore_page, instructions
 from probe_effect.pages.comparison import words_of_outcomes
+from probe_effect.reduce.submission import Number
 from probe_effect.store.tables import FORMULA_START
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from probe_effect.compare.subjects import MeasuredMachine
-    from probe_effect.model import Metric
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
 
 INDEX = "compare/index.json"
 

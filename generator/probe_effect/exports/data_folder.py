@@ -5,25 +5,19 @@ It is laid out as `data/` is in the repository, so that paths hold in both and i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from probe_effect.exports import licence
 from probe_effect.exports.data_package import SUMMARY, TITLE, data_package
 from probe_effect.exports.dictionary import written_files
 from probe_effect.exports.files import copy, sha256, write, write_zip
-from probe_effect.exports.page_data import TITLES, about, whole_tables
+from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
 from probe_effect.exports.parquet import write_histograms, write_parquet, write_samples
-from probe_effect.exports.table import forms, write_table
+from probe_effect.exports.table import DataTable, forms, write_table
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages.citing import cite_data
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.exports.page_data import Rows
-    from probe_effect.exports.table import DataTable
-    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from probe_effect.exports import licence
 from probe_effect.exports.dictionary import table_schema
 from probe_effect.exports.files import sha256
-from probe_effect.exports.table import forms, schema
+from probe_effect.exports.table import DataTable, forms, schema
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.tables import further_column
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.exports.table import DataTable
-    from probe_effect.numbers.catalogue import Catalogue
 
 PROFILES = "https://datapackage.org/profiles/2.0"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
@@ -24,16 +25,10 @@ from probe_effect.exports.data_folder import (
 from probe_effect.exports.dataset import dataset
 from probe_effect.exports.files import write
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
-from probe_effect.exports.table import forms
+from probe_effect.exports.table import DataTable, forms
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages.markdown import render
 from probe_effect.store.dictionary import FORM_RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.exports.table import DataTable
-    from probe_effect.numbers.catalogue import Catalogue
 
 FURTHER = {
     "datapackage.json": "All tables and their columns, for programs",

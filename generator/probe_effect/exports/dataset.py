@@ -6,21 +6,16 @@ https://schema.org/Dataset, and what Google asks for: https://developers.google.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from probe_effect import units
 from probe_effect.exports import licence
 from probe_effect.exports.data_folder import ZIP
 from probe_effect.exports.data_package import KEYWORDS, MEDIA_TYPES, SUMMARY, TITLE
 from probe_effect.exports.files import sha256
-from probe_effect.exports.table import forms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from probe_effect.exports.table import DataTable, Field
-    from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.exports.table import DataTable, Field, forms
+from probe_effect.numbers.catalogue import Catalogue
 
 TECHNIQUE = (
     "Runs with and without a tracer in randomised blocks; Hodges-Lehmann estimate with the exact Wilcoxon signed-rank "

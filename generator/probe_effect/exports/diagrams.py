@@ -7,30 +7,25 @@ else they could not be beside each other.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from probe_effect import units
 from probe_effect.answer.bands import BANDS
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.estimates import MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.part import Part
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue
 
 WHOSE = "Costs are those of {machine}."
 ESTIMATED = f"{MARK} marks what was estimated from counted instructions."

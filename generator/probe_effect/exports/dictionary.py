@@ -6,26 +6,23 @@ Table Schema: https://datapackage.org/standard/table-schema/ (version 2). JSON S
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports import licence
 from probe_effect.store.changes_file import Change, ChangesFile
 from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
+from probe_effect.store.documents import Document
 from probe_effect.store.explanations_file import Explanation, ExplanationsFile
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.references_file import Reference, ReferencesFile
 from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import Finding, Repetition, SourceFile
 from probe_effect.store.suite_file import Suite
+from probe_effect.store.tables import Column
 from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 from probe_effect.store.transcripts import Recorded, Transcript, TranscriptFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from probe_effect.store.documents import Document
-    from probe_effect.store.tables import Column
 
 DOCUMENTS: dict[str, type[Document]] = {
     "machine.json": MachineFile,

@@ -6,26 +6,22 @@ Times and counted instructions never meet: a machine has one or the other.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.charts import theme
 from probe_effect.charts.tracer_look import look
 from probe_effect.compare.kernels import architecture_order
-from probe_effect.compare.subjects import offered
+from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.exports.script_values import choice, number_values, script_json, short, view_citation
 from probe_effect.model import level_order
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.pages import addresses, comparison, explore_page, instructions, wording
 from probe_effect.store.tables import FORMULA_START
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.compare.subjects import MeasuredMachine
-    from probe_effect.numbers.catalogue import Catalogue
 
 FORM = "explore.json"
 ALL_SUITES = "all"

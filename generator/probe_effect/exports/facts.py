@@ -14,24 +14,19 @@ Keys of times are in `exports.measured_facts`. The others:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from probe_effect import units
 from probe_effect.compare.kernels import counted
 from probe_effect.exports import measured_facts
-from probe_effect.exports.measured_facts import fact
+from probe_effect.exports.measured_facts import Fact, fact
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.published import figure_text, with_unit
 from probe_effect.pages import addresses, instructions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from probe_effect.exports.measured_facts import Fact
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.source_file import Figure
+from probe_effect.reduce.submission import Number
+from probe_effect.store.source_file import Figure
 
 ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"\s*>\}\}')
 """A ratio that a page asks for. There are a hundred thousand that nobody does."""

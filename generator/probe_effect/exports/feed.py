@@ -6,17 +6,12 @@ Ids are UUIDs made from what changed and when, so that they stay when the site m
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from probe_effect.numbers.changes import entries
-from probe_effect.numbers.citation import AUTHORS, plain
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.changes import Entry, entries
+from probe_effect.numbers.citation import AUTHORS, Edition, plain
 from probe_effect.pages import changes_page
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.numbers.changes import Entry
-    from probe_effect.numbers.citation import Edition
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/data/changes")

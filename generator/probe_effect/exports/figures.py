@@ -5,25 +5,20 @@ A figure has drawings, a picture, its spec and rows, the words around it, and a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import draw_png, draw_svg, pictures
 from probe_effect.charts.site_card import machine_card, site_card
-from probe_effect.charts.theme import LAYOUTS
+from probe_effect.charts.theme import LAYOUTS, Chart
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of, rows_document, safe_cell
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import findings, machine_page, site, wording
+from probe_effect.store.kept import Kept
 from probe_effect.store.tables import csv_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.store.kept import Kept
 
 EMBEDDED_WORDS_PX = 150
 """Height of the words around the drawing, in the page that others embed."""

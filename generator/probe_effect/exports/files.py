@@ -6,11 +6,8 @@ import filecmp
 import hashlib
 import shutil
 import zipfile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a zip: the earliest that the format has."""

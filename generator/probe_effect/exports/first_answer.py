@@ -7,29 +7,25 @@ holds the two to. So nothing waits for them, and a reader without scripts has an
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from probe_effect import units
 from probe_effect.answer import asking, bands, beside, sentences
 from probe_effect.answer.alternatives import ways
-from probe_effect.answer.answers import forecast, tried
+from probe_effect.answer.answers import Forecast, forecast, tried
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.part import Basis
 from probe_effect.answer.parts import parts
+from probe_effect.answer.proof import Spread
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.words import WORDS
 from probe_effect.charts.calculator import calculator_chart
+from probe_effect.exports.script_values import Values
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.published import PUBLISHED_MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.answer.answers import Forecast
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.proof import Spread
-    from probe_effect.exports.script_values import Values
 
 RATE_HZ = 50_000.0
 """The rate that the form has at first."""

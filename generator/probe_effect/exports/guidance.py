@@ -7,13 +7,13 @@ the costs of a few machines from the start; those of each machine are a file, wh
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect.answer import asking, sentences
 from probe_effect.answer.bands import BANDS
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.from_counts import models
 from probe_effect.answer.prediction import MAX_RATE_HZ, MAX_THREADS, MIN_RATE_HZ
 from probe_effect.answer.proof import program_spread
@@ -21,18 +21,13 @@ from probe_effect.answer.words import WORDS
 from probe_effect.exports.first_answer import first_answer, offers
 from probe_effect.exports.guidance_costs import costs_of, printed_cost
 from probe_effect.exports.script_values import Values, ends, kept_of_machine, script_json
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import FIRST_SUITE, in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.pages import addresses
+from probe_effect.reduce.submission import Submission
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
 
 CALCULATOR = "guidance.json"
 

@@ -6,32 +6,28 @@ action that was measured with the tracer, on whatever probe. Those have a name a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.cost_of import combinations, cost_of
-from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.entry_path import EntryPath, entry_path
+from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
+from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts, published
+from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.exports.script_values import Values, ends, short
 from probe_effect.numbers import names
+from probe_effect.numbers.likeness import Facts
 from probe_effect.numbers.once import once
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.answer.entry_path import EntryPath
-    from probe_effect.answer.evidence import CostKey, Evidence
-    from probe_effect.answer.part import Part
-    from probe_effect.answer.published import PublishedCost
-    from probe_effect.numbers.likeness import Facts
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case
 
 USER_PROBES = ("uprobe", "uretprobe")
 """Types of probe whose cost depends on the instruction that they replace."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.charts.tracer_look import LOOKS, look
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import addresses, wording
-from probe_effect.store.transcripts import ROOT_NEED
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.store.transcripts import Recorded, Transcript
+from probe_effect.store.transcripts import ROOT_NEED, Recorded, Transcript
 
 Label = dict[str, str | dict[str, str]]
 """`text` and `href`; of a source also its `title`, and what each of its `figures` is."""

@@ -6,14 +6,10 @@ import hashlib
 import sys
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from probe_effect.exports.hugo import mounts
+from probe_effect.exports.hugo import SiteOptions, mounts
 from probe_effect.store.kept import code_version
 from probe_effect.store.version import folders_digest
-
-if TYPE_CHECKING:
-    from probe_effect.exports.hugo import SiteOptions
 
 RECORD = "made-of.txt"
 """In the work folder: the digest of what the site beside it was made of."""

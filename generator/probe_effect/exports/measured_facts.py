@@ -18,27 +18,23 @@ Which machine a number comes from is decided in `numbers.home`; the title names 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import WORK, line
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import home_numbers, in_order
 from probe_effect.numbers.kinds import machine_kind
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import SHARES
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.units import Scale
+from probe_effect.units import Scale
 
 Fact = dict[str, str]
 """`text`, `title` (for hovering), `href`, `kind` (measured, published, derived or counted); `cell`, its text in tables.

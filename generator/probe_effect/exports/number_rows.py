@@ -7,22 +7,18 @@ Published figures are a third.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from probe_effect.exports.table import Field, TableRow, fields_of
+from probe_effect.exports.table import CellValue, Field, TableRow, fields_of
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import PublishedSource
+from probe_effect.numbers.index import Numbers
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.source_file import FIGURE_COLUMNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.exports.table import CellValue
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import PublishedSource
-    from probe_effect.numbers.index import Numbers
-    from probe_effect.reduce.submission import Number, Submission
 
 Cells = dict[str, "CellValue"]
 

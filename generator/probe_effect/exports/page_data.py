@@ -6,23 +6,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from probe_effect.exports import licence
 from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
-from probe_effect.exports.table import DataTable, json_of, write_table
+from probe_effect.exports.table import DataTable, Field, TableRow, json_of, write_table
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from probe_effect.exports.table import Field, TableRow
-    from probe_effect.numbers.catalogue import Catalogue
 
 Tables = dict[str, DataTable]
 """File name without its ending, to the table in it."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -10,16 +12,11 @@ import pyarrow.parquet as pq
 
 from probe_effect.exports import licence
 from probe_effect.exports.table import DataTable, Field, fields_of
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.reduce.submission import Submission
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.samples import SAMPLE_COLUMNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.tables import Column
+from probe_effect.store.tables import Column
 
 TYPES: dict[str, Any] = {
     "integer": pa.int64(),

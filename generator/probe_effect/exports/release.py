@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import UsageError
 from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.exports.table import csv_text
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import (
     MANIFEST,
     SUMS,
@@ -21,12 +23,6 @@ from probe_effect.store.release_file import (
     archive_name,
 )
 from probe_effect.store.version import data_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.store.places import DataFolder
 
 EXPLAINING = ("LICENSE", "README.md", "changes.toml")
 """The files that go into the archive beside the data, as far as they exist."""

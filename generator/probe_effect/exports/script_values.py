@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
-from probe_effect.compare.subjects import offered
+from probe_effect.compare.subjects import MeasuredMachine, offered
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import Edition, Subject, cite
 from probe_effect.numbers.names import tier
 from probe_effect.pages import addresses
 from probe_effect.pages.markdown import page_code
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.kept import NOWHERE, code_version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probe_effect.compare.subjects import MeasuredMachine
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
 
 Values = dict[str, Any]
 """An object of JSON."""

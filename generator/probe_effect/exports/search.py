@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import ProbeEffectError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORD_CHARACTERS = "-_:"
 """Parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`."""

@@ -7,10 +7,10 @@ that finds them makes the same bytes as one that makes everything itself.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.charts.draw import draw_all
 from probe_effect.checks.run import check_contents
@@ -19,11 +19,7 @@ from probe_effect.exports.workers import cpus, processes
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.pages import number_page, submission_page
 from probe_effect.reduce.reading import is_kept
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.places import DataFolder, SubmissionFolder
 
 FEWEST = 8
 """Fewer new submissions are made sooner than a process is started."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from probe_effect.exports.files import write
-from probe_effect.store.tables import FORMULA_START, csv_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.store.tables import Column
+from probe_effect.store.tables import FORMULA_START, Column, csv_line
 
 FORMS = ("csv", "json", "parquet")
 """The endings that a whole table may have."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.charts.draw import draw_all, is_drawn, live_script
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.store.kept import Kept
+from probe_effect.charts.theme import Chart
+from probe_effect.store.kept import Kept
 
 FEWEST_CHARTS = 16
 """Fewer are drawn sooner than processes are started."""

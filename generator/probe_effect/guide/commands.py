@@ -7,22 +7,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import tracefs_missing
 from probe_effect.processes import Child
 from probe_effect.store.tables import FORBIDDEN_TEXT
-from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED
+from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED, Transcript
 from probe_effect.tracers.proc import may_trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.store.transcripts import Transcript
 
 PACKAGE = Path(__file__).parents[1]
 WORK_PREFIX = "transcript-"

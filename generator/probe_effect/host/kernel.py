@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import kernel_config, read_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
+from probe_effect.store.suite_file import Need
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""

@@ -11,14 +11,11 @@ import ctypes
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import TRACEFS, tracefs_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
 """include/uapi/linux/sched.h."""

@@ -7,19 +7,16 @@ Source: System V ABI, chapter 4 (symbol table) and 5 (program header); the offse
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from probe_effect.host import ROOT, read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 FIRST_BYTES = 16
 """No instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4."""

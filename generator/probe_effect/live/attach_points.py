@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from probe_effect.scripts.form import Language
+from probe_effect.scripts.form import Language
 
 EVERY_CALL = "tracepoint:raw_syscalls:sys_enter"
 

@@ -12,23 +12,19 @@ import contextlib
 import mmap
 import os
 import struct
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from probe_effect.live import bpf, bpf_objects, bpf_program, calls, perf_event
-from probe_effect.live.countable import IN_FILES, RETURNS
+from probe_effect.live.bpf_program import Instruction
+from probe_effect.live.countable import IN_FILES, RETURNS, Countable, CountableProbe
 from probe_effect.model import series_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from probe_effect.live.bpf_program import Instruction
-    from probe_effect.live.countable import Countable, CountableProbe
-
-    Means = CountableProbe | Literal["raw-tracepoint"]
-    """By what a probe is attached."""
+Means = CountableProbe | Literal["raw-tracepoint"]
+"""By what a probe is attached."""
 
 MAP_BYTES = 1 << 26
 MAP_ELEMENTS = 1 << 16

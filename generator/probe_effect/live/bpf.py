@@ -15,13 +15,10 @@ import errno
 import os
 import platform
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 CALL_NUMBERS = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
 """bpf(2) by architecture: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from probe_effect.live import bpf
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 Found = TypeVar("Found")
 

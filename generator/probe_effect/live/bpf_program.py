@@ -7,11 +7,8 @@ of helpers `___BPF_FUNC_MAPPER` in include/uapi/linux/bpf.h. Written for little-
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, PROBE_READ_KERNEL, ATTACH_COOKIE = 14, 1, 2, 113, 174
 """Helpers: thread id in the low, process id in the high 32 bits; elements of maps; the cookie of the probe's link."""

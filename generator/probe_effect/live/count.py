@@ -11,11 +11,11 @@ import contextlib
 import os
 import random
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.live.attachment import Attachments
+from probe_effect.live.attachment import Attachments, Means
 from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.cpu_clock import CpuClock
 from probe_effect.live.rates import MOST_TAKEN_RATIO, Rates
@@ -24,11 +24,6 @@ from probe_effect.live.refusal import explained
 from probe_effect.live.statistics import own_cost
 from probe_effect.live.target import Target, TargetProcesses, ThreadUse
 from probe_effect.live.window import Windows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from probe_effect.live.attachment import Means
 
 __all__ = ["MOST_PROBES", "CountResult", "Countable", "CountableProbe", "ProbeRate", "Target", "ThreadUse", "count"]
 

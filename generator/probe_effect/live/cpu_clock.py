@@ -8,13 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
 from probe_effect.live.perf_event import open_event
-
-if TYPE_CHECKING:
-    from probe_effect.live.target import TargetProcesses
+from probe_effect.live.target import TargetProcesses
 
 SOFTWARE, TASK_CLOCK = 1, 1
 INHERIT, INHERIT_THREAD = 1 << 1, 1 << 35

@@ -10,22 +10,18 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Self
+from types import TracebackType
+from typing import Literal, Self
 
 from probe_effect.live import bpf, bpf_links, bpf_objects, tracefs
-from probe_effect.live.owners import Process, holders
+from probe_effect.live.bpf_links import Attached
+from probe_effect.live.bpf_objects import BpfProgram
+from probe_effect.live.owners import Holders, Process, holders
 from probe_effect.live.places import Place
 from probe_effect.live.refusal import explained
 from probe_effect.live.statistics import own_cost
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import TracebackType
-
-    from probe_effect.live.bpf_links import Attached
-    from probe_effect.live.bpf_objects import BpfProgram
-    from probe_effect.live.owners import Holders
 
 Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
 

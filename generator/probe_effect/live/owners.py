@@ -10,17 +10,12 @@ import contextlib
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.live.bpf_links import queried
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.live.bpf_links import Attached
+from probe_effect.live.bpf_links import Attached, queried
 
 HOLDS_PROGRAM = re.compile(r"anon_inode:\[?bpf[-_](?:prog|link)\]?|anon_inode:\[?perf_event\]?")
 PERF_EVENT = "perf_event"

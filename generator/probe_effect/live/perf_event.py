@@ -8,15 +8,12 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import no_tracefs, tracefs_folder
 from probe_effect.live import bpf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CALL_NUMBERS = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
 TRACEPOINT = 2

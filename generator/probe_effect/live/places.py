@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
@@ -20,11 +20,7 @@ from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
 from probe_effect.host.symbols import find_function, library_of, mapped_files, matching_functions
 from probe_effect.live.attach_points import parts
 from probe_effect.live.static_probes import static_probes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.store.suite_file import Need
+from probe_effect.store.suite_file import Need
 
 NEEDS: dict[str, Need] = {
     "kprobe": "kprobe",

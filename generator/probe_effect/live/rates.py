@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from probe_effect.live.attachment import Means
 from probe_effect.live.bpf_program import ELSEWHERE, REST
+from probe_effect.live.target import ThreadUse
+from probe_effect.live.window import Observation
 from probe_effect.stats.sampled_rate import SampledRate, Stratum, sampled_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.live.attachment import Means
-    from probe_effect.live.target import ThreadUse
-    from probe_effect.live.window import Observation
 
 BUSY_RATIO = 0.9
 """A thread that wants a CPU for this share of its time does less because it is counted; others wait less instead."""

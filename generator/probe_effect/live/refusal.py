@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LOCKDOWN = "sys/kernel/security/lockdown"
 PARANOID = "proc/sys/kernel/perf_event_paranoid"

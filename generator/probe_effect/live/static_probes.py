@@ -7,18 +7,15 @@ linked, that of its semaphore, and three texts (https://sourceware.org/systemtap
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
 from probe_effect.host.symbols import FIRST_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
 

@@ -7,16 +7,13 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, read_text
 from probe_effect.processes import Child, end_descriptor, is_readable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"
 """PROC_PID_INIT_INO, include/linux/proc_ns.h. Programs in the kernel see the process ids of this namespace."""

@@ -7,17 +7,14 @@ uprobetracer.rst ("Event Profiling").
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import tracefs_folder
 from probe_effect.live.bpf_links import place
 from probe_effect.live.places import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NO_TRACER = "nop"
 DEFINED = re.compile(r"^([pr])\d*:(\S+)/(\S+) (\S+):0x([0-9a-fA-F]+)", re.MULTILINE)

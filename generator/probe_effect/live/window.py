@@ -11,21 +11,16 @@ from __future__ import annotations
 import random
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import mean
-from typing import TYPE_CHECKING
 
+from probe_effect.live.attachment import Attachments, Means
+from probe_effect.live.cpu_clock import CpuClock
 from probe_effect.live.probe_counts import ProbeCounts
 from probe_effect.live.prompt import be_prompt
-from probe_effect.live.target import threads_of, used_between
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from probe_effect.live.attachment import Attachments, Means
-    from probe_effect.live.cpu_clock import CpuClock
-    from probe_effect.live.target import TargetProcesses, ThreadUse
+from probe_effect.live.target import TargetProcesses, ThreadUse, threads_of, used_between
 
 FEWEST_STRATA, MOST_STRATA = 10, 100
 OVERHEAD_RATIO = 0.4

@@ -8,12 +8,9 @@ from __future__ import annotations
 import operator
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import read_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS = 8
 """user, nice, system, idle, iowait, irq, softirq, steal. The time of guests, which follows, is in user and nice."""

@@ -9,15 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine import cpu, kernel, virtual
 from probe_effect.store.machine_file import Machine, System
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
 """Words in a CPU's name that distinguish no CPUs."""

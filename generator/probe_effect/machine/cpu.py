@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import read_text, sysctl
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CPU_FOLDER = "sys/devices/system/cpu"
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import kernel_config, read_text, sysctl
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VULNERABILITY_FLAGS = """
     mitigations nopti pti kpti nospectre_v1 nospectre_v2 spectre_v2 spectre_v2_user spectre_bhi

@@ -6,15 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text, sysctl
 from probe_effect.machine.cpu import cpuinfo
 from probe_effect.machine.kernel import offered_clocksources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CLOCKS = {
     "kvm-clock": "KVM",

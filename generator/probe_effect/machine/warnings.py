@@ -13,15 +13,12 @@ ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect import units
 from probe_effect.host import ROOT, read_text
 from probe_effect.machine import cpu as cpus
 from probe_effect.machine import kernel, virtual
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STEAL_LIMIT_RATIO = 0.01
 SIBLING_LIMIT_RATIO = 0.05

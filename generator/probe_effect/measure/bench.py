@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.calibrate import (
@@ -24,23 +26,18 @@ from probe_effect.measure.calibrate import (
 from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.plan import plan
+from probe_effect.measure.request import Work
+from probe_effect.measure.submission import Author
+from probe_effect.measure.testbed import Testbed
+from probe_effect.model import Estimate, Key, Sample, Status
 from probe_effect.stats.run_order import baseline
+from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.histogram import RunWriter
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
 from probe_effect.store.samples import as_note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from probe_effect.measure.request import Work
-    from probe_effect.measure.submission import Author
-    from probe_effect.measure.testbed import Testbed
-    from probe_effect.model import Estimate, Key, Sample, Status
-    from probe_effect.store.calibration import ProbeCalibration
-    from probe_effect.tracers.protocol import Counting, Tracer
-    from probe_effect.workloads.build import CompiledProgram
+from probe_effect.tracers.protocol import Counting, Tracer
+from probe_effect.workloads.build import CompiledProgram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from probe_effect.model import Sample
+from probe_effect.model import Sample
 
 FIRST_OPERATIONS = 20_000
 """Operations of a first trial: 10 ms with a probe of 500 ns, 0.8 s with one of 40 µs."""

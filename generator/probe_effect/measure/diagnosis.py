@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from pathlib import Path
+from typing import get_args
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import CLOSED, TRACEFS, missing, tracefs_missing
 from probe_effect.machine import collect
-from probe_effect.machine.busy import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio
+from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio
 from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
-from probe_effect.machine.warnings import warnings
-from probe_effect.measure.request import resolve
-from probe_effect.store.suite_file import Need, script_paths
+from probe_effect.machine.warnings import MachineWarning, warnings
+from probe_effect.measure.request import Work, resolve
+from probe_effect.store.machine_file import Machine, System
+from probe_effect.store.suite_file import Need, Suite, script_paths
 from probe_effect.tracers.packages import missing_packages
+from probe_effect.tracers.protocol import Tracer
 from probe_effect.workloads.build import CompiledProgram, build
 from probe_effect.workloads.loop import clock_read_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.machine.busy import CpuTimes
-    from probe_effect.machine.warnings import MachineWarning
-    from probe_effect.measure.request import Work
-    from probe_effect.store.machine_file import Machine, System
-    from probe_effect.store.suite_file import Suite
-    from probe_effect.tracers.protocol import Tracer
 
 NEEDS: tuple[Need, ...] = get_args(Need)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from probe_effect.errors import ProbeEffectError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """The signals with which a terminal, and a system that shuts down, ask a program to end."""

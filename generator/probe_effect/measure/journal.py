@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.model import Key
+from probe_effect.measure.one_run import PlannedRun
+from probe_effect.model import Estimate, Key, Sample
 from probe_effect.stats.paired import paired_estimate, ragged
+from probe_effect.store.plan_file import PlanFile, PlannedSubject
 from probe_effect.store.samples import read_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from probe_effect.measure.one_run import PlannedRun
-    from probe_effect.model import Estimate, Sample
-    from probe_effect.store.plan_file import PlanFile, PlannedSubject
 
 GIVE_UP_AFTER = 2
 """Failed runs of a case after which its other runs are skipped: each can take minutes. (Not the baseline.)"""

@@ -11,18 +11,15 @@ import re
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.host import ROOT
 from probe_effect.processes import STARTED_BY, end_descriptor, is_readable
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PATIENCE_S = 10.0
 """DTrace takes up to 9 s to end on a busy machine."""

@@ -6,26 +6,19 @@ And the instructions under its probes, in a workload that waits.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host.symbols import find_function, library_of
 from probe_effect.measure.interrupt import undisturbed
-from probe_effect.model import Sample
+from probe_effect.model import Arm, Key, Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import OF_ITSELF, TracerFailed
-from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from probe_effect.model import Arm, Key
-    from probe_effect.tracers.protocol import Counting, Report, Tracer
-    from probe_effect.workloads.loop import WorkloadRun, WorkloadTask
+from probe_effect.tracers.protocol import OF_ITSELF, Counting, Report, Tracer, TracerFailed
+from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,25 +5,28 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import BadData, HostNotReady, unknown
 from probe_effect.host import typed, usable_cpus
 from probe_effect.machine import kernel
+from probe_effect.measure.tree import Tree
 from probe_effect.model import Key
-from probe_effect.store.suite_file import own_headers, read_suite, script_path, script_paths, workload_source
+from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import (
+    Case,
+    Suite,
+    own_headers,
+    read_suite,
+    script_path,
+    script_paths,
+    workload_source,
+)
 from probe_effect.tracers.perf import calls_uncounted
+from probe_effect.tracers.protocol import Tracer
 from probe_effect.workloads.loop import NOT_PINNED, SYSTEM_PATH, WorkloadTask
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.measure.tree import Tree
-    from probe_effect.store.places import DataFolder
-    from probe_effect.store.suite_file import Case, Suite
-    from probe_effect.tracers.protocol import Tracer
 
 DORMANT = "dormant"
 

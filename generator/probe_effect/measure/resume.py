@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import typed
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
+from probe_effect.measure.testbed import Testbed
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.plan_file import read_plan_file
+from probe_effect.store.plan_file import PlanFile, read_plan_file
+from probe_effect.store.suite_file import Suite
+from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import at_path
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from probe_effect.measure.testbed import Testbed
-    from probe_effect.store.plan_file import PlanFile
-    from probe_effect.store.suite_file import Suite
-    from probe_effect.tracers.protocol import Tracer
 
 
 def unfinished(results: Path, suites: Collection[str], machine: str) -> list[OpenSubmission]:

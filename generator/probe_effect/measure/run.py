@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from probe_effect import __version__
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT
 from probe_effect.machine.busy import cpu_times, load_average, steal_ratio
 from probe_effect.machine.warnings import warnings
-from probe_effect.measure.bench import Bench
+from probe_effect.measure.bench import Bench, Progress, Settings
 from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.request import Work
 from probe_effect.measure.resume import changed, command_to_go_on
 from probe_effect.measure.script_costs import calibrate_scripts
-from probe_effect.measure.submission import check_writable, moment, open_submission
+from probe_effect.measure.submission import OpenSubmission, check_writable, moment, open_submission
+from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from probe_effect.measure.bench import Progress, Settings
-    from probe_effect.measure.request import Work
-    from probe_effect.measure.submission import OpenSubmission
-    from probe_effect.measure.testbed import Testbed
-    from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.places import SubmissionFolder
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:

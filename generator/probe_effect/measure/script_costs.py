@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from probe_effect.measure.bench import Progress
+from probe_effect.measure.bench import Bench, Progress
 from probe_effect.measure.one_run import PlannedRun
+from probe_effect.measure.request import Work
+from probe_effect.measure.submission import OpenSubmission
 from probe_effect.model import Key
 from probe_effect.store.calibration import CALIBRATION_COLUMNS, read_calibration
+from probe_effect.store.plan_file import PlanFile
 from probe_effect.store.table_writer import TableWriter
-
-if TYPE_CHECKING:
-    from probe_effect.measure.bench import Bench
-    from probe_effect.measure.request import Work
-    from probe_effect.measure.submission import OpenSubmission
-    from probe_effect.store.plan_file import PlanFile
 
 LANGUAGE = "bpftrace"
 """The tool whose scripts can be moved into the loop."""

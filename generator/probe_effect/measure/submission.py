@@ -6,23 +6,18 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.busy import load_average
-from probe_effect.store.machine_file import MOMENT_FORM, write_machine_file
+from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, write_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.plan_file import write_plan_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.plan_file import PlanFile
+from probe_effect.store.plan_file import PlanFile, write_plan_file
 
 Author = Literal["project", "third-party"]
 

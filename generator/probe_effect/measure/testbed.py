@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import fcntl
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
+from probe_effect.compilers import CompiledProgram
 from probe_effect.errors import HostNotReady
 from probe_effect.host import stay_on, usable_cpus
 from probe_effect.machine import collect
-from probe_effect.measure.one_run import probed_functions, run_once
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
+from probe_effect.measure.request import Work
+from probe_effect.model import Metric, Sample
+from probe_effect.store.machine_file import Machine, System
 from probe_effect.workloads.build import build, cache_folder
-from probe_effect.workloads.loop import clock_read_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from probe_effect.compilers import CompiledProgram
-    from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
-    from probe_effect.measure.request import Work
-    from probe_effect.model import Metric, Sample
-    from probe_effect.store.machine_file import Machine, System
-    from probe_effect.workloads.loop import WorkloadTask
+from probe_effect.workloads.loop import WorkloadTask, clock_read_ns
 
 
 @dataclass(frozen=True, slots=True)

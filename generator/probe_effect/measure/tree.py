@@ -10,18 +10,15 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.processes import STARTED_BY
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 from probe_effect.workloads.loop import SYSTEM_PATH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The files that make(1) looks for."""

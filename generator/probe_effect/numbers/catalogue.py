@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from probe_effect.errors import BadData
+from probe_effect.model import Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.published import figure_values, fill, recompute
+from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.store.changes_file import read_changes, withdrawn_ids
-from probe_effect.store.explanations_file import read_explanations
-from probe_effect.store.kept import NOWHERE
-from probe_effect.store.references_file import read_references
-from probe_effect.store.release_file import read_releases
-from probe_effect.store.source_file import read_figures, read_source
-from probe_effect.store.suite_file import read_suite, script_paths
-from probe_effect.store.tools_file import read_tools, tool_files
-from probe_effect.store.transcripts import read_transcripts
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.changes_file import Change, read_changes, withdrawn_ids
+from probe_effect.store.explanations_file import Explanation, read_explanations
+from probe_effect.store.kept import NOWHERE, Kept
+from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.references_file import Reference, read_references
+from probe_effect.store.release_file import Release, read_releases
+from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
+from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths
+from probe_effect.store.tools_file import ToolPackage, read_tools, tool_files
+from probe_effect.store.transcripts import Shown, read_transcripts
 from probe_effect.store.version import data_version, folders_digest
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.model import Problem
-    from probe_effect.numbers.published import Recomputed
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.changes_file import Change
-    from probe_effect.store.explanations_file import Explanation
-    from probe_effect.store.kept import Kept
-    from probe_effect.store.places import DataFolder, SubmissionFolder
-    from probe_effect.store.references_file import Reference
-    from probe_effect.store.release_file import Release
-    from probe_effect.store.source_file import Figure, SourceFile
-    from probe_effect.store.suite_file import Case, Suite
-    from probe_effect.store.tools_file import ToolPackage
-    from probe_effect.store.transcripts import Shown
-
 
 T = TypeVar("T")
 

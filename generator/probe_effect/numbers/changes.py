@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.changes_file import Change, ChangeKind
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.changes_file import Change, ChangeKind
 
 
 @dataclass(frozen=True, slots=True)

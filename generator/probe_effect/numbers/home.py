@@ -7,14 +7,11 @@ number is the current one of the home machine where that is sound, else that of 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.numbers.index import Numbers
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.numbers.index import Numbers
+from probe_effect.reduce.submission import Number, Submission
 
 FIRST_SUITE = "per-event"
 """The suite that the home page shows: one event, probe by probe."""

@@ -10,14 +10,11 @@ script and command of this project means this by *current* (METHOD.md, "Which nu
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.model import Key, Metric
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.model import Key, Metric
+from probe_effect.reduce.submission import Number, Submission
 
 
 class Numbers:

@@ -5,16 +5,12 @@ A kind is what times depend on most and readers look for: the tier, the instruct
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from probe_effect.numbers.home import home_machine
+from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.likeness import cpu_family, facts_of_submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.numbers.index import Numbers
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission
 
 MOST_MACHINES = 12
 """On one page: as many as a table can hold that somebody still reads from end to end."""

@@ -7,20 +7,14 @@ of one tier and one instruction set, the CPU decides before the kernel: what a t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from probe_effect.model import series_of
+from probe_effect.model import Metric, series_of
 from probe_effect.numbers.names import architecture, release_series, tier
-from probe_effect.store.machine_file import canonical_architecture
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from probe_effect.model import Metric
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.machine_file import Machine
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.machine_file import Machine, canonical_architecture
 
 TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\b(?:cpu|processor)\b", re.IGNORECASE)
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect import units
-from probe_effect.store.machine_file import canonical_architecture
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Metric
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.machine_file import Machine, MachineFile, System
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.model import Metric
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.machine_file import Machine, MachineFile, System, canonical_architecture
+from probe_effect.store.suite_file import Case, Suite
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""

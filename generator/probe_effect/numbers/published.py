@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.model import AgreementVerdict
 from probe_effect.stats.formula import FormulaError, evaluate, holds
-from probe_effect.store.source_file import UNIT_SCALE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from decimal import Decimal
-
-    from probe_effect.model import AgreementVerdict
-    from probe_effect.store.source_file import Figure, Finding
+from probe_effect.store.source_file import UNIT_SCALE, Figure, Finding
 
 CLOSE_RATIO = Fraction(2, 100)
 """A recomputation within 2 % differs only by the rounding of its operands."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from probe_effect.numbers import names
-
-if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission
 
 EventQuantity = Literal[
     "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "instructions"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect import units
+from probe_effect.compare.agreement import CountedOrder, Order, Pairing
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.stats.correlation import MIN_PAIRS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.compare.agreement import CountedOrder, Order, Pairing
-    from probe_effect.store.source_file import Figure
+from probe_effect.store.source_file import Figure
 
 
 def published(pairing: Pairing) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from probe_effect.compare.comparison import compare, largest
-from probe_effect.compare.kernels import column_of, matrices, names_of_all, release_order
+from probe_effect.compare.kernels import CountedCase, Matrix, column_of, matrices, names_of_all, release_order
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, instructions
 from probe_effect.pages.findings import PLAIN_ACTIONS
@@ -15,14 +16,8 @@ from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import WAYS
 from probe_effect.pages.kernel_charts import charts_of, short_names
 from probe_effect.pages.markdown import page
+from probe_effect.reduce.submission import Number
 from probe_effect.tools.record import plain_tools
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from probe_effect.compare.kernels import CountedCase, Matrix
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
 
 MOST_SAID = 3
 """Changes of a suite that the page begins with."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from probe_effect import units
-from probe_effect.compare.architectures import share
+from probe_effect.compare.architectures import ArchitecturePair, share
+from probe_effect.compare.kernels import CountedCase
 from probe_effect.numbers import names
 from probe_effect.pages import instructions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probe_effect.compare.architectures import ArchitecturePair
-    from probe_effect.compare.kernels import CountedCase
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 MOST_SAID = 3
 """Cases whose shares lie furthest apart that are told in a sentence."""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from probe_effect.answer import sentences
-from probe_effect.answer.alternatives import alternatives
+from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.beside import remarks
-from probe_effect.answer.composition import checked
+from probe_effect.answer.composition import Checked, checked
 from probe_effect.answer.entry_path import entry_path
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.charts.dots import Dot, cost_chart
+from probe_effect.charts.theme import Chart
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.kinds import shown, shown_machines
 from probe_effect.numbers.once import once
@@ -26,18 +28,9 @@ from probe_effect.pages.factors import tested
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
 from probe_effect.pages.results.view import CaseResults, ResultSection
+from probe_effect.reduce.submission import Number
 from probe_effect.store.script_forms import linux_form
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from probe_effect.answer.alternatives import Alternative
-    from probe_effect.answer.composition import Checked
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+from probe_effect.store.suite_file import Case
 
 MOST_CASES = 1000
 """More cases than any suite has, so that the pages of a suite stay together."""

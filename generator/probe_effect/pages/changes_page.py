@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.changes import Entry, withdrawal
 from probe_effect.pages import addresses
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
 
 PAGE, FEED = "/data/changes/", "/data/changes.xml"
 

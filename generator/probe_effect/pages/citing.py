@@ -5,26 +5,22 @@ Pages have it in their front matter, which `_partials/cite.html` prints.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.citation import Citation, Subject, cite, cite_original
 from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of_submission
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.release_file import Release
-    from probe_effect.store.source_file import Figure
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.release_file import Release
+from probe_effect.store.source_file import Figure
+from probe_effect.store.suite_file import Case, Suite
 
 DATA = "data"
 DATA_SET = "Probe Effect: what observing costs"

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.answer.bands import BANDS, places
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import wording
 from probe_effect.pages.markdown import render
+from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.store.script_forms import linux_form
-from probe_effect.store.suite_file import script_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.source_file import Figure
-    from probe_effect.store.suite_file import Case
+from probe_effect.store.source_file import Figure
+from probe_effect.store.suite_file import Case, script_path
 
 EVENTS = {
     "03-program-calls": "System calls",

@@ -5,18 +5,21 @@ Each is made from a `Comparison`, in words that swap with its sides, and with th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from probe_effect import units
-from probe_effect.compare.comparison import BY_CHANCE_RATIO, TOO_FEW_COMMON, expected_by_chance, outcomes, ranked
+from probe_effect.compare.comparison import (
+    BY_CHANCE_RATIO,
+    TOO_FEW_COMMON,
+    Comparison,
+    Outcome,
+    expected_by_chance,
+    outcomes,
+    ranked,
+)
 from probe_effect.numbers.names import at_level, machine_label, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from probe_effect.compare.comparison import Comparison, Outcome
-    from probe_effect.reduce.submission import Number
-    from probe_effect.stats.ranking import Rank
+from probe_effect.reduce.submission import Number
+from probe_effect.stats.ranking import Rank
 
 WORDS: dict[Outcome, tuple[str, str]] = {
     "higher": ("has higher overhead", "have higher overhead"),

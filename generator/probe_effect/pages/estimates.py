@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.answer.from_counts import models
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.from_counts import Models, models
 from probe_effect.answer.grounds import is_wide
+from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.from_counts import Models
-    from probe_effect.answer.part import Part
-    from probe_effect.reduce.submission import Submission
+from probe_effect.reduce.submission import Submission
 
 MARK = "≈"
 """The sign before every estimated cost, as the dagger is the sign behind every published one."""

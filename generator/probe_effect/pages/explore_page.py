@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect.charts.dots import Dot, cost_chart
+from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.numbers.kinds import MOST_MACHINES, shown
 from probe_effect.pages import instructions, wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
-
-if TYPE_CHECKING:
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Suite
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Suite
 
 CHART = "explore"
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.answer import sentences
-from probe_effect.answer.levels import contention, line
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.levels import Contention, RatePoint, contention, line
 from probe_effect.charts.slowdown import MeasuredSlowdown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.levels import Contention, RatePoint
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True, slots=True)

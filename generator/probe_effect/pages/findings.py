@@ -5,19 +5,17 @@ Every difference is a comparison of one case with one tracer, and its words come
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.compare.comparison import compare
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.pages import comparison, wording
+from probe_effect.reduce.submission import Number
 from probe_effect.tools.record import plain_tools
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
 
 
 class MachineQuestion(NamedTuple):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.bands import BANDS
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
+from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.home import FIRST_SUITE, reference_submission
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import estimates, home_page, kernels_page, lists, wording
@@ -18,13 +20,6 @@ from probe_effect.pages.source_page import READ, baselines
 from probe_effect.pages.submission_page import skipped_cases
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 
 ONLY_PUBLISHED = "published only †"
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from probe_effect.compare.kernels import kernel_names, matrices_of_case
+from probe_effect.compare.kernels import Matrix, kernel_names, matrices_of_case
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.home import home_numbers
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import view_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from probe_effect.compare.kernels import Matrix
-    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 MAX_ROWS = 24
 """The rows of a suite that a chapter shows; the rest is on the suite's own page."""

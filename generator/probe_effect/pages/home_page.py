@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.likeness import cpu_family, facts_of_submission
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case
 
 USER_PROBE = "uprobe"
 ACTION = "count"

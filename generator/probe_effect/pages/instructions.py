@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from probe_effect import units
 from probe_effect.compare.comparison import (
@@ -13,15 +13,11 @@ from probe_effect.compare.comparison import (
     compare,
 )
 from probe_effect.compare.kernels import column_of, kernel_names
+from probe_effect.model import Estimate
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.names import at_level, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Suite
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Suite
 
 FLAG = "†"
 

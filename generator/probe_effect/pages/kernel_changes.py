@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from probe_effect.compare.comparison import largest
+from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.explained import explanation_of
 from probe_effect.compare.kernels import (
     KernelColumn,
+    Matrix,
     between_kernels,
     between_versions,
     column_of,
     matrices,
     names_of_all,
 )
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.kernels import Matrix
-    from probe_effect.numbers.catalogue import Catalogue
 
 AFTER_MACHINES = 1000
 """The weight of the page of changes, which comes after those of the machines."""

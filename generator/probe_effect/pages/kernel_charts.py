@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.charts.panels import CountPoint, panels_chart
-from probe_effect.compare.kernels import column_of, kernel_names, matrices, row_of
+from probe_effect.charts.theme import Chart
+from probe_effect.compare.kernels import Matrix, column_of, kernel_names, matrices, row_of
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses
 from probe_effect.pages.instructions import said_of, short, tracer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.compare.kernels import Matrix
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.answer.from_counts import FEWEST_POINTS
-from probe_effect.answer.timed import timed_kernels
-from probe_effect.compare.agreement import counted_orders
+from probe_effect.answer.timed import TimedKernel, timed_kernels
+from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
-from probe_effect.compare.kernels import architecture_order, kernel_names, matrices, names_of_all, release_order
+from probe_effect.compare.kernels import Matrix, architecture_order, kernel_names, matrices, names_of_all, release_order
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
@@ -22,18 +24,10 @@ from probe_effect.pages import architecture_words, instructions
 from probe_effect.pages.architecture_page import late_titles, plain_tracer
 from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.markdown import render
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.correlation import MIN_PAIRS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.answer.timed import TimedKernel
-    from probe_effect.compare.agreement import CountedOrder
-    from probe_effect.compare.kernels import Matrix
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.explanations_file import Explanation
-    from probe_effect.store.suite_file import Case
+from probe_effect.store.explanations_file import Explanation
+from probe_effect.store.suite_file import Case
 
 MOST_EXPLAINED = 5
 """The causes that the page names for an architecture and a way to compare, each with the largest change."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.changes import entries
 from probe_effect.numbers.home import representative
 from probe_effect.pages import changes_page, findings
 from probe_effect.pages.markdown import page, render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.numbers.catalogue import Catalogue
 
 PER_PAGE = 100
 

@@ -5,23 +5,19 @@ An emulated machine has its counts by event, and what it is made of.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from probe_effect import units
 from probe_effect.numbers import home, names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
 from probe_effect.pages.results.counts import COUNTS
 from probe_effect.pages.submission_page import with_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.machine_file import MachineFile
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.machine_file import MachineFile
 
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:

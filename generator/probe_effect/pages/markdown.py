@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -22,9 +22,6 @@ from probe_effect.pages.results import EXPLAINED
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Plain are letters, digits, blanks, `"%'(),./;?` and hyphens inside words. "1." and "1)" at a line's start would begin
 # a list, and four blanks there would begin code; the rest is syntax somewhere.

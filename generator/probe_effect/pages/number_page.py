@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.citation import LATER_EDITION
 from probe_effect.pages import addresses, changes_page, citing, submission_page
 from probe_effect.pages.markdown import is_plain_word, page_code, render
 from probe_effect.pages.results import view_of_submission
+from probe_effect.pages.results.cells import NumberColumn
+from probe_effect.pages.results.view import ResultView
+from probe_effect.reduce.blocks import BlockTable
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.script_forms import linux_form
 from probe_effect.store.suite_file import script_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.pages.results.cells import NumberColumn
-    from probe_effect.pages.results.view import ResultView
-    from probe_effect.reduce.blocks import BlockTable
-    from probe_effect.reduce.submission import Number, Submission
 
 
 def write_all(submission: Submission, catalogue: Catalogue) -> bytes:

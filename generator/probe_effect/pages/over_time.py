@@ -5,28 +5,21 @@ Every difference is a comparison of one case with one tracer in two runs, and it
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.dots import Dot, DotQuantity, dot_chart
-from probe_effect.charts.theme import LAYOUTS
-from probe_effect.compare.comparison import largest
-from probe_effect.compare.over_time import histories, same_machine
+from probe_effect.charts.theme import LAYOUTS, Chart
+from probe_effect.compare.comparison import Comparison, largest
+from probe_effect.compare.over_time import History, RunChange, histories, same_machine
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import date_words, quoted, with_level
 from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, comparison
 from probe_effect.pages.results import view_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.over_time import History, RunChange
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission
 
 MOST_RUNS, MOST_ROWS = 4, 24
 """In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.answer.calibrated_proof import calibrated_pairs
-from probe_effect.answer.evidence import evidence
+from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.kind_spread import spread_by_kind
-from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, pairs, verdict
+from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, Agreed, ProgramPair, pairs, verdict
 from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.charts import predicted
+from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages.markdown import render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.proof import Agreed, ProgramPair
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue
 
 CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
 ADDRESS = "/does-it-hold/"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.changes import Entry, entries
 from probe_effect.pages import changes_page, citing
 from probe_effect.pages.markdown import page, render
-from probe_effect.store.release_file import released_changes, released_sources, released_submissions
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.store.release_file import Release
+from probe_effect.store.release_file import Release, released_changes, released_sources, released_submissions
 
 WHAT = {
     ".zip": "all data of the release, with the files below",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from probe_effect.answer.evidence import evidence
-from probe_effect.numbers.citation import Subject, cite
+from probe_effect.charts.theme import Chart
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.citation import Citation, Subject, cite
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import (
     addresses,
@@ -33,14 +35,6 @@ from probe_effect.pages import (
     tracer_page,
 )
 from probe_effect.pages.markdown import page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.numbers.citation import Citation
-
 
 FIRST_MACHINE = 101
 """The weight of the first emulated machine's page, which comes after those of the architectures."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
+from probe_effect.charts.theme import Chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.once import once
-from probe_effect.numbers.published import with_unit
+from probe_effect.numbers.published import Recomputed, with_unit
 from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page
-from probe_effect.store.source_file import GRADES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.numbers.published import Recomputed
-    from probe_effect.store.source_file import Figure
+from probe_effect.store.source_file import GRADES, Figure
 
 READ = {
     "full": "read in full",

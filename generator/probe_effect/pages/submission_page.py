@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from probe_effect.charts.dots import Dot, cost_chart
-from probe_effect.charts.theme import LAYOUTS
+from probe_effect.charts.theme import LAYOUTS, Chart
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import LATER_EDITION
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, changes_page, citing
 from probe_effect.pages.markdown import page, page_code
 from probe_effect.pages.results import view_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Suite
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.suite_file import Suite
 
 
 def write(submission: Submission, catalogue: Catalogue) -> str:

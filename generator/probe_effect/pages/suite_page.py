@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.pages import citing
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
-from probe_effect.pages.source_page import groups, shown
+from probe_effect.pages.source_page import FigureGroup, groups, shown
 from probe_effect.pages.submission_page import with_numbers
-from probe_effect.store.suite_file import own_headers, workload_source
-
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-    from probe_effect.pages.source_page import FigureGroup
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.suite_file import Case, Suite, own_headers, workload_source
 
 MOST_RUNS = 20
 """The runs that the page lists: the newest."""

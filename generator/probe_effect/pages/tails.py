@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.charts.tail import Curve, tail_chart
-from probe_effect.charts.theme import TextForm
+from probe_effect.charts.theme import Chart, TextForm
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses
 from probe_effect.pages.instructions import listed
 from probe_effect.pages.results.cells import NumberColumn
-from probe_effect.reduce.tails import SHARES
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.tails import SHARES, Tail
 from probe_effect.stats.tail import at_least
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.reduce.tails import Tail
-    from probe_effect.store.suite_file import Case
+from probe_effect.store.suite_file import Case
 
 UNTRACED = "untraced"
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
-from probe_effect.answer.standard_tools import best_machine, tool_costs
+from probe_effect.answer.standard_tools import ToolCost, best_machine, tool_costs
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.thresholds import threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.standard_tools import ToolCost
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.store.tools_file import StandardTool, ToolProbes
+from probe_effect.store.tools_file import StandardTool, ToolProbes
 
 SHOWN_PLACES = 3
 """Attach points of one group that a row names."""

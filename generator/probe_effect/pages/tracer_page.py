@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import view_of
+from probe_effect.pages.results.cells import NumberColumn
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case, Suite
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-    from probe_effect.pages.results.cells import NumberColumn
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Suite
 
 CaseNumbers = dict[str, "Number"]
 """Tracer id to what is current of a case."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect import units
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from probe_effect.model import Estimate
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.source_file import SourceFile
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.source_file import SourceFile
 
 NOT_STATED = "not stated"
 

@@ -6,15 +6,11 @@ Every estimate is made from these blocks, and pages print them, so that a reader
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from probe_effect.reduce.rows import NO_RUNS, by_case, events_per_operation, per_operation, tracer_cpu_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.model import Key, Metric, Sample
-    from probe_effect.reduce.rows import Baseline
+from probe_effect.model import Key, Metric, Sample
+from probe_effect.reduce.rows import NO_RUNS, Baseline, by_case, events_per_operation, per_operation, tracer_cpu_ns
 
 HEADER_LINES = 1
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.model import Bucket, Estimate, Key
 from probe_effect.reduce.blocks import Block, BlockTable
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import Tail
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.places import SubmissionFolder
 
 NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submission")
 NOT_KEPT = frozenset({"files", "cases", "tails", "read_blocks", "digest", "titles"})

@@ -6,20 +6,15 @@ would (METHOD.md, "Instructions"). Times and instructions never share a table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from probe_effect import units
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, Key, Sample
+from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.rows import ADD_UP, bad_runs, known, middle, reconcile_events
 from probe_effect.reduce.submission import Number, Submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.model import Key, Sample
-    from probe_effect.reduce.blocks import BlockTable
 
 MAX_LOSS_RATIO = 0.001
 """Above this share of lost events a count is that of a tracer that drops: a dropped event takes fewer instructions.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.stats.signed_rank import MIN_BLOCKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 GradeFacts = dict[str, float | None]
 """What rules look at: a count, a ratio, or 1 for yes and 0 for no; None is not known."""

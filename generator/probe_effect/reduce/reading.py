@@ -5,30 +5,25 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from probe_effect.errors import BadData
+from probe_effect.model import Key, Problem, Sample
+from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
 from probe_effect.reduce.reduce import reduce
+from probe_effect.reduce.submission import Submission
 from probe_effect.store.calibration import read_calibration
 from probe_effect.store.histogram import read_histogram, with_histograms
-from probe_effect.store.kept import code_version, library_version
-from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.kept import Kept, code_version, library_version
+from probe_effect.store.machine_file import MachineFile, read_machine_file
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.model import Key, Problem, Sample
-    from probe_effect.reduce.blocks import BlockTable
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.kept import Kept
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import DataFolder, SubmissionFolder
 
 
 def read_submissions(

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from probe_effect.reduce.blocks import block_tables
+from probe_effect.model import Key, Sample, Status
+from probe_effect.reduce.blocks import BlockTable, block_tables
 from probe_effect.reduce.counts import count_number, median_and_range
-from probe_effect.reduce.rows import NO_RUNS, baselines, by_case
+from probe_effect.reduce.rows import NO_RUNS, Baseline, baselines, by_case
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import tails
 from probe_effect.reduce.times import judge, time_number
 from probe_effect.reduce.tracer_use import tracer_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from probe_effect.model import Key, Sample, Status
-    from probe_effect.reduce.blocks import BlockTable
-    from probe_effect.reduce.rows import Baseline
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.places import SubmissionFolder
 
 
 def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.model import Key, level_order
+from probe_effect.model import Key, Metric, Sample, level_order
 from probe_effect.stats.drift import Trend, trend, within_blocks
-from probe_effect.stats.signed_rank import noise_floor
+from probe_effect.stats.signed_rank import Floats, noise_floor
 from probe_effect.units import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from probe_effect.model import Metric, Sample
-    from probe_effect.stats.signed_rank import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData
-from probe_effect.model import Estimate, Key
+from probe_effect.model import Estimate, Key, Metric, Status
+from probe_effect.reduce.blocks import BlockTable
+from probe_effect.reduce.tails import Tail
 from probe_effect.reduce.thresholds import threshold
-from probe_effect.store.calibration import read_calibration
-from probe_effect.store.machine_file import canonical_architecture, read_machine_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from probe_effect.model import Metric, Status
-    from probe_effect.reduce.blocks import BlockTable
-    from probe_effect.reduce.tails import Tail
-    from probe_effect.store.calibration import ProbeCalibration
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.calibration import ProbeCalibration, read_calibration
+from probe_effect.store.machine_file import MachineFile, canonical_architecture, read_machine_file
+from probe_effect.store.places import SubmissionFolder
 
 
 @dataclass(kw_only=True, eq=False)

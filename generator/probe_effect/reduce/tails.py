@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from probe_effect.model import Bucket, Estimate, Key
+from probe_effect.model import Bucket, Estimate, Key, Sample
 from probe_effect.stats.signed_rank import estimate
 from probe_effect.stats.tail import percentile_ns, pooled
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.model import Sample
-
-    Buckets = tuple[Bucket, ...]
+Buckets = tuple[Bucket, ...]
 
 SHARES = (0.5, 0.9, 0.99, 0.999)
 """Of the operations, those that take no longer than a percentile."""

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, Key, Sample
+from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, GradeFacts, grade, worst
-from probe_effect.reduce.rows import ADD_UP, NO_RUNS, highest_rate_hz, known, middle, of_runs, reconcile_events
+from probe_effect.reduce.rows import (
+    ADD_UP,
+    NO_RUNS,
+    Baseline,
+    highest_rate_hz,
+    known,
+    middle,
+    of_runs,
+    reconcile_events,
+)
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.stats.drift import Trend
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.outliers import outliers
 from probe_effect.stats.paired import paired_estimate, ragged
 from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from probe_effect.model import Key, Sample
-    from probe_effect.reduce.blocks import BlockTable
-    from probe_effect.reduce.rows import Baseline
-    from probe_effect.stats.drift import Trend
-    from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.machine_file import MachineFile
 
 
 def judge(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probe_effect.model import Estimate, Key, Sample
+from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade
 from probe_effect.reduce.rows import of_runs, tracer_cpu_ns
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.outliers import outliers
 from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.model import Estimate, Key, Sample
-    from probe_effect.reduce.blocks import BlockTable
 
 
 def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable) -> Number:

@@ -10,15 +10,11 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from probe_effect.model import Problem, Severity
 from probe_effect.numbers.grouping import grouped_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.model import Problem, Severity
 
 MOST_LINES = 5
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from probe_effect.compare.nearest import nearest
-from probe_effect.numbers.catalogue import read_published
+from probe_effect.compare.nearest import Nearest, nearest
+from probe_effect.model import Estimate, Problem
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_published
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.review.flags import review_flags
-from probe_effect.store.changes_file import read_changes, withdrawn_ids
-from probe_effect.store.places import SubmissionFolder
+from probe_effect.reduce.submission import Submission
+from probe_effect.review.flags import Flag, review_flags
+from probe_effect.store.changes_file import Change, read_changes, withdrawn_ids
+from probe_effect.store.difference import TreeDifference
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.source_file import Figure
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from probe_effect.compare.nearest import Nearest
-    from probe_effect.model import Estimate, Problem
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.review.flags import Flag
-    from probe_effect.store.changes_file import Change
-    from probe_effect.store.difference import TreeDifference
-    from probe_effect.store.places import DataFolder
-
-    NumberValue = Estimate | Figure
-    NumbersById = dict[str, tuple["NumberKind", NumberValue]]
+NumberValue = Estimate | Figure
+NumbersById = dict[str, tuple["NumberKind", NumberValue]]
 
 NumberKind = Literal["cost", "count", "figure"]
 

@@ -6,20 +6,16 @@ much, of what like machines have for the same case, tool and level. With few mac
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.compare.nearest import of_kind
+from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import current
 from probe_effect.numbers.likeness import facts_of_submission, likeness
 from probe_effect.numbers.names import tool_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.model import Estimate, Key
-    from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission
 
 RANGE_FACTOR = 2.0
 """Our choice: CPUs of one instruction set differ by as much, and a wrong unit or a wrong probe by far more."""

@@ -6,14 +6,12 @@ short lines of plain text and to numbers that can be written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
+from collections.abc import Callable
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.store.documents import Document, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Document)

@@ -7,19 +7,16 @@ say, and links are refused.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from probe_effect.errors import ProbeEffectError, UsageError
 from probe_effect.model import Problem
+from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.store.kept import Kept
 
 DATA = "data"
 REGULAR = {"100644", "100755"}

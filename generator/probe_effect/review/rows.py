@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from probe_effect import units
-from probe_effect.model import Estimate
+from probe_effect.compare.comparison import Comparison
+from probe_effect.compare.nearest import Nearest
+from probe_effect.model import Estimate, Problem
 from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
+from probe_effect.reduce.submission import Number
 from probe_effect.review.annotations import grouped
+from probe_effect.review.changes import NewSubmission, NumberChange, NumberKind, NumberValue, Review
 from probe_effect.review.report import (
     MAX_FEW,
     MAX_LINE,
@@ -28,15 +33,6 @@ from probe_effect.review.report import (
     is_writable,
 )
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.nearest import Nearest
-    from probe_effect.model import Problem
-    from probe_effect.reduce.submission import Number
-    from probe_effect.review.changes import NewSubmission, NumberChange, NumberKind, NumberValue, Review
 
 T = TypeVar("T")
 

@@ -7,10 +7,12 @@ broken here, because the text may be a stranger's.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from jinja2 import Environment
 from markupsafe import Markup
 
 from probe_effect import units
@@ -19,13 +21,7 @@ from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages.markdown import environment, escape
 from probe_effect.pages.wording import UNCLEAR
 from probe_effect.review import verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from jinja2 import Environment
-
-    from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
+from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
 
 T = TypeVar("T")
 

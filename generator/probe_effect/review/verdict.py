@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from probe_effect import units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.review.report import ProblemRow, ReviewReport
+from probe_effect.review.report import ProblemRow, ReviewReport
 
 MEND = (
     "Next: mend what is under Problems and push to the same branch; the review is then made again. "

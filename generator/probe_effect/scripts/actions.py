@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from probe_effect.scripts.form import shortened
+from probe_effect.scripts.form import Timing, shortened
 from probe_effect.scripts.tables import (
     BY_BOTH,
     BY_KERNEL_STACK,
@@ -23,12 +23,7 @@ from probe_effect.scripts.tables import (
     NAME_FIELD,
     PRINT,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from probe_effect.scripts.form import Timing
-    from probe_effect.scripts.tokens import Tokens
+from probe_effect.scripts.tokens import Tokens
 
 _ASSIGNED = set("= += -= *= /= %= &= |= ^= <<= >>= ++ --".split())
 _STORES = {"map", "thread-local"}

@@ -7,18 +7,14 @@ A predicate in place of an `if` around a block is no such change: bpftrace turns
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from probe_effect.scripts.clauses import program, resolved
+from probe_effect.scripts.clauses import Clause, program, resolved
+from probe_effect.scripts.form import Script
 from probe_effect.scripts.kinds import kind_of
 from probe_effect.scripts.tables import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.scripts.clauses import Clause
-    from probe_effect.scripts.form import Script
-    from probe_effect.scripts.tokens import Tokens
+from probe_effect.scripts.tokens import Tokens
 
 
 class CheaperScript(NamedTuple):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from probe_effect.scripts.form import ScriptError
 from probe_effect.scripts.tables import ALIASES, ATTACH_POINT, KINDS, PATHS
 from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
-
-if TYPE_CHECKING:
-    from probe_effect.scripts.form import ScriptError
 
 _PIECE = re.compile(ATTACH_POINT)
 _WORD = re.compile(r"[A-Za-z_]+")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
+from probe_effect.scripts.commands import ToolCommand
 from probe_effect.scripts.form import Script, ScriptProbe, shortened
 from probe_effect.scripts.kinds import tracepoint_kind
 from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_HZ, PERF_KINDS, PRINT, SOFTWARE, TRACERS
 from probe_effect.scripts.tokens import failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.scripts.commands import ToolCommand
 
 _MODIFIERS = re.compile(r"^[ukhGHpPSDWeIb]+$")
 _LARGE_PAGES = 4096

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from probe_effect.scripts.form import Language, shortened
 from probe_effect.scripts.tables import BEFORE_TOOLS, LANGUAGES, SHELL, WITH_VALUE
 from probe_effect.scripts.tokens import failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _PART = re.compile("|".join(f"({pattern})" for _, pattern in SHELL))
 _SORTS = tuple(name for name, _ in SHELL)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from probe_effect.scripts.clauses import provider_of
+from probe_effect.scripts.form import Language
 from probe_effect.scripts.tables import D_KINDS, HZ, KINDS, TIMERS, TIMES_PER_S, TRACEPOINTS
-
-if TYPE_CHECKING:
-    from probe_effect.scripts.form import Language
-
 
 NO_EVENTS = frozenset({"begin", "end", "interval"})
 """Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""

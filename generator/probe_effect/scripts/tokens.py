@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from probe_effect.scripts.form import ScriptError, shortened
 from probe_effect.scripts.tables import MAX_DEPTH, TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _PATTERN = re.compile("|".join(f"({pattern})" for _, pattern in TOKENS))
 _NAMES = tuple(name for name, _ in TOKENS)

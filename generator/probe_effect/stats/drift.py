@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probe_effect.stats.correlation import discordance_distribution
-from probe_effect.stats.signed_rank import CONFIDENCE, estimate
-
-if TYPE_CHECKING:
-    from probe_effect.stats.signed_rank import Floats
+from probe_effect.stats.signed_rank import CONFIDENCE, Floats, estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,7 @@ It has no interval.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from probe_effect.stats.signed_rank import Floats
+from probe_effect.stats.signed_rank import Floats
 
 
 def fastest(traced_ns: Floats, baseline_ns: Floats) -> float | None:

@@ -8,11 +8,8 @@ from __future__ import annotations
 import ast
 import operator
 import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 MAX_LENGTH = 2000
 MAX_NODES = 500

@@ -10,12 +10,9 @@ An estimate without both ends gives a result without ends: arithmetic does not m
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect.model import Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bounds = tuple[float, float, float]
 """Low end, value, high end."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from probe_effect.stats.signed_rank import Floats
+from probe_effect.stats.signed_rank import Floats
 
 OUTER_FENCE = 3.0
 """Interquartile ranges beyond the quartiles: Tukey (1977), Exploratory Data Analysis, section 2D: "far out"."""

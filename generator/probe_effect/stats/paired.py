@@ -10,19 +10,14 @@ The averaged interval is wider than it must be; `benchmarks/coverage.py` measure
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probe_effect.errors import TooFewBlocks
 from probe_effect.model import Estimate
-from probe_effect.stats.signed_rank import estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.stats.signed_rank import Floats
+from probe_effect.stats.signed_rank import Floats, estimate
 
 
 def ragged(lists: Iterable[Sequence[float]]) -> Floats:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.model import Estimate
+from probe_effect.model import Estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,11 @@ interleaving in Google Benchmark.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from probe_effect.model import NO_TRACER, Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.model import Arm
+from probe_effect.model import NO_TRACER, Arm, Key
 
 BASELINES = 2
 """How many baselines each block has."""

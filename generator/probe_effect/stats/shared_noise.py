@@ -13,18 +13,14 @@ each of which gives a deviation from unrelated tables, in standard deviations:
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from probe_effect.stats.signed_rank import Floats
+from probe_effect.stats.signed_rank import Floats
 
 LEAST_BLOCKS = 4
 """The blocks that a row needs: with fewer, its ranks say nothing."""

@@ -7,18 +7,15 @@ It assumes that the differences are independent and symmetric about one value; i
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probe_effect.errors import TooFewBlocks
 from probe_effect.model import Estimate
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ranks = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Ranks = NDArray[np.intp]
 
 CONFIDENCE = 0.95
 

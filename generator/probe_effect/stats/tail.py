@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from probe_effect.model import Bucket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 FEWEST_BEYOND = 10
 """Operations that must have taken longer than a percentile: with fewer it depends on the luck of a few."""

@@ -6,17 +6,13 @@ It is beside `samples.csv` where a suite ran scripts over real programs. The row
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from probe_effect.model import Estimate, Key, Problem
-from probe_effect.store.tables import Column, TableReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.store.tables import Cell
+from probe_effect.store.tables import Cell, Column, TableReader
 
 ENDS = ("", "low_", "high_")
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from probe_effect.model import Problem
 from probe_effect.store.documents import Document, Text, read_document
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
-
-    from probe_effect.model import Problem
-    from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder
 
 CHANGES_FILE = "changes.toml"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pydantic import BaseModel
 
@@ -11,9 +11,6 @@ from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.source_file import FIGURE_COLUMNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TABLES = {
     "samples.csv": SAMPLE_COLUMNS,

@@ -7,10 +7,8 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder
 
 
 @dataclass(frozen=True, slots=True)

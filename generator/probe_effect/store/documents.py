@@ -10,25 +10,22 @@ import os
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Problem
 from probe_effect.store.tables import BYTE_ORDER_MARK, FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, printable, regular_size
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from pydantic_core import ErrorDetails
-
-    DocumentKey = str | int
+DocumentKey = str | int
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 """Largest document that is read; a `machine.json` of the tool is about 4 KiB."""

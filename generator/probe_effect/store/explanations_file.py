@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from probe_effect.model import series_of
+from probe_effect.model import Problem, series_of
 from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, read_document, sorted_by_id
+from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from probe_effect.model import Problem
-    from probe_effect.store.places import DataFolder
 
 EXPLANATIONS_FILE = "explanations.toml"
 

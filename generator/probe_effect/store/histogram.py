@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
-from probe_effect.model import Bucket
+from probe_effect.model import Bucket, Problem, Sample
 from probe_effect.store.samples import SampleWriter
 from probe_effect.store.table_writer import TableWriter
 from probe_effect.store.tables import Column, TableReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import Self
-
-    from probe_effect.model import Problem, Sample
 
 HISTOGRAM = "histogram.csv"
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Metric, Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
 from probe_effect.store.tables import FORMULA_START
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
 MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"

@@ -6,17 +6,13 @@ submission does not, so `check` refuses a folder that still has one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from probe_effect.model import Status
+from probe_effect.model import Problem, Status
 from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.model import Problem
 
 
 class PlannedSubject(Document):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from probe_effect.model import Problem
 from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, read_document, sorted_by_id
-
-if TYPE_CHECKING:
-    from probe_effect.model import Problem
-    from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder
 
 REFERENCES_FILE = "references.toml"
 

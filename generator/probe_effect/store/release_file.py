@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 from zipfile import ZipFile
 
 from pydantic import Field
 
 from probe_effect.model import Problem
-from probe_effect.store.changes_file import CHANGES_FILE, ChangesFile, Day
+from probe_effect.store.changes_file import CHANGES_FILE, Change, ChangesFile, Day
 from probe_effect.store.documents import Document, Text, read_document
+from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.store.changes_file import Change
-    from probe_effect.store.places import DataFolder
 
 VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
 """Year and month, and which release of that month where it is not the first: `2026.11`, `2026.11.2`."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, get_args
 
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
 from probe_effect.store.table_writer import TableWriter
 from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, Column, TableReader, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 LINUX = ".linux"
 """What comes before the last ending of a form for Linux: `02-kprobe.linux.d` is the form of `02-kprobe.d`."""

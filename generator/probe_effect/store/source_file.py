@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from probe_effect.model import Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.samples import SLUG
 from probe_effect.store.tables import Column, TableReader
-
-if TYPE_CHECKING:
-    from decimal import Decimal
-    from pathlib import Path
-    from typing import Self
-
-    from probe_effect.model import Problem
 
 Grade = Literal["S", "F", "X", "M"]
 

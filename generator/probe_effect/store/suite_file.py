@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from probe_effect.model import Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.machine_file import canonical_architecture
+from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import TOOLS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Self
-
-    from probe_effect.model import Problem
-    from probe_effect.store.places import DataFolder
 
 Need = Literal[
     "kprobe",

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from io import FileIO
+from pathlib import Path
+from typing import Self
 
 from probe_effect.errors import HostNotReady
-from probe_effect.store.tables import csv_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from io import FileIO
-    from pathlib import Path
-    from typing import Self
-
-    from probe_effect.store.tables import Column
+from probe_effect.store.tables import Column, csv_line
 
 
 class TableWriter:

@@ -12,18 +12,16 @@ import errno
 import io
 import re
 import stat
+from _csv import Reader as Lines
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from probe_effect.model import Problem
-
-if TYPE_CHECKING:
-    from _csv import Reader as Lines
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 Cell = int | Decimal | str | None
 ColumnKind = Literal["integer", "number", "string"]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from probe_effect.model import Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-    from typing import Self
-
-    from probe_effect.model import Problem
-    from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder
 
 EventRate = Annotated[float, Field(gt=0, le=1e10)]
 

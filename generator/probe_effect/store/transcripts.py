@@ -7,21 +7,18 @@ is written by `probe-effect transcripts --write` and never typed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from probe_effect.model import Problem
 from probe_effect.store.changes_file import Day
 from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.model import Problem
-    from probe_effect.store.places import DataFolder
 
 MOST_LINES = 30
 MOST_COLUMNS = 104

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.store.changes_file import read_changes
-from probe_effect.store.places import walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder, walk
 
 PARTS = ("results", "published", "suites")
 """The folders under `data/` that are the data; what is beside them describes it."""

@@ -6,19 +6,14 @@ Neither the working tree nor the index of the checkout is touched: trees are mad
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
-from probe_effect.submit.bundle import IN_REPOSITORY
+from probe_effect.submit.bundle import IN_REPOSITORY, SubmissionBundle
 from probe_effect.submit.programs import Refused, git
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from probe_effect.submit.bundle import SubmissionBundle
 
 NOT_THERE = ""
 """The value by which `update-ref` requires that a branch does not exist yet."""

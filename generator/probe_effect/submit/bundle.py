@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
-from probe_effect.store.machine_file import Submitter, read_machine_file, write_machine_file
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
-
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file, write_machine_file
+from probe_effect.store.places import DataFolder, SubmissionFolder
 
 IN_REPOSITORY = "data/results"
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from probe_effect.submit.branch import push
+from probe_effect.submit.branch import Branch, push
+from probe_effect.submit.bundle import SubmissionBundle
 from probe_effect.submit.programs import Refused, gh, git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from probe_effect.submit.branch import Branch
-    from probe_effect.submit.bundle import SubmissionBundle
 
 ADDRESS = re.compile(
     r"(?:https://|ssh://git@|git@|git://)(?P<host>[\w.-]+)[/:](?P<owner>[\w-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?"

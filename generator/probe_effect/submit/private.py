@@ -9,19 +9,15 @@ import ipaddress
 import os
 import pwd
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.store.places import DataFolder
-    from probe_effect.submit.bundle import Item
+from probe_effect.store.places import DataFolder
+from probe_effect.submit.bundle import Item
 
 RULE = "private"
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 import shlex
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 from probe_effect.tracers.tool import ToolSession
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.tracers.protocol import Counting, Report
 
 
 def read_arguments(script: Path) -> list[str]:

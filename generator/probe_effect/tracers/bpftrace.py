@@ -16,24 +16,20 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.host import read_text
 from probe_effect.host.kernel import missing, tracefs_missing
+from probe_effect.processes import Child, Ended
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.monitor_session import MonitorSession, Words
-from probe_effect.tracers.protocol import OF_ITSELF
+from probe_effect.tracers.protocol import OF_ITSELF, Counting
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.processes import Child, Ended
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 COUNTED = "@"
 LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"

@@ -7,15 +7,10 @@ what is compiled in; the suite names the workload's variant.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from probe_effect.tracers.protocol import Report
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
+from probe_effect.store.suite_file import Need
+from probe_effect.tracers.protocol import Counting, Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,23 +22,18 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import kernel
 from probe_effect.store.script_forms import linux_form
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.dynamic_events import groups, remove_group
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, version_line, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"
 VERSION = re.compile(r"\bD \d+\.\d+")

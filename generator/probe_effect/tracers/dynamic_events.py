@@ -19,19 +19,17 @@ import errno
 import os
 import re
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import no_tracefs, tracefs_folder
 from probe_effect.host.symbols import find_function, library_of, matching_functions
 from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
 PROBE = re.compile(

@@ -13,26 +13,20 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.arguments import read_script
 from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, remove, tracefs
-from probe_effect.tracers.ftrace_script import Event, parse_script
+from probe_effect.tracers.ftrace_script import Event, FtraceScript, parse_script
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import Report, TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 from probe_effect.tracers.tool import not_root
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.ftrace_script import FtraceScript
-    from probe_effect.tracers.protocol import Counting
 
 INSTANCE_PREFIX = "probe-effect-"
 

@@ -18,14 +18,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from probe_effect.host.kernel import FTRACE_TRACERS
-from probe_effect.tracers.dynamic_events import split_probes
+from probe_effect.tracers.dynamic_events import DynamicProbe, split_probes
 from probe_effect.tracers.protocol import TracerFailed
-
-if TYPE_CHECKING:
-    from probe_effect.tracers.dynamic_events import DynamicProbe
 
 FORMS = {
     "event": "`event GROUP/NAME`, with `*` in NAME for any letters",

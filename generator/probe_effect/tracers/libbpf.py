@@ -12,23 +12,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from probe_effect.compilers import MACHINE, Compiler, c_compiler, compiled
+from probe_effect.compilers import MACHINE, Compiler, Sysroot, c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import missing, tracefs_missing
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.store.suite_file import Need
+from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.compilers import Sysroot
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 HERE = Path(__file__).resolve().parent
 LOADER = HERE / "libbpf-loader.c"

@@ -21,20 +21,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.arguments import read_script, split_arguments
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 READER = "babeltrace2"
 

@@ -14,21 +14,15 @@ import re
 import struct
 import termios
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from probe_effect.processes import Child, is_readable
+from probe_effect.processes import Child, Ended, is_readable
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
-from probe_effect.tracers.protocol import Report
+from probe_effect.tracers.protocol import Counting, Report
 from probe_effect.tracers.tool import ToolSession
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.processes import Ended
-    from probe_effect.tracers.protocol import Counting
 
 REFRESHES = 10
 """As many as the suite has operations; scripts of tools that take a number have it in their words."""

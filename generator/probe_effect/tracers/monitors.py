@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.compilers import Compiler, compiled
 from probe_effect.errors import ProbeEffectError
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession, Words
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, absent, version_line
-
-if TYPE_CHECKING:
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 AGAIN = f'for refresh in {" ".join(map(str, range(REFRESHES)))}; do "$@" || exit; done'
 """Has a shell start a tool again for each refresh."""

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tools.record import TOOLS, Package
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Where Debian has programs for root, and a user's PATH does not look."""

@@ -13,20 +13,15 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.perf_output import complaint
-from probe_effect.tracers.perf_session import RecordSession, StatSession, TraceSession
+from probe_effect.tracers.perf_session import PerfSession, RecordSession, StatSession, TraceSession
+from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.perf_session import PerfSession
-    from probe_effect.tracers.protocol import Counting
 
 SESSIONS: dict[str, type[PerfSession]] = {
     "perf-stat": StatSession,

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from probe_effect.tracers.protocol import TracerFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ALL_OF_IT = 100.0
 

@@ -11,19 +11,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
 
 from probe_effect.host import read_text
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.proc import processes, wait_for_workload
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from typing import TextIO
-
-    from probe_effect.tracers.protocol import Counting
+from probe_effect.tracers.protocol import Counting
 
 OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
 """No ~/.perfconfig: two machines would measure two things."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.protocol import TracerFailed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
 """include/uapi/linux/capability.h."""

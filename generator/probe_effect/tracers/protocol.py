@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
 from probe_effect.errors import ProbeEffectError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
+from probe_effect.store.suite_file import Need
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
 """Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.

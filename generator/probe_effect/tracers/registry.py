@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import UsageError
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools.record import TOOLS, TracingTool
+from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probe_effect.tools.record import TracingTool
-    from probe_effect.tracers.protocol import Tracer
 
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 

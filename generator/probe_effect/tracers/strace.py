@@ -10,20 +10,17 @@ Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
 from probe_effect.host import read_text
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_capability, processes, status, wait_for_workload
+from probe_effect.tracers.protocol import Counting, Report
 from probe_effect.tracers.tool import Tool, ToolSession
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting, Report
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"^(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)", re.MULTILINE)

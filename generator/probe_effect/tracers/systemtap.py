@@ -16,19 +16,15 @@ from __future__ import annotations
 import os
 import re
 import resource
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import kernel, kernel_config, read_text
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.proc import children, has_capability, status
+from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 LOADER = "stapbpf"
 LIVE = "__PROBE_EFFECT_LIVE"

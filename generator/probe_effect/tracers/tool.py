@@ -16,25 +16,20 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import Literal, NoReturn
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
-from probe_effect.processes import Child
+from probe_effect.processes import Child, Ended
+from probe_effect.store.suite_file import Need
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.packages import install_advice
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
-from probe_effect.tracers.protocol import Report, TracerFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.processes import Ended
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
 WORK_PREFIX = "probe-effect-"

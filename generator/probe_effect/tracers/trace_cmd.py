@@ -11,19 +11,15 @@ Source: trace-cmd-record(1); the order of its steps: tracecmd/trace-record.c, re
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.ftrace import Instance, instances_missing
 from probe_effect.tracers.proc import wait_for_workload
+from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from probe_effect.tracers.protocol import Counting
 
 
 @dataclass(frozen=True, slots=True)

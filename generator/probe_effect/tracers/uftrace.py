@@ -18,17 +18,13 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from probe_effect.store.suite_file import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, waits_for_go
+from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.store.suite_file import Need
-    from probe_effect.tracers.protocol import Counting
 
 LIBRARY = "libmcount"
 PATCH = ("-P", "--patch")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from probe_effect.advising.machine import this_machine
 from probe_effect.advising.script_answer import COMMAND_S, RunningSystem, ScriptQuestion, answer_script
 from probe_effect.advising.script_words import headline
 from probe_effect.calibration.kept import calibrated
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import Target
+from probe_effect.store.places import DataFolder
 from probe_effect.trial.result import SaidBefore
 from probe_effect.trial.tracer import PID
-
-if TYPE_CHECKING:
-    from probe_effect.store.places import DataFolder
 
 SILENT = ("/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh")
 

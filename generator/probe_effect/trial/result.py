@@ -6,20 +6,16 @@ interval (`stats/signed_rank.py`). Logarithms, because what disturbs a run makes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.trial.runs import TrialRun, TrialSettings
+from probe_effect.trial.runs import TrialRun, TrialSettings
 
 UNEVEN = 2.0
 """Runs of one kind that differ by this factor do not repeat each other."""

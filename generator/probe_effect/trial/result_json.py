@@ -17,17 +17,13 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import asdict
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probe_effect.charts.theme import INK, SERIES, Spec, frame
 from probe_effect.model import interval_json
-from probe_effect.trial.result import said
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.trial.result import TrialResult
+from probe_effect.trial.result import TrialResult, said
 
 COLUMNS = ("pair", "script", "wall_ns", "cpu_ns", "exit_status", "tracer_cpu_ns", "lost")
 HEIGHT = 340

@@ -11,23 +11,17 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.target import stopped
-from probe_effect.processes import Child
-from probe_effect.tracers.tool import WorkFolder, words
+from probe_effect.processes import Child, Ended
+from probe_effect.tracers.tool import ToolSession, WorkFolder, words
 from probe_effect.trial.tracer import TrialScript, fired
 from probe_effect.trial.tree import CommandTree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.processes import Ended
-    from probe_effect.tracers.tool import ToolSession
 
 PATIENCE_S = 60.0
 """As long as a measurement gives a tracer to attach its probes, and to end."""

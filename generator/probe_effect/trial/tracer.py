@@ -7,21 +7,17 @@ events, or traces by ptrace: it is live when two looks one after the other found
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.owners import holders
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.script import read_script
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
 from probe_effect.tracers.tool import ToolSession, absent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.live.loaded import RunStatistics
 
 PID = "{pid}"
 """Stands for the command's process id in a script."""

@@ -13,16 +13,12 @@ import re
 import subprocess
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
+from probe_effect.processes import Child
 from probe_effect.tracers.proc import children
 from probe_effect.tracers.tool import WORK_PREFIX
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from probe_effect.processes import Child
 
 PR_SET_CHILD_SUBREAPER = 36
 LOOK_EVERY_S = 0.005

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
-from probe_effect.compilers import CompiledProgram, c_compiler, cache_folder, compiled
+from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler, cache_folder, compiled
 from probe_effect.store.suite_file import own_headers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.compilers import Sysroot
 
 __all__ = ["CompiledProgram", "build", "cache_folder"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import statistics
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Bucket
 from probe_effect.processes import Child
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 NOT_PINNED = -1
 

@@ -6,19 +6,14 @@ Each module has `VIEW`, for times, and may have `COUNTED`, for counted instructi
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from probe_effect.pages.columns import COLUMNS
+from probe_effect.model import Metric
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.pages.columns import COLUMNS, TableColumn
 from probe_effect.pages.results.counts import COUNTS
-from probe_effect.store.suite_file import RESULT_TYPES
-
-if TYPE_CHECKING:
-    from probe_effect.model import Metric
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.pages.columns import TableColumn
-    from probe_effect.pages.results.view import Range, ResultView
-    from probe_effect.reduce.submission import Submission
-    from probe_effect.store.suite_file import Case, Suite
+from probe_effect.pages.results.view import Range, ResultView
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.suite_file import RESULT_TYPES, Case, Suite
 
 MODULES = {name: import_module(f"{__name__}.{name}") for name in RESULT_TYPES}
 

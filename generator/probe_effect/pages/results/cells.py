@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.pages import instructions, wording
+from probe_effect.reduce.blocks import Block, BlockTable
+from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from probe_effect.reduce.blocks import Block, BlockTable
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Factor
+from probe_effect.store.suite_file import Factor
 
 DIGITS = 7
 """The digits of a run over its operations: enough to compute the same estimate by hand."""

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
+from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import compare
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, NumberColumn, of_levels
-from probe_effect.pages.results.view import ResultSection, ResultView
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.model import Estimate
-    from probe_effect.pages.results.view import CaseResults
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case
+from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case
 
 QUANTITIES = (
     COST,

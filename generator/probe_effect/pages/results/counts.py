@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from markupsafe import Markup
 
 from probe_effect import units
@@ -11,9 +9,7 @@ from probe_effect.pages import instructions
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import INSTRUCTIONS, LOSS, MECHANISM, SHARE, NumberColumn
 from probe_effect.pages.results.view import ResultView
-
-if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number
 
 
 def said(number: Number) -> str:

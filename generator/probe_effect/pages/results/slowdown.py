@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from probe_effect import units
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import wording
 from probe_effect.pages.results import cells, cost
 from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn, with_first
-from probe_effect.pages.results.view import ResultView
+from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
+from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.pages.results.view import CaseResults, ResultSection
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Suite
+from probe_effect.store.suite_file import Suite
 
 MEASURABLE_RATIO = min(THRESHOLDS) / 100
 """The slowdown from which on a whole work is called visibly slower."""

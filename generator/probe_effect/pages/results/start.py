@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from probe_effect import units
+from probe_effect.charts.theme import Chart
 from probe_effect.charts.times import Axes, TimePoint, times_chart
-from probe_effect.compare.kernels import column_of
-from probe_effect.model import level_order
+from probe_effect.compare.kernels import Matrix, column_of
+from probe_effect.model import Estimate, level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
@@ -24,16 +26,8 @@ from probe_effect.pages.results.cells import (
     of_levels,
     with_first,
 )
-from probe_effect.pages.results.view import ResultSection, ResultView
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.compare.kernels import Matrix
-    from probe_effect.model import Estimate
-    from probe_effect.pages.results.view import CaseResults
-    from probe_effect.reduce.submission import Number
+from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
+from probe_effect.reduce.submission import Number
 
 Verb = Literal["start", "stop"]
 

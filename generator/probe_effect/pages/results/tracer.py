@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.charts.theme import Chart
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -18,16 +19,10 @@ from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
 from probe_effect.pages.results.cost import with_interval
-from probe_effect.pages.results.view import ResultSection, ResultView
+from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats import mover
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probe_effect.charts.theme import Chart
-    from probe_effect.pages.results.view import CaseResults
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Factor
+from probe_effect.store.suite_file import Factor
 
 NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.answer.evidence import Evidence
+from probe_effect.charts.theme import Chart
+from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.pages.results.cells import for_factor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from markupsafe import Markup
-
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.charts.theme import Chart
-    from probe_effect.model import Estimate
-    from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.numbers.index import Numbers
-    from probe_effect.pages.columns import TableColumn
-    from probe_effect.pages.results.cells import BlockColumn, NumberColumn
-    from probe_effect.reduce.submission import Number
-    from probe_effect.store.suite_file import Case, Factor, Suite
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import Numbers
+from probe_effect.pages.columns import TableColumn
+from probe_effect.pages.results.cells import BlockColumn, NumberColumn, for_factor
+from probe_effect.reduce.submission import Number
+from probe_effect.store.suite_file import Case, Factor, Suite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
