@@ -2,7 +2,8 @@
  *
  * CALL: getppid (a system call) or push (a function, by uprobe). PATTERN: steady, bursty (20 ms of 200), flickering (0.2 ms
  * of 2), phased (a third of the pace, then twice), sleeping (1 ms between some) or forking (a process for every 20 ms).
- * Between events it works, so that it makes fewer while they take longer. The pace is about HZ.
+ * Between events it works, and patterns follow its own work, so that all takes longer while events do. The pace is about
+ * HZ.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static double now(void)
     return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* The pace at a moment, events per second. */
+/* The pace after so many seconds of work, events per second. */
 static double pace(double at)
 {
     if (!strcmp(pattern, "bursty"))
@@ -59,15 +60,16 @@ static void spin(double turns)
 static void run(double began, double from, double to)
 {
     const int unit = 20000;
-    double due = 1;
+    double due = 1, worked = from;
     for (double at = from; at < to; at = now() - began) {
-        double p = pace(at);
+        double p = pace(worked);
         if (!strcmp(pattern, "sleeping")) {
             usleep(1000);
             for (due += (now() - began - at) * p; due >= 1; due--)
                 fire();
         } else if (p * unit <= turns_per_s) {
             spin(unit);
+            worked += unit / turns_per_s;
             if ((due += p * unit / turns_per_s) >= 1) {
                 due--;
                 fire();
@@ -76,6 +78,7 @@ static void run(double began, double from, double to)
             for (int i = p * 20e-6 + 1; i > 0; i--) {
                 fire();
                 spin(turns_per_s / p);
+                worked += 1 / p;
             }
     }
 }

@@ -3,9 +3,10 @@
 Usage, as root: python -m benchmarks.rates [SECONDS [RUNS]]. Needs a C compiler, and perf for its column.
 
 A program makes events at a known pace and counts them itself (`rates.c`). Each is counted as `advise` does by default
-(2 s, 1 %), and the truth is the program's own count of that very run. Printed for each: the pace without counting, the
-median deviation from the truth, how many intervals contain it, the median half-width of these, what counting took of
-its budget, and how far `perf stat -e PROBE` is from the pace without counting.
+(2 s, 1 %), and the truth is the program's own count of that very run, over the time that counting did not take. Printed
+for each: the pace without counting, the median deviation from the truth, how many intervals contain it, the median
+half-width of these, what counting took of its budget, and how far `perf stat -e PROBE` is from the pace without
+counting.
 """
 
 from __future__ import annotations
@@ -30,15 +31,12 @@ from probe_effect.live.perf_event import tracefs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.live.count import CountableProbe, CountResult
+    from probe_effect.live.count import CountResult
 
 SOURCE = Path(__file__).with_suffix(".c")
 BUDGET_RATIO = 0.01
 LONGEST_RATIO = 1.5
 """For how much longer than it should run a program is counted at most."""
-
-COSTS_NS: dict[CountableProbe, float] = {"tracepoint": 200.0, "uprobe": 800.0}
-"""What a plain probe costs an event on the machine of the first table, ns."""
 
 PATTERNS = ("steady", "bursty", "flickering", "phased", "sleeping", "forking")
 PACES_HZ = {"getppid": (10, 1_000, 100_000, 1_000_000, 4_000_000), "push": (10, 1_000, 100_000, 1_000_000, 8_000_000)}
@@ -74,7 +72,7 @@ def probe(program: Path, call: str) -> Countable:
     if call == "getppid":
         return Countable(probe=call, kind="tracepoint", name="syscalls:sys_enter_getppid")
     place = matching_functions(program, call)[call]
-    return Countable(probe=call, kind="uprobe", path=program, offsets=(place.offset,))
+    return Countable(probe=call, kind="uprobe", path=program, offsets=(place.offset,), mechanism="emulated")
 
 
 def command(program: Path, call: str, hz: float, pattern: str, seconds: float) -> tuple[str, ...]:
@@ -95,9 +93,8 @@ def counted(program: Path, call: str, words: tuple[str, ...], seconds: float) ->
         Target(command=words),
         seconds=LONGEST_RATIO * seconds,
         budget_ratio=BUDGET_RATIO,
-        probe_cost_ns=COSTS_NS,
     )
-    return Finding(told(program)[0] / found.elapsed_s, found)
+    return Finding(told(program)[0] / (found.elapsed_s - found.counting_cpu_s), found)
 
 
 def by_hand(program: Path, words: tuple[str, ...], event: str) -> float | None:

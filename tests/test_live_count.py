@@ -19,11 +19,12 @@ import pytest
 from live_programs import FUNCTIONS, compiled, needs_bpf
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, calls, perf_event, refusal
+from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, calls, own_probe, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.count import Countable, Target, count
+from probe_effect.live.own_probe import UNKNOWN_NS, event_costs
 from probe_effect.live.owners import PROGRAM_ID
 from probe_effect.live.rates import Rates
 from probe_effect.live.target import TargetProcesses, ThreadUse
@@ -34,13 +35,6 @@ if TYPE_CHECKING:
 
     from probe_effect.live.count import CountableProbe, CountResult, ProbeRate
 
-COSTS_NS: dict[CountableProbe, float] = {
-    "tracepoint": 50.0,
-    "uprobe": 1_000.0,
-    "uretprobe": 1_500.0,
-    "usdt": 1_000.0,
-    "kprobe": 200.0,
-}
 READ = Countable(probe="read", kind="tracepoint", name="syscalls:sys_enter_read")
 PLENTY_RATIO = 10.0
 
@@ -53,7 +47,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counted(
     probes: list[Countable], target: Target, *, seconds: float = 20.0, budget: float = PLENTY_RATIO
 ) -> CountResult:
-    return count(probes, target, seconds=seconds, budget_ratio=budget, probe_cost_ns=COSTS_NS)
+    return count(probes, target, seconds=seconds, budget_ratio=budget)
 
 
 def rates(found: CountResult) -> dict[str, ProbeRate]:
@@ -212,7 +206,7 @@ def test_nothing_remains_in_the_kernel_however_the_counting_ends(
     script = (
         "from probe_effect.live.count import *\n"
         f"probe = Countable(probe='r', kind='tracepoint', name='{READ.name}')\n"
-        f"count([probe], Target(pid={endless.pid}), seconds=60, budget_ratio=10, probe_cost_ns={{'tracepoint': 50.0}},"
+        f"count([probe], Target(pid={endless.pid}), seconds=60, budget_ratio=10,"
         " on_progress=lambda *_: print('counting', flush=True))"
     )
     words = [sys.executable, "-c", script]
@@ -227,6 +221,24 @@ def test_nothing_remains_in_the_kernel_however_the_counting_ends(
         next(_ for _ in range(100_000) if not programs & {one.id for one in bpf_objects.programs()})
     assert not programs & {one.id for one in bpf_objects.programs()}
     assert not programs & {one.program for one in bpf_links.links()}
+
+
+@needs_bpf
+@pytest.mark.parametrize("mechanism", ["emulated", "stepped", "called"])
+@pytest.mark.parametrize("kind", ["uprobe", "uretprobe"])
+def test_what_a_probe_of_a_program_costs_is_measured_on_a_function_of_our_own(
+    kind: CountableProbe, mechanism: str
+) -> None:
+    event_ns, others_s = event_costs([Countable(probe="any", kind=kind, mechanism=mechanism)])
+    assert list(event_ns) == [kind]
+    assert 0 < event_ns[kind] != UNKNOWN_NS
+    assert others_s == 0
+
+
+@needs_bpf
+def test_a_kind_that_the_kernel_refuses_is_taken_to_cost_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_probe, "FUNCTIONS", {})  # as on an architecture whose instructions nobody wrote down
+    assert event_costs([Countable(probe="any", kind="uprobe")]).event_ns == {"uprobe": UNKNOWN_NS}
 
 
 @needs_bpf

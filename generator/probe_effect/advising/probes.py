@@ -94,16 +94,16 @@ def _placed(script: Script, index: int, probe: ScriptProbe, pid: int | None, fin
         return PlacedProbe(index=index, probe=probe, why=str(error))
 
 
-def countables(probes: Iterable[PlacedProbe]) -> list[Countable]:
+def countables(probes: Iterable[PlacedProbe], here: Facts) -> list[Countable]:
     """What is to be counted: each place once, and all system calls where the script has probes on some."""
-    found = [one for probe in probes for one in _countables(probe)]
+    found = [one for probe in probes for one in _countables(probe, here)]
     if any(probe.probe.kind in ON_CALLS and probe.places for probe in probes):
         name = EVERY_CALL.partition(":")[2]
         found.append(Countable(probe=CALLS, kind="tracepoint", name=name))
     return found
 
 
-def _countables(one: PlacedProbe) -> Iterator[Countable]:
+def _countables(one: PlacedProbe, here: Facts) -> Iterator[Countable]:
     kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
     if one.hz is not None:
         yield Countable(probe=one.counted_name(None), kind=kind, hz=one.hz)
@@ -115,6 +115,7 @@ def _countables(one: PlacedProbe) -> Iterator[Countable]:
             path=place.path,
             offsets=() if place.offset is None else (place.offset,),
             semaphore=place.semaphore_offset or 0,
+            mechanism=mechanism_at(place, here),
         )
 
 
@@ -197,12 +198,6 @@ def asked(probes: Iterable[PlacedProbe], here: Facts) -> Iterator[AskedProbe]:
     for one in probes:
         for how, its in _by_mechanism(one, here).items():
             yield AskedProbe(one.index, (one.probe.attach, how), one.probe.kind, tuple(its))
-
-
-def mechanisms(probes: Iterable[PlacedProbe], here: Facts) -> set[str]:
-    """The ways in which the script's user probes fire."""
-    ways = (mechanism_at(place, here) for one in probes for place in one.places)
-    return {way for way in ways if way is not None}
 
 
 def fires_itself(one: PlacedProbe, script: Script) -> bool:

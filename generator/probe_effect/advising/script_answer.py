@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 
 from probe_effect import units
 from probe_effect.advising.machine import complaint
@@ -21,11 +20,9 @@ from probe_effect.advising.probes import (
     events_by_cpu,
     fires_itself,
     groups,
-    mechanisms,
     placed,
 )
 from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
@@ -33,24 +30,17 @@ from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
-from probe_effect.live.count import CountableProbe, CountResult, Target, count
+from probe_effect.live.count import CountResult, Target, count
 from probe_effect.live.places import places
 from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.changed import CheaperScript, cheaper
 from probe_effect.scripts.script import Script, read_script
 from probe_effect.store.places import DataFolder
-from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.registry import known_tracers
-
-PLAIN: dict[CountableProbe, str] = {"tracepoint": "tracepoint-entry"}
-"""What is counted to the kind of probe whose cost it has; every other kind has its own."""
 
 USUAL_S, COMMAND_S = 2.0, 60.0
 """How long is counted where nobody says: of a command until it ends, but no longer than the second."""
-
-UNKNOWN_NS = 10_000.0
-"""What a probe is taken to cost, by itself, whose cost nobody measured: a stepped user probe of a nested machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +114,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     machines = [one.machine for one in machines_for(costs, here, question.machine)]
     counted, refusal = None, None
     if not question.rates_hz:
-        counted, refusal = _counted(costs, machines, question, probes, system)
+        counted, refusal = _counted(question, probes, system)
     calibration, not_calibrated = None, None
     if question.calibrate and question.machine is None:
         cpus = list(events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe != CALLS))
@@ -183,18 +173,12 @@ def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: Runni
 
 
 def _counted(
-    costs: Evidence,
-    machines: Sequence[str],
-    question: ScriptQuestion,
-    probes: Sequence[PlacedProbe],
-    system: RunningSystem,
+    question: ScriptQuestion, probes: Sequence[PlacedProbe], system: RunningSystem
 ) -> tuple[CountResult | None, str | None]:
     """What was counted, or why nothing could be."""
-    asked = countables(probes)
+    asked = countables(probes, system.facts)
     if not asked:
         return None, "none of its probes can be counted here"
-    ways = mechanisms(probes, system.facts)
-    probe_cost_ns = {kind: _plain_ns(costs, machines, kind, ways) for kind in {one.kind for one in asked}}
     number = sum(len(one.places) for one in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
     if number:
@@ -205,7 +189,6 @@ def _counted(
             question.target,
             seconds=question.seconds,
             budget_ratio=question.budget_ratio,
-            probe_cost_ns=probe_cost_ns,
         ), None
     except HostNotReady as error:
         return None, str(error)
@@ -229,20 +212,6 @@ def _calibrated(
         return system.calibrate(task), None
     except HostNotReady as error:
         return None, str(error)
-
-
-def _plain_ns(costs: Evidence, machines: Sequence[str], kind: CountableProbe, ways: Collection[str | None]) -> float:
-    """The cost of a probe with a short BPF program on the first machine that has it, ns.
-
-    Of the ways in which it fires, that is the most expensive one.
-    """
-    asked = PLAIN.get(kind, kind)
-    for machine, tracer in product(machines, plain_tools("bpf")):
-        parts = [cost_of(costs, machine, tracer, kind=asked, mechanism=way) for way in ways or {None}]
-        known = [part.cost.value for part in parts if part is not None]
-        if known:
-            return max(known)
-    return UNKNOWN_NS
 
 
 def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:

@@ -1,8 +1,8 @@
 """How often probes would fire, counted before anything expensive is attached, under a budget of its own.
 
 A small BPF program counts by probe, thread and CPU, in short windows spread over the whole time (`window.py`). The
-cost of that is known while it goes on: the kernel times the runs of our programs. The cost of the probe itself comes
-from the caller, or from a loop of our own (`raw_cost.py`).
+cost of that is known while it goes on: the kernel times the runs of our programs. The cost of the probe itself is
+measured before (`own_probe.py`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probe_effect import units
-from probe_effect.live.attachment import Attachments, Means
+from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.cpu_clock import CpuClock
+from probe_effect.live.own_probe import event_costs
 from probe_effect.live.rates import MOST_TAKEN_RATIO, Rates
-from probe_effect.live.raw_cost import raw_cost
 from probe_effect.live.refusal import explained
-from probe_effect.live.statistics import own_cost
 from probe_effect.live.target import Target, TargetProcesses, ThreadUse
 from probe_effect.live.window import Windows
 
@@ -31,8 +30,6 @@ MOST_PROBES = 10_000
 """The most probes that are counted; of more, a random sample: each takes time to attach, and kernel memory."""
 
 SAMPLE_SEED = 20261120
-
-STATISTICS_TRIALS = 3
 
 GRACE_S = 0.02
 """Attaching waits for the end of an RCU grace period since the last detaching; windows are further apart than that."""
@@ -79,7 +76,7 @@ class CountResult:
     `threads`: of the target, the busiest first, with their CPU time in `threads_s`. `target_cpu_s`: the CPU time of all
     of it, those that ended too; None where no clock tells. `counting_cpu_s`: CPU time that
     counting took from the watched programs, also while probes were attached and detached. It is the run time of our
-    programs by the kernel, plus for each run the probe's own cost, by the caller, and that of the statistics.
+    programs by the kernel, plus for each run the probe's own cost, as it was measured here before.
     `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
     time, because the target ended. `not_counted`: probe to the reason.
     """
@@ -103,7 +100,6 @@ def count(
     *,
     seconds: float,
     budget_ratio: float,
-    probe_cost_ns: Mapping[CountableProbe, float],
     on_progress: Callable[[float, float], None] = lambda _elapsed_s, _cpu_s: None,
 ) -> CountResult:
     """Count how often probes fire, in windows spread over `seconds` at most, which take so little CPU time together.
@@ -112,23 +108,17 @@ def count(
 
     Args:
         countables: of more than `MOST_PROBES` a random sample is counted, and the others are named.
-        probe_cost_ns: of each kind among them, what a probe costs an event by itself; for `profile` none is needed.
         on_progress: told how long it went on and the CPU time that it took, some times a second.
-    Raises: UsageError for a target that is not there; HostNotReady where the kernel refuses, with what would help;
-        KeyError for a kind without a cost.
+    Raises: UsageError for a target that is not there; HostNotReady where the kernel refuses, with what would help.
     """
     chosen, left_out = _sampled(countables)
-    asked_ns = {one.kind: probe_cost_ns[one.kind] for one in chosen if one.kind != "profile"}
     own_before_s = time.process_time()
     with (
         contextlib.closing(TargetProcesses(target)) as followed,
         contextlib.closing(CpuClock(followed)) as clock,
         explained("counting how often probes fire"),
     ):
-        unseen_ns = own_cost(STATISTICS_TRIALS).unseen_ns
-        costs_ns: dict[Means, float] = {kind: cost_ns + unseen_ns for kind, cost_ns in asked_ns.items()}
-        raw = raw_cost() if "tracepoint" in asked_ns else None
-        costs_ns["raw-tracepoint"] = raw.event_ns if raw else costs_ns.get("tracepoint", 0.0)
+        costs_ns, others_s = event_costs(chosen)
         began_s = time.monotonic()
         with contextlib.closing(_attached(chosen, followed)) as attachments:
             attach_s = time.monotonic() - began_s
@@ -144,12 +134,12 @@ def count(
                 cost_ns=costs_ns,
                 overhead_s=detach_s + time.monotonic() - again_s,
                 seconds=seconds,
-                budget_s=budget_ratio * seconds - (raw.others_s if raw else 0.0),
+                budget_s=budget_ratio * seconds - others_s,
             )
             before_cpu_s = clock.read_s()
             windows.run(on_progress)
             after_cpu_s = clock.read_s()
-            counting_cpu_s = windows.spent_s() + (raw.others_s if raw else 0.0)
+            counting_cpu_s = windows.spent_s() + others_s
             runs = attachments.runs()
             event_ns = {means: costs_ns[means] + one.run_ns / one.runs for means, one in runs.items() if one.runs}
     threads = windows.threads()

@@ -20,8 +20,9 @@ class Countable:
 
     `probe`: the caller's own name for it. `name`: `category:name` of a tracepoint, the function of a kprobe.
     `path`, `offsets`: of a probe in a file, its places there, in bytes; several places count as one probe.
-    `semaphore`: where the file counts the tools that watch a USDT probe, 0 if it does not. `hz`: of a profile,
-    whose events are computed and not counted.
+    `semaphore`: where the file counts the tools that watch a USDT probe, 0 if it does not. `mechanism`: how the
+    kernel gets past the first instruction of a user probe; None of other probes, and where it is not known. `hz`: of a
+    profile, whose events are computed and not counted.
     """
 
     probe: str
@@ -30,6 +31,7 @@ class Countable:
     path: Path | None = None
     offsets: tuple[int, ...] = ()
     semaphore: int = 0
+    mechanism: str | None = None
     hz: float = 0.0
 
     @property

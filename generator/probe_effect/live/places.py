@@ -20,7 +20,7 @@ from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
 from probe_effect.host.symbols import find_function, library_of, mapped_files, matching_functions
 from probe_effect.live.attach_points import parts
 from probe_effect.live.static_probes import static_probes
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 
 NEEDS: dict[str, Need] = {
     "kprobe": "kprobe",
