@@ -23,7 +23,7 @@ from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.packages import install_line, missing_packages
 
 if TYPE_CHECKING:
-    from probe_effect.store.suite_file import Need
+    from probe_effect.model import Need
 
 BIN = Path(__file__).parent / "fakes" / "bin"
 ROOT_ID, USER_ID = 0, 1000

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "units": set[str](),
     "model": set[str](),
     "tools": set[str](),
-    "host": set[str](),
+    "host": {"model"},
     "processes": set[str](),
     "compilers": {"errors"},
     "scripts": GROUND,
@@ -60,8 +60,8 @@ MAY_IMPORT = {
 }
 """Each layer to those below it; `cli` may import all."""
 
-ACCEPTED = {("errors", "model"), ("units", "model"), ("host", "store")}
-"""For their types only: `BadData` carries problems, intervals are written, and kernels have what suites need."""
+ACCEPTED = {("errors", "model"), ("units", "model")}
+"""For their types only: `BadData` carries problems, and intervals are written."""
 
 FILE_NAMES = {
     "samples.csv",

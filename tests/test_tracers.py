@@ -18,7 +18,7 @@ from probe_effect.tracers.protocol import TracerFailed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probe_effect.store.suite_file import Need
+    from probe_effect.model import Need
     from probe_effect.tracers.protocol import Counting
 
 

@@ -14,6 +14,18 @@ Status = Literal["ok", "failed", "timeout", "skipped"]
 Metric = Literal["time", "instructions"]
 AgreementVerdict = Literal["agrees", "close", "differs"]
 
+Need = Literal[
+    "kprobe",
+    "uprobe",
+    "tracepoint",
+    "fentry",
+    "raw-tracepoint",
+    "kprobe-multi",
+    "function-tracer",
+    "function-graph",
+]
+"""What a kernel may offer to tracers, and some kernels do not."""
+
 NO_TRACER = "none"
 
 

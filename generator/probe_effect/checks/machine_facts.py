@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.model import Need
 from probe_effect.store.machine_file import runs_add_up
-from probe_effect.store.suite_file import Need
 from probe_effect.store.tables import printable
 
 X86 = frozenset({"x86_64", "amd64", "i386", "i486", "i586", "i686", "i86pc"})

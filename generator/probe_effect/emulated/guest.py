@@ -20,8 +20,7 @@ from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
-from probe_effect.model import Sample
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need, Sample
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer

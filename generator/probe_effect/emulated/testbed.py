@@ -21,10 +21,9 @@ from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins
-from probe_effect.model import Metric, Sample
+from probe_effect.model import Metric, Need, Sample
 from probe_effect.store.machine_file import Machine, System, runs_add_up
 from probe_effect.store.samples import as_note
-from probe_effect.store.suite_file import Need
 from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3

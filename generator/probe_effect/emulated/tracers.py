@@ -12,7 +12,8 @@ from typing import NoReturn
 from probe_effect.emulated.debian import PACKAGE, RELEASE
 from probe_effect.emulated.messages import Message
 from probe_effect.errors import UsageError
-from probe_effect.store.suite_file import Need, tools_of
+from probe_effect.model import Need
+from probe_effect.store.suite_file import tools_of
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import CLANG
 from probe_effect.tracers.protocol import Counting

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from probe_effect.host import kernel_config, read_text
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""

@@ -17,8 +17,9 @@ from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
 from probe_effect.machine.warnings import MachineWarning, warnings
 from probe_effect.measure.request import Work, resolve
+from probe_effect.model import Need
 from probe_effect.store.machine_file import Machine, System
-from probe_effect.store.suite_file import Need, Suite, script_paths
+from probe_effect.store.suite_file import Suite, script_paths
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.workloads.build import CompiledProgram, build

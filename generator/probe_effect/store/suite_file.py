@@ -8,24 +8,11 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from probe_effect.model import Problem
+from probe_effect.model import Need, Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.machine_file import canonical_architecture
 from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import TOOLS
-
-Need = Literal[
-    "kprobe",
-    "uprobe",
-    "tracepoint",
-    "fentry",
-    "raw-tracepoint",
-    "kprobe-multi",
-    "function-tracer",
-    "function-graph",
-]
-"""What a kernel may offer to tracers, and some kernels do not."""
-
 
 Architecture = Literal["x86_64", "aarch64"]
 """An instruction set that workloads are written for, as Linux calls it."""

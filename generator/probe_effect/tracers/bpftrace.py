@@ -25,8 +25,8 @@ from typing import Any
 
 from probe_effect.host import read_text
 from probe_effect.host.kernel import missing, tracefs_missing
+from probe_effect.model import Need
 from probe_effect.processes import Child, Ended
-from probe_effect.store.suite_file import Need
 from probe_effect.tracers.monitor_session import MonitorSession, Words
 from probe_effect.tracers.protocol import OF_ITSELF, Counting
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.protocol import Counting, Report
 
 

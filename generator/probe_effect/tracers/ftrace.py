@@ -20,7 +20,7 @@ from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_script
 from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, remove, tracefs
 from probe_effect.tracers.ftrace_script import Event, FtraceScript, parse_script

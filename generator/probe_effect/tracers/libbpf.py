@@ -20,7 +20,7 @@ from probe_effect.compilers import MACHINE, Compiler, Sysroot, c_compiler, compi
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import missing, tracefs_missing
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
 

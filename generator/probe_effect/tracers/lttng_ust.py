@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_script, split_arguments
 from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from probe_effect.compilers import Compiler, compiled
 from probe_effect.errors import ProbeEffectError
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession, Words
 from probe_effect.tracers.protocol import Counting, TracerFailed

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.perf_output import complaint
 from probe_effect.tracers.perf_session import PerfSession, RecordSession, StatSession, TraceSession
 from probe_effect.tracers.protocol import Counting

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from probe_effect.errors import ProbeEffectError
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
 """Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host import read_text
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_capability, processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report

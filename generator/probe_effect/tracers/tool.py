@@ -24,8 +24,8 @@ from typing import Literal, NoReturn
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
+from probe_effect.model import Need
 from probe_effect.processes import Child, Ended
-from probe_effect.store.suite_file import Need
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.packages import install_advice
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes

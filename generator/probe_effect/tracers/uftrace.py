@@ -20,7 +20,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from probe_effect.store.suite_file import Need
+from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, waits_for_go
 from probe_effect.tracers.protocol import Counting

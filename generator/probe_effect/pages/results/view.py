@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.answer.evidence import Evidence
 from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -19,6 +18,9 @@ from probe_effect.pages.columns import TableColumn
 from probe_effect.pages.results.cells import BlockColumn, NumberColumn, for_factor
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case, Factor, Suite
+
+if TYPE_CHECKING:  # pages of numbers are kept, and need no code of answers
+    from probe_effect.answer.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
