@@ -159,7 +159,10 @@ def test_a_program_pays_for_all_its_system_calls_where_the_probe_stands_on_one_a
 def test_the_spread_holds_four_in_five_of_the_visible_pairs() -> None:
     levels = [f"program-{place}" for place in range(11)]
     wide = suite("programs", PROGRAMS.cases[0].model_dump(exclude_none=True), factor={**FACTOR, "levels": levels})
-    made = [traced(level, Estimate(0.01 * (1 + place), 0.0, 1.0), every_ns=1e5) for place, level in enumerate(levels)]
+    made = [
+        traced(level, Estimate(0.01 * (1 + place), 0.0099 * (1 + place), 0.0101 * (1 + place)), every_ns=1e5)
+        for place, level in enumerate(levels)
+    ]
     found = pairs(evidence((PER_EVENT, wide), COST, *made))
     apart = spread(found)
     assert apart is not None

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import median, quantiles
 
 from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import point
-from probe_effect.answer.proof import ProgramPair, calls_per_event, in_programs, pair_of
-from probe_effect.answer.script_proof import event_probes, script_of
+from probe_effect.answer.nearest import WIDEST_RATIO
+from probe_effect.answer.proof import FEWEST_PAIRS, ProgramPair, calls_per_event, in_programs, pair_of
+from probe_effect.answer.script_proof import cost_on, event_probes, script_of
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
@@ -36,6 +38,30 @@ def calibrated_pairs(found: Evidence) -> Sequence[ProgramPair]:
         for one in in_programs(found, case)
         if (pair := _pair(found, suite, case, one)) is not None
     ]
+
+
+def times_of_others(found: Evidence) -> Estimate | None:
+    """How far slowdowns by costs timed beside the programs are from those by costs of other machines, as a ratio.
+
+    The median of all scripts, programs and other machines, and ends between which four in five are; None of too few. A
+    prediction so wide that `advise` would pass over its cost is no answer, and does not count.
+    """
+    times = [times for pair in calibrated_pairs(found) for times in _times(found, pair)]
+    if len(times) < FEWEST_PAIRS:
+        return None
+    tenths = quantiles(times, n=10, method="inclusive")
+    return Estimate(median(times), tenths[0], tenths[-1])
+
+
+def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
+    measured = pair.measured
+    suite, case = found.of(measured.case)
+    script = script_of(found, suite, measured)
+    for machine in found.machines:
+        cost = script and machine != measured.submission.machine and cost_on(found, machine, script, case, measured)
+        other = point(measured, cost) if cost else None
+        if other and (other.predicted.high or 0.0) < WIDEST_RATIO * (other.predicted.low or 0.0):
+            yield pair.plain.predicted.value / other.predicted.value
 
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | None:

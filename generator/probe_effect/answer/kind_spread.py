@@ -1,7 +1,7 @@
-"""How far real programs are from loops, for each kind of script: learnt from half of the programs, tested on the rest.
+"""How far real programs are from loops, for each kind of script; halves of the programs test whether that holds.
 
 Programs take turns in the order of their suite: the first is learnt from, the second tested, and so on. So both halves
-have as many programs, whatever they are called, and none is in both.
+have as many programs, whatever they are called, and none is in both. What answers use is learnt from all of them.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ ON_PROCESSES = re.compile(
 
 
 FEWEST_OF_KIND = 6
-"""Of fewer pairs of one kind, nothing is learnt; of six, the ends are nearly single pairs."""
+"""Of fewer pairs of one kind nothing is learnt, and of half as many nothing that is tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindSpread:
-    """How far programs of the half that is learnt from are from loops, by the visible pairs of one kind of script.
+    """How far programs are from loops, by the visible pairs of one kind of script.
 
-    `source`: the kind that it is from; `all` where that has too few pairs. `tested`: visible pairs of the other half,
-    and `inside_ratio` the share of these whose slowdown the factor contains; None of no pairs.
+    `source`: the kind that it is from; `all` where that has too few pairs. `tested`: visible pairs of one half of the
+    programs, and `inside_ratio` the share of these that the factor of the other half contains; None where a half has
+    too few.
     """
 
     spread: Spread
@@ -81,22 +82,18 @@ def spread_of(found: Evidence, actions: Sequence[str], attach: str, basis: str) 
 def spread_by_kind(found: Evidence, *, is_calibrated: bool) -> Mapping[ScriptKind, KindSpread]:
     """Each kind to its spread, for costs measured in a loop beside the programs or for those of the machine's suites.
 
-    A kind with too few visible pairs in the half that is learnt from takes those of both halves. Then none is left
-    to test it. With too few in both it has the spread of all kinds. Nothing where even these are too few.
+    A kind with too few visible pairs has the spread of all kinds. Nothing where even these are too few.
     """
     of_basis = calibrated_pairs(found) if is_calibrated else [*pairs(found), *script_pairs(found)]
     visible = [(_kind(found, one), one) for one in of_basis if one.is_visible and one.ratio is not None]
     made: dict[ScriptKind, KindSpread] = {}
     for kind, source in product(KINDS, (True, False)):
         own = [one for one_kind, one in visible if one_kind == kind or not source]
-        half = [one for one in own if is_learnt_from(found, one)]
-        known = spread(half, FEWEST_OF_KIND) or spread(own, FEWEST_OF_KIND)
-        if known is not None and kind not in made:
-            is_half = known.pairs < len(own)
-            tested = [one for one_kind, one in visible if one_kind == kind and not is_learnt_from(found, one)]
-            inside = [known.contains(one) for one in tested if is_half]
-            share = sum(inside) / len(inside) if inside else None
-            made[kind] = KindSpread(known, kind if source else "all", len(inside), share)
+        if kind not in made and (known := spread(own, FEWEST_OF_KIND)) is not None:
+            half = spread([one for one in own if is_learnt_from(found, one)], FEWEST_OF_KIND // 2)
+            tested = [one for one in own if half is not None and not is_learnt_from(found, one)]
+            share = sum(map(half.contains, tested)) / len(tested) if half is not None and tested else None
+            made[kind] = KindSpread(known, kind if source else "all", len(tested), share)
     return made
 
 

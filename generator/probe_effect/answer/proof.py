@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
+from statistics import median
 
+from probe_effect.answer.composition import meet
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import RatePoint, point
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
+from probe_effect.stats.random_effects import range_of_ratios
 from probe_effect.store.suite_file import Case, Suite
 
 VISIBLE_RATIO = 0.01
@@ -29,7 +31,10 @@ LEAST_RATE_HZ = 10.0
 """A program at work makes more events than that; a tracer that saw fewer did not see the program."""
 
 FEWEST_PAIRS = 10
-"""Of fewer, the ends of a spread would be single pairs."""
+"""Of fewer, how far programs differ among each other says too little."""
+
+SPREAD_SHARE = 0.8
+"""The share of programs that a spread is to contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,13 @@ class ProgramPair:
         return self.measured.is_clear and self.point.measured.value > VISIBLE_RATIO
 
     @property
+    def clear_ratio(self) -> Estimate | None:
+        """Measured over predicted slowdown, with the interval of the measured one; None of what is not visible."""
+        measured, predicted = self.point.measured, self.point.predicted.value
+        is_clear = self.is_visible and predicted > 0 and measured.high is not None and (measured.low or 0) > 0
+        return measured.times(1 / predicted) if is_clear else None
+
+    @property
     def is_near(self) -> bool:
         """Whether the measured slowdown is near the predicted one."""
         return self.ratio is not None and abs(self.ratio - 1) <= NEAR_RATIO
@@ -76,7 +88,10 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Measured over predicted slowdown of some pairs: the median, and ends between which four in five of them lie."""
+    """Measured over predicted slowdown: the mean of programs, and ends between which those of four in five are.
+
+    What the errors of the measurements explain is not in it.
+    """
 
     pairs: int
     ratio: Estimate
@@ -88,9 +103,8 @@ class Spread:
         return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
     def contains(self, pair: ProgramPair) -> bool:
-        """Whether the measured slowdown of a pair is the predicted one times something within the factor."""
-        _, low, high = self.factor
-        return pair.ratio is not None and low is not None and high is not None and low <= pair.ratio <= high
+        """Whether the interval of a pair's measured slowdown has a part of the predicted one times the factor."""
+        return pair.clear_ratio is not None and bool(meet(pair.clear_ratio, self.factor))
 
 
 @once
@@ -164,12 +178,9 @@ def verdict(some: Sequence[ProgramPair]) -> Agreed:
 
 
 def spread(some: Sequence[ProgramPair], fewest: int = FEWEST_PAIRS) -> Spread | None:
-    """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs, or `fewest`."""
-    ratios = [one.ratio for one in some if one.is_visible and one.ratio is not None]
-    if len(ratios) < fewest:
-        return None
-    tenths = quantiles(ratios, n=10, method="inclusive")
-    return Spread(len(ratios), Estimate(median(ratios), tenths[0], tenths[-1]))
+    """How far real programs are from what is predicted of them; None of fewer than ten clear pairs, or `fewest`."""
+    ratios = [ratio for one in some if (ratio := one.clear_ratio) is not None]
+    return Spread(len(ratios), range_of_ratios(ratios, SPREAD_SHARE)) if len(ratios) >= fewest else None
 
 
 def _share(answers: Iterable[bool]) -> float | None:

@@ -61,7 +61,7 @@ def order(some: Sequence[ProgramPair]) -> Correlation | None:
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> ProgramPair | None:
     """None where the script's costs are not known on that machine, and where the tracer did not see the program."""
     script = script_of(found, suite, measured)
-    if script is None or not (parts := _parts(found, script, case, measured)):
+    if script is None or not (parts := _parts(found, measured.submission.machine, script, case, measured)):
         return None
     calls = calls_per_event(found, suite, measured)
     cost = _of_one_event(with_calls(parts, calls))
@@ -90,8 +90,14 @@ def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
     return None if path is None else read_script(path.read_text(encoding="utf-8"))
 
 
-def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> list[Part]:
-    """The script's probes with their costs, at the rate of one event that it counts; none where one is not known."""
+def cost_on(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> Estimate | None:
+    """What a script that ran over a program costs for each event on another machine, ns, without other system calls."""
+    parts = _parts(found, machine, script, case, measured)
+    return _of_one_event(parts) if parts else None
+
+
+def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[Part]:
+    """The script's probes with a machine's costs, at the rate of one event that it counts; none if one is not known."""
     probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
     groups = [
@@ -108,7 +114,7 @@ def _parts(found: Evidence, script: Script, case: Case, measured: Number) -> lis
         )
         for one in probes
     ]
-    parts = [part_of(found, measured.submission.machine, measured.tracer, one) for one in groups]
+    parts = [part_of(found, machine, measured.tracer, one) for one in groups]
     known = [one for one in parts if one is not None]
     return known if len(known) == len(parts) else []
 

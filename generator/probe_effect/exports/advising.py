@@ -13,6 +13,7 @@ from typing import Any
 from probe_effect.answer import sentences
 from probe_effect.answer.actions import MADE_OF, Differences, Sum
 from probe_effect.answer.bands import BANDS
+from probe_effect.answer.calibrated_proof import times_of_others
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.nearest import FILTERED, own_actions
@@ -54,7 +55,8 @@ ADVISE_WORDS = {
     "up-to": "up to {most}",
     "here": "Costs differ between machines of one name. As root, this command measures what this script's probes cost "
     "on your machine, and counts how often they fire:",
-    "calibrated": "With costs measured so, slowdowns were {low} to {high} what this page says, in the median {middle}.",
+    "calibrated": "Slowdowns by costs measured so were {low} to {high} those by another machine's costs, {middle} in "
+    "the median.",
     "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
     "no-tracer": "Nobody measured {tracer} on this machine.",
     "no-event": "None of its probes is fired by what a thread does.",
@@ -70,13 +72,13 @@ ADVISE_WORDS = {
 def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
     found = evidence(catalogue)
-    apart = program_spread(found)
+    apart, far = program_spread(found), times_of_others(found)
     machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
     whole = {
         "tables": tables(),
         "words": {key: WORDS[key] for key in SAID} | ADVISE_WORDS,
         "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
-        "calibrated_ratio": None,  # low, middle, high: of answers with costs measured on the spot to those of this page
+        "calibrated_ratio": {"low": far.low, "middle": far.value, "high": far.high} if far else None,
         "thresholds": THRESHOLDS,
         "bands": [asdict(band) for band in BANDS],
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,16 +23,18 @@ ADDRESS = "/does-it-hold/"
 BY_SUITES, BY_LOOP = "the machine's suites", "a loop before the run"
 
 
-def of_newest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
-    """The pairs of the machine that was last to measure some: one, so that the page does not grow with others."""
-    newest = max(found, key=lambda one: one.measured.submission.started, default=None)
-    return [one for one in found if newest and one.measured.submission.machine == newest.measured.submission.machine]
+def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
+    """The pairs of the machine with most clear slowdowns: one, so that the page does not grow with others."""
+    by_machine = defaultdict[str, list[ProgramPair]](list)
+    for one in found:
+        by_machine[one.measured.submission.machine].append(one)
+    return max(by_machine.values(), key=lambda own: sum(one.is_visible for one in own), default=[])
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     known = evidence(catalogue)
-    found, of_scripts = of_newest(pairs(known)), of_newest(script_pairs(known))
+    found, of_scripts = of_clearest(pairs(known)), of_clearest(script_pairs(known))
     far_first = sorted((one for one in found if one.is_visible), key=_distance, reverse=True)
     return {
         "does-it-hold.md": render(
@@ -56,20 +59,18 @@ def write(catalogue: Catalogue) -> dict[str, str]:
 
 def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
     """The programs beside costs from both ways: of the machine's suites, and of each script in a loop before it ran."""
-    found = of_newest(calibrated_pairs(known))
-    by_suites = {one.measured.id: one for one in (*pairs(known), *script_pairs(known))}
-    both = [one for one in found if one.measured.id in by_suites]
+    found = of_clearest(calibrated_pairs(known))
+    suites = {one.measured.id: one for one in (*pairs(known), *script_pairs(known))}
+    both = [one for one in found if one.measured.id in suites]
     all_pairs = (f"{BY_LOOP}, all pairs", verdict(found))
-    same_pairs = [(BY_SUITES, verdict([by_suites[one.measured.id] for one in both])), (BY_LOOP, verdict(both))]
+    same_pairs = [(BY_SUITES, verdict([suites[one.measured.id] for one in both])), (BY_LOOP, verdict(both))]
     return render(
         "fragments/calibrated-hold.md.j2",
         where=names.machine_label(found[0].measured.submission) if found else None,
         programs=len({one.measured.level for one in found}),
         sentences=sentences(verdict(found), verdict(found), "a script"),
         ways=[*(same_pairs if both else []), all_pairs],
-        pairs=[
-            (one, by_suites.get(one.measured.id)) for one in sorted(found, key=lambda one: -one.point.measured.value)
-        ],
+        pairs=[(one, suites.get(one.measured.id)) for one in sorted(found, key=lambda one: -one.point.measured.value)],
         kinds=[
             (way, kind, one)
             for way, is_calibrated in ((BY_LOOP, True), (BY_SUITES, False))
@@ -120,7 +121,7 @@ def sentences(found: Agreed, plain: Agreed, what: str = "a probe") -> list[str]:
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
     titles = {CHART: "Slowdown of real programs, predicted and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
-    found = {CHART: of_newest(pairs(known)), SCRIPTS_CHART: of_newest(script_pairs(known))}
+    found = {CHART: of_clearest(pairs(known)), SCRIPTS_CHART: of_clearest(script_pairs(known))}
     return [_chart(name, titles[name], own, catalogue) for name, own in found.items() if own]
 
 

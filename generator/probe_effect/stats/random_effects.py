@@ -1,0 +1,45 @@
+"""How far true values differ from each other, where each was measured with an error of its own.
+
+The random-effects model of meta-analysis: what values differ by more than their errors explain is their own spread
+(DerSimonian and Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986), 177-188). Each value is
+moved towards the mean until all together have that spread (Louis, Estimating a population of parameter values using
+Bayes and empirical Bayes methods, Journal of the American Statistical Association 79 (1984), 393-398). So a tail that
+precise values show remains, and one that errors make does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from probe_effect.model import Estimate
+
+INTERVAL_WIDTHS = 2 * NormalDist().inv_cdf(0.975)
+"""Standard errors in an interval of 95 %."""
+
+
+def range_of_ratios(ratios: Sequence[Estimate], share: float) -> Estimate:
+    """The mean of true ratios, and ends between which such a share of them is, as far as the mean's own error allows.
+
+    Worked out on logarithms.
+
+    Args:
+        ratios: at least two, with intervals of 95 % above 0.
+        share: above 0 and below 1.
+    """
+    values = np.log([one.value for one in ratios])
+    errors = np.log([(one.high or one.value) / (one.low or one.value) for one in ratios]) / INTERVAL_WIDTHS
+    weights = 1 / errors**2
+    apart = weights @ (values - np.average(values, weights=weights)) ** 2
+    own = (apart - len(values) + 1) / (weights.sum() - weights @ weights / weights.sum())
+    own = max(0.0, float(own))
+    weights = 1 / (errors**2 + own)
+    mean, error = float(np.average(values, weights=weights)), 1 / math.sqrt(weights.sum())
+    moved = mean + (values - mean) * np.sqrt(own / (own + errors**2))
+    low, high = np.quantile(moved, [(1 - share) / 2, (1 + share) / 2])
+    beyond = NormalDist().inv_cdf((1 + share) / 2) * error
+    ends = mean - math.hypot(mean - low, beyond), mean + math.hypot(high - mean, beyond)
+    return Estimate(math.exp(mean), math.exp(ends[0]), math.exp(ends[1]))
