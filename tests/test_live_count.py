@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from live_programs import FUNCTIONS, compiled, needs_bpf
+from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.symbols import matching_functions
 from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, calls, own_probe, perf_event, refusal
@@ -239,6 +240,19 @@ def test_what_a_probe_of_a_program_costs_is_measured_on_a_function_of_our_own(
 def test_a_kind_that_the_kernel_refuses_is_taken_to_cost_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_probe, "FUNCTIONS", {})  # as on an architecture whose instructions nobody wrote down
     assert event_costs([Countable(probe="any", kind="uprobe")]).event_ns == {"uprobe": UNKNOWN_NS}
+
+
+@needs_bpf
+@pytest.mark.parametrize("frames", [8, 30])
+def test_the_depth_of_stacks_is_that_of_the_program(frames: int) -> None:
+    with CalibrationLoop() as loop:
+        (probe,) = functions(loop.path, "emulated_0")
+        with contextlib.closing(Attachments([probe], [loop.pid], follow=False, pid=loop.pid, stacks=True)) as seen:
+            assert seen.frames() is None
+            seen.switch(on=True)
+            loop.run("function_emulated_0", 0, frames, 100)
+            assert seen.frames() == frames
+            assert sum(map(sum, seen.read().values())) == 100
 
 
 @needs_bpf

@@ -28,7 +28,7 @@ from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
-from probe_effect.calibration.measure import CalibrationTask
+from probe_effect.calibration.measure import USUAL_FRAMES, CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.live.count import CountResult, Target, count
 from probe_effect.live.places import places
@@ -36,6 +36,7 @@ from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.changed import CheaperScript, cheaper
 from probe_effect.scripts.script import Script, read_script
+from probe_effect.scripts.tables import BY_USER_STACK
 from probe_effect.store.places import DataFolder
 from probe_effect.tracers.registry import known_tracers
 
@@ -117,8 +118,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         counted, refusal = _counted(question, probes, system)
     calibration, not_calibrated = None, None
     if question.calibrate and question.machine is None:
-        cpus = list(events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe != CALLS))
-        calibration, not_calibrated = _calibrated(system, script, probes, tracer, cpus)
+        calibration, not_calibrated = _calibrated(system, script, probes, tracer, counted)
     advice = advise(
         costs,
         here,
@@ -189,23 +189,26 @@ def _counted(
             question.target,
             seconds=question.seconds,
             budget_ratio=question.budget_ratio,
+            stacks=any(BY_USER_STACK in probe.probe.actions for probe in probes),
         ), None
     except HostNotReady as error:
         return None, str(error)
 
 
 def _calibrated(
-    system: RunningSystem, script: Script, probes: Sequence[PlacedProbe], tracer: str, cpus: Sequence[int]
+    system: RunningSystem, script: Script, probes: Sequence[PlacedProbe], tracer: str, counted: CountResult | None
 ) -> tuple[HereCosts | None, str | None]:
     """What was measured here, or why nothing could be."""
     tool = known_tracers().get(script.tracer if tracer.startswith(script.tracer) else tracer)
     if tool is None:
         return None, f"{tracer} is no tool that can be started here"
+    cpus = events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe != CALLS)
     task = CalibrationTask(
         script=script,
         probes=list(asked(probes, system.facts)),
         tool=tool,
-        cpus=cpus or sorted(os.sched_getaffinity(0)),
+        cpus=list(cpus) or sorted(os.sched_getaffinity(0)),
+        frames=round((counted and counted.frames) or USUAL_FRAMES),
     )
     system.tell(f"measuring what its probes cost here, for {task.seconds:g} s at most")
     try:

@@ -18,6 +18,9 @@ FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-pthread", "-fno-omit-frame-poi
 SLOTS = 8
 """How many functions of each sort it has."""
 
+OWN_FRAMES = 5
+"""On the stack of a function that the loop calls, without any frames beside."""
+
 ANSWER_S = 10.0
 """A block takes some ms; on a machine whose CPUs are taken by others a hundred times as long."""
 
@@ -57,8 +60,8 @@ class CalibrationLoop:
         return self._child.pid
 
     def run(self, operation: str, cpu: int, frames: int, times: int) -> BlockTime:
-        """One block of an operation on a CPU, with so many callers on the stack. Raises: HostNotReady."""
-        self._child.tell(f"{operation} {cpu} {frames} {times}\n")
+        """One block of an operation on a CPU, with so many frames on its stack. Raises: HostNotReady."""
+        self._child.tell(f"{operation} {cpu} {max(0, frames - OWN_FRAMES)} {times}\n")
         line = b""
         while not line.endswith(b"\n"):
             more = os.read(self._child.stdout, 100) if is_readable(self._child.stdout, ANSWER_S) else b""

@@ -33,8 +33,8 @@ BLOCK_SHARE = 0.5
 
 MOST_CPUS = 4
 
-USUAL_FRAMES, USUAL_S = 10, 5.0
-"""Callers on the loop's stack where nobody knows how deep those of the program are, and how long it may take."""
+USUAL_FRAMES, USUAL_S = 15, 5.0
+"""Frames on the loop's stack where nobody knows how many those of the program have, and how long it may take."""
 
 PLAIN = Operation(f"call_{PLAIN_CALL}", (), 1, 0)
 

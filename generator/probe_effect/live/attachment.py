@@ -60,11 +60,18 @@ class Attachments:
         watched: the ids of the processes whose events count; None for all.
         follow: whether the children of these count too.
         pid: the only process whose files get breakpoints; None for all that map them.
+        stacks: whether the stacks of some events are looked at.
     Raises: OSError if the kernel refuses maps, programs or statistics; HostNotReady.
     """
 
     def __init__(
-        self, countables: Sequence[Countable], watched: Iterable[int] | None, *, follow: bool, pid: int | None = None
+        self,
+        countables: Sequence[Countable],
+        watched: Iterable[int] | None,
+        *,
+        follow: bool,
+        pid: int | None = None,
+        stacks: bool = False,
     ) -> None:
         self.refused: dict[int, str] = {}
         """Probes that could not be attached, by their place in `countables`, with the kernel's error."""
@@ -76,7 +83,7 @@ class Attachments:
         Those that are no probe's place have the calls that are no probe's."""
         self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(calls.ENDS)
         """By what the probe of each key is attached."""
-        self._countables, self._pid = countables, pid
+        self._countables, self._pid, self._stacks = countables, pid, stacks
         self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
         self._ways: list[Callable[[], list[int]]] = []
@@ -134,7 +141,16 @@ class Attachments:
             (slot, thread): values
             for key, values in bpf.read_per_cpu(self._counts, 8, self._cpus)
             for slot, thread in [struct.unpack("=2I", key)]
+            if slot != bpf_program.STACKS
         }
+
+    def frames(self) -> float | None:
+        """The mean number of frames on the stacks that were looked at, 48 at most; None without any."""
+        key = struct.pack("=2I", bpf_program.STACKS, bpf_program.REST)
+        values = next((found for one, found in bpf.read_per_cpu(self._counts, 8, self._cpus) if one == key), ())
+        stacks = sum(one >> bpf_program.STACK_BITS for one in values)
+        own_bytes = sum(one & ((1 << bpf_program.STACK_BITS) - 1) for one in values)
+        return own_bytes / 8 / stacks if stacks else None
 
     def close(self) -> None:
         """Detach everything, and restore the statistics' setting."""
@@ -161,10 +177,12 @@ class Attachments:
         """The map of counts, with the elements of each probe that stand for threads without one."""
         probes = len(self.means)
         room = min(MAP_ELEMENTS, MAP_BYTES // (8 * self._cpus + ELEMENT_OVERHEAD_BYTES))
-        counts = self._keep(bpf.create_map(bpf.PERCPU_HASH, 8, 8, 2 * probes + room))
+        counts = self._keep(bpf.create_map(bpf.PERCPU_HASH, 8, 8, 2 * probes + 1 + room))
         for index in range(probes):
             for thread in (bpf_program.REST, bpf_program.ELSEWHERE):
                 bpf.update(counts, struct.pack("=2I", index, thread), bytes(8 * self._cpus))
+        if self._stacks:
+            bpf.update(counts, struct.pack("=2I", bpf_program.STACKS, bpf_program.REST), bytes(8 * self._cpus))
         return counts
 
     def _attach_group(self, indexes: list[int]) -> None:
@@ -259,7 +277,7 @@ class Attachments:
     ) -> int:
         """The program for probes that are attached by such means, loaded when it is first needed."""
         if (means, which) not in self._programs:
-            code = bpf_program.counting(self._counts, self._switch, self._watched, to_probe)
+            code = bpf_program.counting(self._counts, self._switch, self._watched, to_probe, stacks=self._stacks)
             fd = self._keep(bpf.load(sort, code, f"pe_{means.partition('-')[0]}", attach_type=attach_type))
             self._programs[means, which] = fd
         return self._programs[means, which]

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, PROBE_READ_KERNEL, ATTACH_COOKIE = 14, 1, 2, 113, 174
+GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, GET_STACK, PROBE_READ_KERNEL, ATTACH_COOKIE = 14, 1, 2, 67, 113, 174
 """Helpers: thread id in the low, process id in the high 32 bits; elements of maps; the cookie of the probe's link."""
 
 R0, R1, R2, R3, R4, R6, R7, STACK = 0, 1, 2, 3, 4, 6, 7, 10
@@ -25,6 +25,15 @@ REST, ELSEWHERE = 0xFFFF_FFFF, 0xFFFF_FFFE
 
 No thread has such an id (PID_MAX_LIMIT, include/linux/threads.h).
 """
+
+STACKS = 0xFFFF_FFFF
+"""In the place of a probe: of the stacks that were looked at, the bytes, and above `STACK_BITS` how many there were."""
+
+STACK_BITS, STACK_BYTES, USER_STACK = 40, 8 * 48, 1 << 8
+"""At most 48 addresses, because a program's own stack has 512 bytes; BPF_F_USER_STACK."""
+
+SAMPLED_MASK = 15
+"""Of a thread's events on a CPU every sixteenth has its stack looked at."""
 
 PROBE, THREAD, CALL = -16, -12, -24
 """Places on the stack: the key of a count, and the number of a system call."""
@@ -95,7 +104,9 @@ def by_call(numbers: int, others: int, number_offset: int | None) -> list[Instru
     ]
 
 
-def counting(counts: int, switch: int, watched: int | None, to_probe: Sequence[Instruction | str]) -> bytes:
+def counting(
+    counts: int, switch: int, watched: int | None, to_probe: Sequence[Instruction | str], *, stacks: bool = False
+) -> bytes:
     """A program that adds one to the element (probe, thread id) of `counts`, on the CPU that it runs on.
 
     Args:
@@ -104,6 +115,7 @@ def counting(counts: int, switch: int, watched: int | None, to_probe: Sequence[I
         switch: descriptor of an array whose one value, 64 bits, is 0 as long as nothing is to be counted.
         watched: descriptor of a hash of the process ids whose events count; None for everybody's.
         to_probe: puts which probe fired on the stack.
+        stacks: whether the user's stack is looked at now and then; `counts` has the element (`STACKS`, `REST`) then.
     """
     return assembled(
         [
@@ -137,11 +149,36 @@ def counting(counts: int, switch: int, watched: int | None, to_probe: Sequence[I
             "add",
             _set(R1, 1),
             _atomic_add(R0, R1),
+            *(_sampling_stacks(counts) if stacks else []),
             "end",
             _set(R0, 0),
             _exit(),
         ]
     )
+
+
+def _sampling_stacks(counts: int) -> list[Instruction]:
+    """Add the length of every sixteenth stack; R0 has the count of this thread's events, and R6 the context."""
+    return [
+        _load(DOUBLE, R1, R0, 0),
+        Instruction(0x57, R1, value=SAMPLED_MASK),
+        _if_not_zero(R1, "end"),
+        _copy(R1, R6),
+        *_address(R2, CALL - STACK_BYTES),
+        _set(R3, STACK_BYTES),
+        _set(R4, USER_STACK),
+        _call(GET_STACK),
+        Instruction(0xD5, R0, offset="end"),  # if signed less or equal: no stack
+        _copy(R7, R0),
+        _set(R1, 1),
+        Instruction(0x67, R1, value=STACK_BITS),
+        Instruction(0x0F, R7, R1),
+        *always(-1),
+        _store_value(WORD, STACK, THREAD, -1),
+        *_look_up(counts, PROBE),
+        _if_zero(R0, "end"),
+        _atomic_add(R0, R7),
+    ]
 
 
 def following(watched: int, child_offset: int) -> bytes:

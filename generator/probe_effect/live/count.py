@@ -78,7 +78,8 @@ class CountResult:
     counting took from the watched programs, also while probes were attached and detached. It is the run time of our
     programs by the kernel, plus for each run the probe's own cost, as it was measured here before.
     `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
-    time, because the target ended. `not_counted`: probe to the reason.
+    time, because the target ended. `not_counted`: probe to the reason. `frames`: the mean
+    number on the stacks of events; None where nobody asked for it.
     """
 
     rates: tuple[ProbeRate, ...]
@@ -92,6 +93,7 @@ class CountResult:
     stopped_early: bool
     not_counted: Mapping[str, str] = field(default_factory=dict)
     target_cpu_s: float | None = None
+    frames: float | None = None
 
 
 def count(
@@ -100,6 +102,7 @@ def count(
     *,
     seconds: float,
     budget_ratio: float,
+    stacks: bool = False,
     on_progress: Callable[[float, float], None] = lambda _elapsed_s, _cpu_s: None,
 ) -> CountResult:
     """Count how often probes fire, in windows spread over `seconds` at most, which take so little CPU time together.
@@ -108,6 +111,7 @@ def count(
 
     Args:
         countables: of more than `MOST_PROBES` a random sample is counted, and the others are named.
+        stacks: whether the stacks of some events are looked at.
         on_progress: told how long it went on and the CPU time that it took, some times a second.
     Raises: UsageError for a target that is not there; HostNotReady where the kernel refuses, with what would help.
     """
@@ -120,7 +124,7 @@ def count(
     ):
         costs_ns, others_s = event_costs(chosen)
         began_s = time.monotonic()
-        with contextlib.closing(_attached(chosen, followed)) as attachments:
+        with contextlib.closing(_attached(chosen, followed, stacks=stacks)) as attachments:
             attach_s = time.monotonic() - began_s
             attachments.detach()
             detach_s = time.monotonic() - began_s - attach_s
@@ -140,7 +144,7 @@ def count(
             windows.run(on_progress)
             after_cpu_s = clock.read_s()
             counting_cpu_s = windows.spent_s() + others_s
-            runs = attachments.runs()
+            runs, frames = attachments.runs(), attachments.frames()
             event_ns = {means: costs_ns[means] + one.run_ns / one.runs for means, one in runs.items() if one.runs}
     threads = windows.threads()
     refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
@@ -156,6 +160,7 @@ def count(
         threads=tuple(threads),
         threads_s=windows.watched_s,
         target_cpu_s=target_cpu_s,
+        frames=frames,
         elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
         own_cpu_s=time.process_time() - own_before_s,
@@ -176,11 +181,11 @@ def _sampled(countables: Sequence[Countable]) -> tuple[list[Countable], dict[str
     return [countables[place] for place in sorted(places)], left_out
 
 
-def _attached(chosen: Sequence[Countable], followed: TargetProcesses) -> Attachments:
+def _attached(chosen: Sequence[Countable], followed: TargetProcesses, *, stacks: bool) -> Attachments:
     target = followed.target
     if target.is_machine:
-        return Attachments(chosen, None, follow=False)
-    found = Attachments(chosen, followed.pids(), follow=target.pid is None, pid=target.pid)
+        return Attachments(chosen, None, follow=False, stacks=stacks)
+    found = Attachments(chosen, followed.pids(), follow=target.pid is None, pid=target.pid, stacks=stacks)
     if target.cgroup is not None:  # those who were forked before forks were followed
         found.watch(followed.pids())
     return found

@@ -25,8 +25,10 @@ from probe_effect.live.attachment import Attachments, Means
 from probe_effect.live.countable import IN_FILES, Countable, CountableProbe
 from probe_effect.live.prompt import be_prompt
 
-CALLS, TRIALS = 1_000, 6
-"""Short, because probes of the kernel fire for all others meanwhile."""
+CALLS, TRIALS_S = 100, 0.02
+"""Events of a loop, and how long such loops go on: short, because probes of the kernel fire for all others meanwhile,
+and not shorter, because a shared host is slow for some ms now and then.
+"""
 
 FUNCTIONS = {
     "x86_64": {"emulated": "55 5d c3", "stepped": "89 f8 c3", "called": "0f 1f 44 00 00 c3"},
@@ -70,18 +72,17 @@ def event_costs(countables: Iterable[Countable]) -> EventCosts:
 def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
     """(ns of an event, s taken from others)."""
     try:
-        with _event(kind, mechanism) as (own, fire), _attached(own) as attachments:
+        with _event(kind, mechanism) as (probe, fire), _attached(probe) as attachments:
             if attachments.refused:
                 return UNKNOWN_NS, 0.0
             attachments.switch(on=True)
-            traced_ns = _event_ns(fire)
+            traced_ns, own = _event_ns(fire)
             attachments.detach()
-            added_ns = traced_ns - _event_ns(fire)
+            added_ns = traced_ns - _event_ns(fire)[0]
             ran = attachments.runs()[attachments.means[0]]
     except (OSError, KeyError, HostNotReady):
         return UNKNOWN_NS, 0.0
-    others = max(0, ran.runs - CALLS * TRIALS)
-    return max(0.0, added_ns - ran.run_ns / ran.runs), others * added_ns / 1e9
+    return max(0.0, added_ns - ran.run_ns / ran.runs), max(0, ran.runs - own) * added_ns / 1e9
 
 
 @contextlib.contextmanager
@@ -116,9 +117,12 @@ def _event(kind: CountableProbe, mechanism: str) -> Iterator[tuple[Countable, Ca
             yield Countable(probe="own", kind=kind, path=path, offsets=(0,)), call
 
 
-def _event_ns(fire: Callable[[], object]) -> float:
-    """The CPU time of one event, the median of some loops."""
-    return median(_loop_ns(fire) for _ in range(TRIALS))
+def _event_ns(fire: Callable[[], object]) -> tuple[float, int]:
+    """(CPU time of one event, the median of some loops, how many events they had)."""
+    began_s, loops_ns = time.monotonic(), list[float]()
+    while not loops_ns or time.monotonic() - began_s < TRIALS_S:
+        loops_ns.append(_loop_ns(fire))
+    return median(loops_ns), CALLS * len(loops_ns)
 
 
 def _loop_ns(fire: Callable[[], object]) -> float:
