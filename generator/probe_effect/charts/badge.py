@@ -12,17 +12,15 @@ from probe_effect.charts.theme import INK, NAME, PAPER
 SIZE, HEIGHT, PAD, BASELINE = 13, 24, 8, 16.5
 """px."""
 
-EM_THOUSANDTHS = tuple(
-    map(
-        int,
-        """
+EM_THOUSANDTHS = [
+    int(width)
+    for width in """
 237 288 385 525 521 941 729 181 365 365 461 535 302 321 302 342 534 534 534 534 534 534 534 534 534 534 302 302 535
 535 535 414 833 720 656 667 744 643 617 730 818 376 382 717 622 940 773 743 626 743 696 549 637 763 715 1012 676 672
 591 337 342 337 534 514 400 546 625 525 621 537 349 563 647 334 307 601 334 963 649 583 628 608 461 470 364 635 591
 848 576 598 496 361 289 361 535
-        """.split(),
-    )
-)
+    """.split()
+]
 """How wide Source Serif 4 makes the printable ASCII characters, from the space on, at the size of small text."""
 
 WIDEST, SPARE = 900, 1.02
@@ -38,11 +36,7 @@ FACE = "'Source Serif 4', Georgia, serif"
 
 
 def badge(costs: Sequence[tuple[str, str]]) -> str:
-    """The badge as SVG without style or script, whose own text says all that is seen.
-
-    Args:
-        costs: kinds of probes in a few words, and what an event of each costs.
-    """
+    """The costs of an event by kind of probe: SVG without style or script, whose own text says all that is seen."""
     said = " · ".join(f"{probe} {cost}" for probe, cost in costs[:MOST]) or MEASURED
     left, right = (math.ceil(_width_px(text)) + 2 * PAD for text in (NAME, said))
     return svg(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from probe_effect import units
-from probe_effect.charts.theme import AXIS, LAYOUTS, PAPER, Chart, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.theme import AXIS, PAPER, Chart, Layout, Spec, TextForm, frame, in_layouts
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
@@ -96,15 +96,13 @@ def dot_chart(
     Args:
         series: their order, where it is not that of the dots; those without a value are left out. Series that are no
             tracers have colours and shapes by it.
-        page: the address of the page that the chart belongs to.
     """
     values = [_value(dot, quantity) for dot in dots]
     rows = tuple({column: cell for column, cell in value.items() if column != TEXT} for value in values)
     tracers = {dot.series: dot.tracer for dot in reversed(dots)}
     order = [one for one in dict.fromkeys((*series, *(dot.series for dot in dots))) if one in tracers]
     seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
-    specs: dict[Layout, Spec] = {layout: _spec(layout, quantity, values, seen) for layout in LAYOUTS}
-    specs["card"] = headed(_card(quantity, values, seen), title, sentence)
+    specs = in_layouts(lambda layout: _spec(layout, quantity, values, seen), title, sentence)
     return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, values, order), page)
 
 
@@ -119,14 +117,6 @@ def _value(dot: Dot, quantity: DotQuantity) -> Spec:
     """A dot as Vega takes it."""
     ends = dict(zip(quantity.columns, dot.cost, strict=True))
     return {"label": dot.label, "series": dot.series, **ends, TEXT: quantity.written(dot.cost)}
-
-
-def _card(quantity: DotQuantity, values: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
-    """The first rows, with the looks that they have among all."""
-    first = set(list(dict.fromkeys(value["label"] for value in values))[:CARD_ROWS])
-    shown = [value for value in values if value["label"] in first]
-    used = {value["series"] for value in shown}
-    return _spec("card", quantity, shown, {name: one for name, one in seen.items() if name in used})
 
 
 def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
@@ -165,9 +155,13 @@ def _axis(scale: Spec, layout: Layout, form: str = ",.0f") -> Spec:
     return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
 
 
-def _spec(layout: Layout, quantity: DotQuantity, values: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
-    labels = {value["label"]: _folded(value["label"], LABEL_WIDTH[layout]) for value in values}
-    names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in seen}
+def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
+    """The rows that the layout has room for, with the looks that their series have among all."""
+    rows = list(dict.fromkeys(value["label"] for value in every))[: CARD_ROWS if layout == "card" else None]
+    values = [value for value in every if value["label"] in rows]
+    used = {value["series"] for value in values}
+    labels = {row: _folded(row, LABEL_WIDTH[layout]) for row in rows}
+    names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in seen if name in used}
     drawn = [value | {"label": labels[value["label"]], "series": names[value["series"]]} for value in values]
     columns = 1 if layout == "narrow" or max(map(len, names.values())) > LONG_LABEL else 2
     scale = _scale(quantity, values)
@@ -175,8 +169,7 @@ def _spec(layout: Layout, quantity: DotQuantity, values: Sequence[Spec], seen: d
     x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
     y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LABEL_LINE_HEIGHT[layout]}
     y = {"field": "label", "type": "nominal", "sort": list(labels.values()), "title": None, "axis": y_axis}
-    folded = dict(zip(names.values(), seen.values(), strict=True))
-    look = _coloured(folded, _legend(layout, columns))
+    look = _coloured(layout, columns, {names[name]: one for name, one in seen.items() if name in used})
     ranges, points = _dots(layout, quantity, {"x": x, "y": y}, look)
     layers = [_joins(quantity, x, y)] if quantity.is_joined and len(names) > 1 else []
     layers += [_reference(quantity, x)] if quantity.reference is not None else []
@@ -201,13 +194,10 @@ def _reference(quantity: DotQuantity, x: Spec) -> Spec:
     return {"data": {"values": [{"at": quantity.reference}]}, "mark": mark, "encoding": {"x": x | {"field": "at"}}}
 
 
-def _legend(layout: Layout, columns: int) -> Spec:
-    size = 160 if layout == "card" else 100
-    return {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
-
-
-def _coloured(seen: dict[str, TracerLook], legend: Spec) -> Spec:
+def _coloured(layout: Layout, columns: int, seen: dict[str, TracerLook]) -> Spec:
     """The two channels that distinguish series, colour and shape, with one legend for both."""
+    size = 160 if layout == "card" else 100
+    legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
     by_series = {"field": "series", "type": "nominal", "legend": legend if len(seen) > 1 else None}
     return {"color": by_series | scale(seen, "colour"), "shape": by_series | scale(seen, "shape")}
 

@@ -34,19 +34,12 @@ def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
 
     Ids get the chart's name in front, because two charts in one page may not share one. The same chart is the same
     text in every build.
-
-    Args:
-        cache: drawings of earlier builds.
     """
     return _with_own_ids(_kept_svg(chart.specs[layout], cache), f"{chart.name}-{layout}-")
 
 
 def draw_png(chart: Chart, layout: Layout, cache: Kept, scale: int = SHARP) -> bytes:
-    """The chart as a picture on white.
-
-    Args:
-        cache: drawings of earlier builds.
-    """
+    """The chart as a picture on white."""
     svg = ROOT.sub(lambda root: root[0] + BACKGROUND, _kept_svg(chart.specs[layout], cache), count=1)
     return cache.made(lambda: _png(svg, scale), *_made_from(f"png {scale}", svg, "charts/png"))
 

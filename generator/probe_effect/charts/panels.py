@@ -12,20 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import (
-    AXIS,
-    INK,
-    LAYOUTS,
-    MUTED,
-    PAPER,
-    WIDTHS,
-    Chart,
-    Layout,
-    Spec,
-    TextForm,
-    frame,
-    headed,
-)
+from probe_effect.charts.theme import AXIS, INK, MUTED, PAPER, WIDTHS, Chart, Layout, Spec, TextForm, frame, in_layouts
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
@@ -67,19 +54,12 @@ def panels_chart(
     note: str | None = None,
     page: str = "",
 ) -> Chart:
-    """The chart of `points`, panels in the order of the points.
-
-    Args:
-        places: what the axis of each panel has, from left to right.
-        series: their order in the legend.
-        page: the address of the page that the chart belongs to.
-    """
+    """The chart of `points`, panels in their order; axes have `places` from left to right, the legend has `series`."""
     tracers = {one.series: one.tracer for one in reversed(points)}
     order = [one for one in series if one in tracers]
     seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
     every = list(dict.fromkeys(one.panel for one in points))
-    specs: dict[Layout, Spec] = {layout: _spec(layout, points, every, places, seen) for layout in LAYOUTS}
-    specs["card"] = headed(_spec("card", points, every[:CARD_PANELS], places, seen), title, sentence)
+    specs = in_layouts(lambda layout: _spec(layout, points, every, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
     table = tuple((one.panel, one.series, one.at, _written(one)) for one in points)
     return Chart(name, title, sentence, tuple(map(_row, points)), specs, note, TextForm(columns, table), page)
@@ -98,10 +78,11 @@ def _written(one: CountPoint) -> str:
 def _spec(
     layout: Layout,
     points: Sequence[CountPoint],
-    shown: Sequence[str],
+    panels: Sequence[str],
     places: Sequence[str],
     seen: dict[str, TracerLook],
 ) -> Spec:
+    shown = panels[: CARD_PANELS if layout == "card" else None]
     columns = COLUMNS[layout]
     width = WIDTHS[layout] / columns - GAP
     rows = -(-len(shown) // columns)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import AXIS, LAYOUTS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame, in_layouts
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
@@ -39,17 +39,11 @@ class PredictedPair:
 def predicted_chart(
     name: str, title: str, sentence: str, pairs: Sequence[PredictedPair], *, near_ratio: float, page: str = ""
 ) -> Chart:
-    """The chart of `pairs`, with the line where both agree and the band of what is called near.
-
-    Args:
-        near_ratio: half the width of the band, as a share of what was predicted.
-        page: the address of the page that the chart belongs to.
-    """
+    """The chart of `pairs`, with the line where both agree; near it is what differs by that share of a prediction."""
     rows = tuple(map(_row, pairs))
     series = list(dict.fromkeys(one.series for one in pairs))
     seen = dict(zip(series, looks([None] * len(series)), strict=True))
-    specs: dict[Layout, Spec] = {layout: _spec(layout, rows, seen, near_ratio) for layout in LAYOUTS}
-    specs["card"] = headed(_spec("card", rows, seen, near_ratio), title, sentence)
+    specs = in_layouts(lambda layout: _spec(layout, rows, seen, near_ratio), title, sentence)
     head = ("Program", "Probe", "Predicted", "Measured")
     text = TextForm(head, tuple((one.label, one.series, _share(one.predicted), _share(one.measured)) for one in pairs))
     return Chart(name, title, sentence, rows, specs, table=text, page=page)

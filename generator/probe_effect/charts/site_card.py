@@ -31,12 +31,7 @@ def site_card() -> Chart:
 
 
 def machine_card(machine: str, name: str, kind: str, costs: Sequence[tuple[str, str]]) -> Chart:
-    """The picture of what tracing costs on a machine, in words.
-
-    Args:
-        name, kind: the machine's, as titles have it, and its tier.
-        costs: kinds of probes in a few words, and what an event of each costs; as many as there is room for.
-    """
+    """What an event costs on a machine of a tier, `kind`, in words: kinds of probes, as many as there is room for."""
     title = textwrap.shorten(name, MAX_TITLE, placeholder=" …") or name[:MAX_TITLE]
     words = [_text(NAME, 0.1, 40, SERIES[0]), _text(title, 0.25, 36, INK), _text(f"A {kind}. {ASKED}", 0.35, 28, MUTED)]
     for place, (probe, cost) in enumerate(costs[:MAX_COSTS]):

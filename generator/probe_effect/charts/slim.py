@@ -48,11 +48,7 @@ def _is_waste(name: str, value: str) -> bool:
 
 def _short(name: str, value: str) -> str:
     """Numbers in `value` with no more digits than can be seen."""
-    return NUMBER.sub(lambda found: _rounded(found[0]), value) if name in GEOMETRY else value
-
-
-def _rounded(number: str) -> str:
-    return f"{round(float(number), DIGITS) + 0.0:g}"
+    return NUMBER.sub(lambda number: f"{round(float(number[0]), DIGITS) + 0.0:g}", value) if name in GEOMETRY else value
 
 
 def _clips(root: ET.Element) -> dict[str, str]:

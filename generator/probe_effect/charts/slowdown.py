@@ -6,24 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import (
-    INK,
-    LAYOUTS,
-    LEGEND_WIDTH,
-    MUTED,
-    PAPER,
-    SERIES,
-    TEXT_SIZE,
-    Chart,
-    Datum,
-    Layout,
-    Spec,
-    TextForm,
-    curves,
-    frame,
-    headed,
-    hover,
-)
+from probe_effect.charts import theme
+from probe_effect.charts.theme import INK, MUTED, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
@@ -72,7 +56,7 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSlowdown:
-    """A slowdown that was measured at a rate, of the series called `label`."""
+    """A slowdown that was measured at a rate, in the colour of the series called `label`."""
 
     label: str
     rate_hz: float
@@ -88,13 +72,7 @@ def slowdown_chart(
     *,
     page: str = "",
 ) -> Chart:
-    """The chart of `lines`, at most as many as there are series colours; a note says when there are more.
-
-    Args:
-        sentence: one sentence that says what the chart shows.
-        points: what was measured at some rates, drawn in the colour of the line with the same label.
-        page: the address of the page that the chart belongs to.
-    """
+    """The chart of `lines`, at most as many as there are series colours; a note says when there are more."""
     shown = lines[: len(SERIES)]
     labels = [line.label for line in shown]
     values = [
@@ -108,8 +86,7 @@ def slowdown_chart(
     more = "1 more line is" if left_out == 1 else f"{left_out} more lines are"
     note = f"{more} not drawn; the table has them all." if left_out else None
     seen = dict(zip(labels, looks([line.tracer for line in shown]), strict=True))
-    specs: dict[Layout, Spec] = {layout: _spec(layout, values, seen) for layout in LAYOUTS}
-    specs["card"] = headed(_spec("card", values, seen), title, sentence)
+    specs = theme.in_layouts(lambda layout: _spec(layout, values, seen), title, sentence)
     return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
 
 
@@ -137,17 +114,17 @@ def _value(point: MeasuredSlowdown, made: str) -> Datum:
 
 def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
     series = {"field": "series", "type": "nominal", "sort": list(seen)}
-    legend = {"columns": 1 if layout == "narrow" else 2, "labelLimit": LEGEND_WIDTH[layout]}
+    legend = {"columns": 1 if layout == "narrow" else 2, "labelLimit": theme.LEGEND_WIDTH[layout]}
     strokes = {"symbolType": "stroke", "symbolSize": 300, "symbolOpacity": 1}
     colour = series | scale(seen, "colour") | {"legend": legend | strokes}
     band = {"mark": {"type": "area", "clip": True, "fillOpacity": 0.18}, "encoding": {"x": X, **ENDS, "color": colour}}
-    lines = curves(layout, X, Y, colour, colour | scale(seen, "dash"))
+    lines = theme.curves(layout, X, Y, colour, colour | scale(seen, "dash"))
     layers = [_only(LINE, band), _only(LINE, lines), *_thresholds(layout, values)]
     if any(value["from"] == MEASURED for value in values):
         layers += [_only(MEASURED, layer) for layer in _dots(colour)]
     fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
-    points = hover(X, Y, [{"field": field, "title": title} for field, title in fields.items()])
-    return frame(layout, HEIGHTS[layout], {"layer": [*layers, points], "data": {"values": list(values)}})
+    points = theme.hover(X, Y, [{"field": field, "title": title} for field, title in fields.items()])
+    return theme.frame(layout, HEIGHTS[layout], {"layer": [*layers, points], "data": {"values": list(values)}})
 
 
 def _only(made: str, layer: Spec) -> Spec:
@@ -176,7 +153,7 @@ def _thresholds(layout: Layout, values: Sequence[Datum]) -> list[Spec]:
     rows = [{"threshold_ratio": percent / 100, "label": f"{percent} % {word}"} for percent, word in THRESHOLDS.items()]
     y = {"field": "threshold_ratio", "type": "quantitative", "scale": Y_SCALE}
     rule = {"mark": {"type": "rule", "color": INK, "strokeDash": [1, 3]}, "encoding": {"y": y}}
-    word: Spec = {"type": "text", "dy": -0.6 * TEXT_SIZE[layout], **side}
+    word: Spec = {"type": "text", "dy": -0.6 * theme.TEXT_SIZE[layout], **side}
     halo: Spec = {"stroke": PAPER, "strokeWidth": 4, "aria": False}
     texts: list[Spec] = [  # paper behind the letters keeps them readable where a line passes
         {"mark": word | look, "encoding": {"y": y, "text": {"field": "label"}}} for look in (halo, {"color": MUTED})

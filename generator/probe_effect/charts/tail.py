@@ -7,19 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import (
-    LAYOUTS,
-    SERIES,
-    Chart,
-    Datum,
-    Layout,
-    Spec,
-    TextForm,
-    curves,
-    frame,
-    headed,
-    hover,
-)
+from probe_effect.charts.theme import SERIES, Chart, Datum, Layout, Spec, TextForm, curves, frame, hover, in_layouts
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
@@ -44,19 +32,12 @@ class Curve:
 def tail_chart(
     name: str, title: str, sentence: str, curves: Sequence[Curve], *, table: TextForm, page: str = ""
 ) -> Chart:
-    """The chart of `curves`, at most as many as there are series colours; both axes are logarithmic.
-
-    Args:
-        sentence: one sentence that says what the chart shows.
-        table: the same in words, of all curves.
-        page: the address of the page that the chart belongs to.
-    """
+    """The chart of `curves`, at most as many as there are series colours, on logarithmic axes; `table` has them all."""
     shown = curves[: len(SERIES)]
     rows = tuple(_row(curve.label, *point) for curve in shown for point in curve.points if point[0] > 0)
     seen = dict(zip((one.label for one in shown), looks([one.tracer for one in shown]), strict=True))
     note = "Further tracers are not drawn; the table has them all." if len(shown) < len(curves) else None
-    specs: dict[Layout, Spec] = {layout: _spec(layout, rows, seen) for layout in LAYOUTS}
-    specs["card"] = headed(_spec("card", rows, seen), title, sentence)
+    specs = in_layouts(lambda layout: _spec(layout, rows, seen), title, sentence)
     return Chart(name, title, sentence, rows, specs, note, table, page)
 
 

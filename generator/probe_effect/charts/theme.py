@@ -9,6 +9,7 @@ says the same beside them.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -124,16 +125,19 @@ def curves(layout: Layout, x: Spec, y: Spec, colour: Spec, dash: Spec) -> Spec:
 
 
 def hover(x: Spec, y: Spec, tooltip: list[Spec]) -> Spec:
-    """The layer of points that show their numbers under the pointer; they are invisible, and the still picture has
-    none.
-    """
+    """The layer of invisible points that show their numbers under the pointer; the still picture has none."""
     return {
         "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
         "encoding": {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip},
     }
 
 
-def headed(card: Spec, title: str, sentence: str) -> Spec:
+def in_layouts(spec: Callable[[Layout], Spec], title: str, sentence: str) -> dict[Layout, Spec]:
+    """The spec of each layout in a page, and of the card with its words."""
+    return {layout: spec(layout) for layout in LAYOUTS} | {"card": _headed(spec("card"), title, sentence)}
+
+
+def _headed(card: Spec, title: str, sentence: str) -> Spec:
     """`card` with its words in the picture, because it is shown without the page, and with the site's name."""
     place = {"x": {"expr": "width"}, "y": {"expr": f"height + {NAME_DROP}"}, "align": "right"}
     name = {"type": "text", "text": NAME, "fontSize": SENTENCE_SIZE, "fontWeight": "bold", "color": INK, **place}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.theme import LAYOUTS, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, headed
+from probe_effect.charts.theme import PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, in_layouts
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
@@ -50,10 +50,7 @@ class Axes:
 def times_chart(
     name: str, title: str, sentence: str, points: Sequence[TimePoint], axes: Axes, *, page: str = ""
 ) -> Chart:
-    """The chart of `points`, of at most as many series as there are colours; a note says when there are more.
-
-    `page` is the address of the page that the chart belongs to.
-    """
+    """The chart of `points`, of at most as many series as there are colours; a note says when there are more."""
     labels = list(dict.fromkeys(one.series for one in points))
     shown = labels[: len(SERIES)]
     tracers = {one.series: one.tracer for one in reversed(points)}
@@ -61,8 +58,7 @@ def times_chart(
     rows = tuple(_row(one, axes) for one in drawn)
     values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
     seen = dict(zip(shown, looks([tracers[label] for label in shown]), strict=True))
-    specs: dict[Layout, Spec] = {layout: _spec(layout, values, seen, axes) for layout in LAYOUTS}
-    specs["card"] = headed(_spec("card", values, seen, axes), title, sentence)
+    specs = in_layouts(lambda layout: _spec(layout, values, seen, axes), title, sentence)
     left_out = len(labels) - len(shown)
     note = f"{left_out} more {'line is' if left_out == 1 else 'lines are'} not drawn; the table has them all."
     text = TextForm(axes.columns, tuple(one.words for one in points))
