@@ -27,6 +27,9 @@ GAP, MARGIN = 18, 16
 """Between panels, and between the edge of a panel and its outermost dots."""
 
 TITLE_LINES, LINE_HEIGHT, LETTER_WIDTH = 2, 14, 6.1
+BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
+"""The distance from the top of a panel to its line of 0, in pixels."""
+
 TEXT_SIZE: dict[Layout, int] = {"wide": 11, "narrow": 11, "card": 17}
 DOT: dict[Layout, int] = {"wide": 40, "narrow": 36, "card": 90}
 LEGEND_ROW, LEGEND_COLUMNS = 20, {"wide": 4, "narrow": 2, "card": 4}
@@ -99,7 +102,7 @@ def _spec(
             "cost": _written(one),
             "line": f"{one.panel} {one.series}",
             "x": corners[one.panel][0] + MARGIN + step * places.index(one.at),
-            "y": corners[one.panel][1] + _base() - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
+            "y": corners[one.panel][1] + BASE - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
         }
         for one in points
         if one.panel in corners
@@ -118,11 +121,6 @@ def _spec(
     return frame(layout, rows * HEIGHT + legend + 20, {"data": {"values": drawn}, "layer": layers})
 
 
-def _base() -> int:
-    """The distance from the top of a panel to its line of 0, in pixels."""
-    return TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
-
-
 Corners = dict[str, tuple[float, float]]
 """Panel to its upper left corner, in pixels."""
 
@@ -137,9 +135,9 @@ def _texts(
         folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]
         first = TITLE_LINES - len(folded) + 1
         titles += [{"x": left, "y": top + LINE_HEIGHT * (first + row), "text": text} for row, text in enumerate(folded)]
-        tops.append({"x": left, "y": top + _base() - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
+        tops.append({"x": left, "y": top + BASE - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
         below += [
-            {"x": left + MARGIN + step * place, "y": top + _base() + LINE_HEIGHT, "text": text}
+            {"x": left + MARGIN + step * place, "y": top + BASE + LINE_HEIGHT, "text": text}
             for place, text in enumerate(places)
         ]
     return [
@@ -157,7 +155,7 @@ def _text(layout: Layout, values: list[Spec], x: Spec, y: Spec, **look: str) -> 
 
 def _frame_lines(corners: Corners, width: float, x: Spec, y: Spec) -> Spec:
     """The line of 0 in each panel."""
-    values = [{"x": left, "x2": left + width, "y": top + _base()} for left, top in corners.values()]
+    values = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
     mark = {"type": "rule", "color": AXIS, "strokeWidth": 1, "aria": False}
     encoding = {"x": x | {"field": "x"}, "x2": {"field": "x2"}, "y": y | {"field": "y"}}
     return {"data": {"values": values}, "mark": mark, "encoding": encoding}

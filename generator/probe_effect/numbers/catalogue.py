@@ -164,11 +164,7 @@ class Catalogue:
 
 
 def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
-    """All that lies under `data`. Raises: BadData with every problem when a file cannot be read.
-
-    Args:
-        site: where this data is published, for citations; `/` where that is not known.
-    """
+    """All that lies under `data`, cited as published at `site`. Raises: BadData, with every problem of its files."""
     problems: list[Problem] = []
     sources = [read_published(folder, data, problems) for folder in data.sources()]
     packages = [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)]
@@ -197,11 +193,7 @@ def read_sources(data: DataFolder) -> tuple[PublishedSource, ...]:
 
 
 def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
-    """Suites and submissions alone, for commands that ask for nothing else. Raises: BadData.
-
-    Args:
-        folders: some of the submissions; all of them where none are given.
-    """
+    """Suites and submissions alone, of these only those of `folders` where any are given. Raises: BadData."""
     problems: list[Problem] = []
     found = _read_numbers(data, problems, folders)
     if problems:
@@ -212,13 +204,13 @@ def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = 
 def _read_numbers(
     data: DataFolder, problems: list[Problem], folders: Sequence[SubmissionFolder] | None = None
 ) -> Catalogue:
-    suites = [_suite(folder, data, problems) for folder in data.suites()]
+    suites = {one: _sound(read_suite(one, data.relative(one / "suite.toml")), problems) for one in data.suites()}
     submissions = read_submissions(data.submissions() if folders is None else folders, data, problems)
     document = _sound(read_changes(data), problems)
     changes = document.changes if document else ()
     gone = withdrawn_ids(changes)
     found = Catalogue(
-        suites=tuple(filter(None, suites)),
+        suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
         active=tuple(one for one in submissions if one.id not in gone),
         withdrawn=tuple(one for one in submissions if one.id in gone),
         changes=changes,
@@ -227,11 +219,6 @@ def _read_numbers(
     for one in submissions:
         one.titles = found.titles
     return found
-
-
-def _suite(folder: Path, data: DataFolder, problems: list[Problem]) -> SuiteFolder | None:
-    suite = _sound(read_suite(folder, data.relative(folder / "suite.toml")), problems)
-    return SuiteFolder(folder, suite) if suite else None
 
 
 def _sound(read: tuple[T, list[Problem]], problems: list[Problem]) -> T:

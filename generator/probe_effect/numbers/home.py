@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number, Submission
 
 FIRST_SUITE = "per-event"
 """The suite that the home page shows: one event, probe by probe."""
 
-REFERENCES: WeakKeyDictionary[Numbers, Submission | None] = WeakKeyDictionary()
-"""What was found once for each: nearly every page asks, and looking takes longer the more submissions there are."""
 
-
+@once
 def reference_submission(numbers: Numbers) -> Submission | None:
     """The submission of times that stands for the whole on the home page; None without any."""
-    if numbers not in REFERENCES:
-        every = [one for found in numbers.machines().values() for one in found]
-        measured = [one for one in every if any(number.cost for number in one.numbers)]
-        REFERENCES[numbers] = representative(measured) if measured else None
-    return REFERENCES[numbers]
+    every = [one for found in numbers.machines().values() for one in found]
+    measured = [one for one in every if any(number.cost for number in one.numbers)]
+    return representative(measured) if measured else None
 
 
 def home_machine(numbers: Numbers) -> str | None:

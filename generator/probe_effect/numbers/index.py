@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from probe_effect.model import Key, Metric
+from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number, Submission
 
 
@@ -22,7 +24,7 @@ class Numbers:
 
     def __init__(self, submissions: Iterable[Submission]) -> None:
         self.submissions = newest_first(submissions)
-        self._by_case: dict[tuple[Metric, str], list[Number]] = {}
+        self.worked_out: dict[object, Any] = {}
 
     @cached_property
     def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
@@ -39,12 +41,10 @@ class Numbers:
         """Machine id to its submissions of times, or of counts; the machine that ran last comes first."""
         return {machine: found for (kind, machine), found in self._machines.items() if kind == metric}
 
+    @once
     def of_case(self, case: str, metric: Metric = "time") -> list[Number]:
         """The current numbers of a case, machine by machine, whatever their status."""
-        if (metric, case) not in self._by_case:
-            runs = self.machines(metric).values()
-            self._by_case[metric, case] = [one for some in runs for one in current(some, case).values()]
-        return self._by_case[metric, case]
+        return [one for runs in self.machines(metric).values() for one in current(runs, case).values()]
 
     def of_machine_and_case(self, machine: str, case: str, metric: Metric = "time") -> dict[Key, Number]:
         """The current numbers of a case on a machine, whatever their status."""
@@ -64,12 +64,7 @@ class Numbers:
 
 
 def current(submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
-    """The current number of each case, tracer and level that `submissions` of one machine have, by case.
-
-    Args:
-        submissions: newest first.
-        case: the only one that is asked about; all where None is given.
-    """
+    """Of one machine's submissions, newest first: the current number of each case, or of `case`, tracer and level."""
     runs: dict[Key, list[Number]] = defaultdict(list)
     for submission in submissions:
         for number in submission.numbers if case is None else submission.cases.get(case, ()):

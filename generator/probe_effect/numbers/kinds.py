@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.likeness import cpu_family, facts_of_submission
@@ -23,9 +24,7 @@ def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
 
 def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
     """Of numbers of one case those that its page shows, machine by machine, and how many machines it excludes."""
-    machines: dict[str, list[Submission]] = {}
-    for one in found:
-        machines.setdefault(one.submission.machine, []).append(one.submission)
+    machines = grouped_by((one.submission for one in found), lambda one: one.machine)
     chosen = set(select(machines, home_machine(numbers), most))
     return [one for one in found if one.submission.machine in chosen], len(machines) - len(chosen)
 
@@ -34,9 +33,6 @@ def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most:
     """Up to `most` machines: `home`, then the best graded of each kind, then of the rest the best graded.
 
     Of equals the one that ran last comes first.
-
-    Args:
-        machines: to some of their submissions.
     """
     if len(machines) <= most:
         return list(machines)

@@ -42,11 +42,7 @@ V = TypeVar("V")
 
 
 class OnDemand(MutableMapping[K, V]):
-    """A dictionary; before it says whether it has a key, or which keys it has, `look` is called.
-
-    Args:
-        look: puts what there is of a key into the mapping, or all that there is where the key is None.
-    """
+    """A dictionary; before it says whether it has a key, `look` puts that into it, or everything where that is None."""
 
     def __init__(self, look: Callable[[K | None], None] = lambda _: None) -> None:
         self.look = look
