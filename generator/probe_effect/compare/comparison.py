@@ -98,10 +98,8 @@ class Side:
 
 
 def compare(first: Number, second: Number, limit_ratio: float = REPEATABILITY_LIMIT_RATIO) -> Comparison:
-    """The second against the first; both must have a cost.
+    """The second against the first; two counts must differ by more than `limit_ratio` of the smaller.
 
-    Args:
-        limit_ratio: what of the smaller cost two counts must differ by.
     Raises: ValueError for a time and a count, or where one has no cost.
     """
     if first.is_time != second.is_time:
@@ -131,15 +129,10 @@ def between_tracers(
     return [compare(one, other, limit_ratio) for one, other in ordered]
 
 
-def since(submission: Submission, others: Iterable[Submission]) -> list[Comparison]:
-    """Each cost of `submission` against the newest earlier one of the same machine and suite, by case."""
-    own = (submission.machine, submission.suite, submission.metric)
-    return since_runs(submission, (one for one in others if (one.machine, one.suite, one.metric) == own))
-
-
-def since_runs(submission: Submission, runs: Iterable[Submission]) -> list[Comparison]:
-    """Each cost of `submission` against the newest earlier one of `runs`, all of its suite and metric, by case."""
-    earlier = [Side(one.id, (one,)).numbers for one in newest_first(runs) if one.started < submission.started]
+def since(submission: Submission, runs: Iterable[Submission]) -> list[Comparison]:
+    """Each cost of `submission` against the newest earlier one of its suite, by case; `runs` are of its machine."""
+    before = (one for one in runs if one.suite == submission.suite and one.started < submission.started)
+    earlier = [Side(one.id, (one,)).numbers for one in newest_first(before)]
     pairs = (
         (next((found[key] for found in earlier if key in found), None), one)
         for key, one in Side(submission.id, (submission,)).numbers.items()

@@ -19,12 +19,7 @@ UNSEEN = "explanation-seen"
 
 
 def explanation_of(found: Comparison, known: Iterable[Explanation]) -> Explanation | None:
-    """Why the second count is more or fewer than the first; None where they do not differ, or nobody knows.
-
-    Args:
-        found: two counts of a case on two kernels, or with two versions of a tool.
-        known: those of the catalogue.
-    """
+    """Why a count on another kernel or of another version is more or fewer; None where it is not, or nobody knows."""
     return next((one for one in known if _explains(one, found)), None)
 
 

@@ -12,7 +12,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
-from probe_effect.compare.comparison import Comparison, since_runs
+from probe_effect.compare.comparison import Comparison, since
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.reduce.submission import Number, Submission
 
@@ -43,11 +43,7 @@ class History:
 
 
 def histories(submissions: Sequence[Submission]) -> dict[str, History]:
-    """Suite id to its history, for each suite of which a machine has two runs or more that can be compared.
-
-    Args:
-        submissions: of one machine; those of counts are left out.
-    """
+    """Suite id to its history, for each suite of which a machine has two timed runs or more that can be compared."""
     timed = (one for one in submissions if one.metric == "time")
     suites = grouped_by(sorted(timed, key=attrgetter("suite", "started", "id")), attrgetter("suite"))
     found = {suite: _history(runs) for suite, runs in suites.items() if len(runs) > 1}
@@ -59,9 +55,6 @@ def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> 
 
     Only machines of the project's fleet have a name that outlives them. Facts cannot tell: virtual machines that are
     alike in all that is recorded differ sixfold in what a tracepoint costs.
-
-    Args:
-        machines: id to the runs of each.
     """
     own = _fleet_names(machines[machine])
     others = (runs for other, runs in machines.items() if other != machine and own & _fleet_names(runs))
@@ -75,7 +68,7 @@ def changes(found: Comparison) -> tuple[RunChange, ...]:
 
 
 def _history(runs: Sequence[Submission]) -> History:
-    by_change = grouped_by(chain.from_iterable(since_runs(one, runs) for one in runs), changes)
+    by_change = grouped_by(chain.from_iterable(since(one, runs) for one in runs), changes)
     alike = tuple(by_change.pop((), ()))
     return History(tuple(runs), alike, {change: tuple(found) for change, found in by_change.items()})
 
