@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -66,14 +66,18 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     drawn, more = charts(catalogue, case.id), tested(found, case.id, machines)
     of = CaseResults(found, suite, case, measured, home_machine(catalogue.numbers))
     names_of_results = [chart.name for chart in drawn.results]
-    sections = [one.with_charts_of(names_of_results) for one in view.sections(of) if not one.is_empty]
+    sections = [
+        replace(one, charts=[name for name in one.charts if name in names_of_results])
+        for one in view.sections(of)
+        if not one.is_empty
+    ]
     above = {name for one in sections for name in one.charts}
     front = {
         "title": title,
         "kind": "case",
         "kicker": folder.suite.title,
         "description": case.what,
-        "weight": _weight(catalogue, folder, case),
+        "weight": catalogue.suites.index(folder) * MOST_CASES + suite.cases.index(case) + 1,
         **citing.front(citing.cite_case(case, catalogue)),
     }
     return page(
@@ -118,11 +122,6 @@ def scripts(folder: SuiteFolder, case: Case) -> list[tuple[str, str | None]]:
             own = linux_form(path)
             found += [(path.name, PLAIN_SYSTEM), (own.name, "Linux")] if own else [(path.name, None)]
     return found
-
-
-def _weight(catalogue: Catalogue, folder: SuiteFolder, case: Case) -> int:
-    """The page's place among all, which keeps the cases of a suite together, in its order."""
-    return catalogue.suites.index(folder) * MOST_CASES + folder.suite.cases.index(case) + 1
 
 
 def less(found: Evidence, case_id: str, machines: Collection[str]) -> dict[Number, list[Alternative]]:

@@ -5,7 +5,8 @@ Each is made from a `Comparison`, in words that swap with its sides, and with th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from probe_effect import units
 from probe_effect.compare.comparison import (
@@ -18,7 +19,7 @@ from probe_effect.compare.comparison import (
     ranked,
 )
 from probe_effect.numbers.names import at_level, machine_label, quoted
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.ranking import Rank
 
 WORDS: dict[Outcome, tuple[str, str]] = {
@@ -44,11 +45,7 @@ def between_machines(found: Comparison) -> str:
 
 
 def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str]:
-    """A sentence for each probed user function that does not begin alike on both sides, as the cost depends on that.
-
-    Args:
-        functions: `file:symbol`, as the suite names them.
-    """
+    """A sentence for each user function, `file:symbol`, that begins otherwise on either side: its cost depends on it."""
     sides = [one.submission.document.run.functions for one in (found.first, found.second)]
     remarks = []
     for name in functions:
@@ -60,14 +57,9 @@ def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str
     return remarks
 
 
-def between_submissions(found: Comparison) -> str:
-    """The sentence on one case and tracer in two submissions."""
-    first, second = (one.submission.id for one in (found.first, found.second))
-    return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
-
-
-def between_runs(found: Comparison, first: str, second: str) -> str:
-    """The sentence on one case and tracer in two runs of one machine, by the names that a page has for them."""
+def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
+    """The sentence on one case and tracer in two submissions, each as a page calls it."""
+    first, second = (called(one.submission) for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
 
 
@@ -98,9 +90,7 @@ def cells(found: Comparison) -> tuple[str, str, str]:
 def summary(comparisons: Sequence[Comparison], second: str, others: str = "") -> str:
     """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`
 
-    Args:
-        second: where the second sides are.
-        others: what the comparisons are with, ` with others`; nothing where that is said.
+    `second` says where, `on B`, and `others` what they are with, ` with others`.
     """
     parts = list(_counted(outcomes(comparisons), second))
     words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

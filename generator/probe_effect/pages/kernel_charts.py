@@ -74,8 +74,7 @@ def _panels(
 ) -> list[Chart]:
     """The chart of the cases that have several places, because a single dot on its own scale says nothing.
 
-    Args:
-        by: how the chart is called in its address, and in its title.
+    `by`: how the chart is called in its address, and in its title.
     """
     at: dict[str, set[str]] = {}
     for one in points:
@@ -106,14 +105,12 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     ids = {one.tracer for one in lines[kernel]}
     how = "tracer by tracer; a line joins the dots of a case" if len(ids) > 1 else f"with {series[0]}"
     sentence = f"Instructions that one event adds on {called[kernel]}, {how}."
-    return [_chart(found, "tracers", sentence, counts, series)] if counts else []
-
-
-def _chart(found: Matrix, by: str, sentence: str, counts: Sequence[Dot], series: Sequence[str]) -> Chart:
-    title = _title(found, by.removesuffix("s"))
-    note = NOTE if len(_drawn(found)) < len(_counted(found)) else None
+    if not counts:
+        return []
+    name, title = chart_name(found, "tracers"), _title(found, "tracer")
+    note = NOTE if len(drawn) < len(_counted(found)) else None
     page = addresses.architecture(found.architecture)
-    return instruction_chart(chart_name(found, by), title, sentence, counts, series=series, note=note, page=page)
+    return [instruction_chart(name, title, sentence, counts, series=series, note=note, page=page)]
 
 
 def _title(found: Matrix, by: str) -> str:

@@ -85,7 +85,10 @@ def _told(suite: str, found: History, catalogue: Catalogue, chart: Chart | None)
         catalogue.by_suite[suite].suite.title,
         when,
         tuple(_said(found)),
-        tuple(_clear(one, found.runs) for one in largest(found.alike, MOST_SENTENCES)),
+        tuple(
+            comparison.between_submissions(one, lambda run: f"the run of {_when(run, found.runs)}")
+            for one in largest(found.alike, MOST_SENTENCES)
+        ),
         chart.name if chart else None,
     )
 
@@ -101,11 +104,6 @@ def _said(found: History) -> Iterator[tuple[str, str]]:
 def _summary(compared: Sequence[Comparison]) -> str:
     said = comparison.summary(compared, "in the later run")
     return f"{said} {comparison.chance(compared)}" if any(one.reason is None for one in compared) else said
-
-
-def _clear(one: Comparison, runs: Sequence[Submission]) -> str:
-    first, second = (f"the run of {_when(side.submission, runs)}" for side in (one.first, one.second))
-    return comparison.between_runs(one, first, second)
 
 
 def _change(one: RunChange) -> str:

@@ -22,6 +22,8 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
     runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
     own = {metric: [one for one in runs if one.metric == metric] for metric in ("time", "instructions")}
     view = view_of(suite)
+    source = workload_source(folder.folder, suite)
+    headers = [f"/scripts/{path.name}" for path in own_headers(source)]
     front = {
         "title": suite.title,
         "kind": "suite",
@@ -35,7 +37,7 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         front,
         suite=suite,
         description=" ".join(suite.description.split()),
-        workload=_workload(folder),
+        workload=[f"/scripts/{suite.id}/workload/{source.name}", *headers],
         scripts=lambda case: scripts(folder, case),
         measured=lambda case: view.range_of(case, catalogue.numbers),
         timed=own["time"][:MOST_RUNS],
@@ -57,13 +59,6 @@ def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureG
     sources = [one for one in catalogue.sources if one.id == suite.published.source]
     found = [(one, group) for one in sources for group in groups(one.figures)]
     return next((one for one in found if one[1].heading == suite.published.heading), None)
-
-
-def _workload(folder: SuiteFolder) -> list[str]:
-    """The source of the workload and its own headers, by their addresses."""
-    source = workload_source(folder.folder, folder.suite)
-    headers = [f"/scripts/{path.name}" for path in own_headers(source)]
-    return [f"/scripts/{folder.suite.id}/workload/{source.name}", *headers]
 
 
 def scripts(folder: SuiteFolder, case: Case) -> dict[str, str]:

@@ -94,7 +94,8 @@ def sentences(found: Sequence[TailRow]) -> Iterator[str]:
 
 def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
     """The share of operations that take as long or longer, on one machine; none where they were not timed."""
-    chosen, _ = shown([one for one in catalogue.numbers.of_case(case.id) if _is_timed(one)], catalogue.numbers, 1)
+    timed = [one for one in catalogue.numbers.of_case(case.id) if one.key in one.submission.tails]
+    chosen, _ = shown(timed, catalogue.numbers, 1)
     found = lines(chosen)
     if not found:
         return []
@@ -111,7 +112,3 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
 
 HEAD = ("half take no longer than", "90 %", "99 %", "99.9 %", "the longest")
 """The meaning of each cell of a line."""
-
-
-def _is_timed(one: Number) -> bool:
-    return one.key in one.submission.tails

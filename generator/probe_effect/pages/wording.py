@@ -60,16 +60,6 @@ def tracer_cpu(case: Number) -> str:
     return units.interval(case.tracer_cpu or case.cpu, units.DURATION)
 
 
-def tracer_memory(case: Number) -> str:
-    """The largest resident memory of the tracer."""
-    return units.interval(case.memory, units.SIZE)
-
-
-def tracer_calls(case: Number) -> str:
-    """The system calls of the tracer for an operation."""
-    return units.count(case.tracer_calls)
-
-
 def answer(case: Number, machine: str) -> str:
     """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
     where = f"With {case.tracer} on {machine}"

@@ -93,8 +93,9 @@ NOISE_FLOOR = NumberColumn("noise-floor", lambda one: units.duration(one.noise_f
 TRACED_RATE = NumberColumn("traced-rate", lambda one: units.rate(one.rate_hz))
 UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
 START, STOP = linked("start", wording.start), linked("stop", wording.stop)
-CPU, MEMORY = linked("tracer-cpu", wording.tracer_cpu), linked("tracer-memory", wording.tracer_memory)
-CALLS = linked("tracer-calls", wording.tracer_calls)
+CPU = linked("tracer-cpu", wording.tracer_cpu)
+MEMORY = linked("tracer-memory", lambda one: units.interval(one.memory, units.SIZE))
+CALLS = linked("tracer-calls", lambda one: units.count(one.tracer_calls))
 
 OF_RUN = (START, STOP, CPU, MEMORY, PROBES, BLOCKS)
 """The columns of a timed run, whatever its suite measures."""

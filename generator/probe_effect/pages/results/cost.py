@@ -125,11 +125,7 @@ def _event_of(case: Case, number: Number) -> Sequence[str]:
 
 
 def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> list[list[str]]:
-    """For each machine, `home` first, what its tracers of the lowest and the highest overhead do, or why none does.
-
-    Args:
-        ranked: whether to say, too, which of its tracers differ.
-    """
+    """For each machine, `home` first, its tracers of lowest and highest overhead; if `ranked`, which of them differ."""
     ordered = sorted(measured, key=lambda one: one.submission.machine != home)
     machines = grouped_by(ordered, lambda one: one.submission.machine)
     return [[*_extremes(own), *(rankings(own) if ranked else [])] for own in machines.values()]

@@ -16,16 +16,7 @@ from probe_effect.model import Estimate, level_order
 from probe_effect.numbers import names
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
-from probe_effect.pages.results.cells import (
-    COUNTED_START,
-    COUNTED_STOP,
-    CPU,
-    START,
-    STOP,
-    NumberColumn,
-    of_levels,
-    with_first,
-)
+from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
 from probe_effect.reduce.submission import Number
 
@@ -175,7 +166,7 @@ VIEW = ResultView(
         "memory": cells.MEMORY,
         "grade": cells.GRADE,
     },
-    quantities=with_first((START, STOP), cost.QUANTITIES),
+    quantities=cells.with_first((START, STOP), cost.QUANTITIES),
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
     said=said,
@@ -202,7 +193,7 @@ COUNTED = replace(
         "probes": ATTACHED,
         "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
     },
-    quantities=with_first((COUNTED_START, COUNTED_STOP), counts.COUNTS.quantities),
+    quantities=cells.with_first((COUNTED_START, COUNTED_STOP), counts.COUNTS.quantities),
     said=said,
     cited="Instructions to start and stop",
     value=lambda one: f"start {wording.start(one)}, stop {wording.stop(one)} instructions",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -52,10 +52,6 @@ class ResultSection:
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""
         return not (self.sentences or self.columns or self.note or self.items)
-
-    def with_charts_of(self, drawn: Collection[str]) -> ResultSection:
-        """The section with only those of its charts that were drawn."""
-        return replace(self, charts=[name for name in self.charts if name in drawn])
 
 
 @dataclass(frozen=True, slots=True)
