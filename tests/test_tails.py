@@ -189,7 +189,7 @@ def test_all_histograms_are_one_table_of_parquet_too(tmp_path: Path) -> None:
 
 def written(data: Path, path: Path) -> list[dict[str, object]]:
     """The rows of the table of all histograms, which says itself how many there are."""
-    table = write_histograms(read_catalogue(DataFolder(data)), path, "1")
+    table = write_histograms(read_catalogue(DataFolder(data)), path)
     found: list[dict[str, object]] = pq.read_table(path).to_pylist()
     assert table.size == len(found)
     return found

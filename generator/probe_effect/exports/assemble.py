@@ -47,9 +47,7 @@ OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX})
 def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> Iterator[str]:
     """Fill the empty `FOLDERS` of `work`, and say each step before it is taken.
 
-    Args:
-        cache: drawings of earlier builds.
-        project: the checkout with the hand-written pages, which say what ratios they quote, and the diagrams.
+    `project` is the checkout with the hand-written pages, which say what ratios they quote, and the diagrams.
     """
     yield "pages"
     charts = site.charts(catalogue)

@@ -15,15 +15,8 @@ from typing import Any
 from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.sides import traits
 from probe_effect.compare.subjects import MeasuredMachine, offered
-from probe_effect.exports.script_values import (
-    choice,
-    ends,
-    kept_of_machine,
-    number_values,
-    script_json,
-    short,
-    view_citation,
-)
+from probe_effect.exports import script_values
+from probe_effect.exports.script_values import ends, number_values, script_json, short
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import reference_submission
@@ -45,7 +38,7 @@ def compare_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
     """File name below `/data/` and its JSON."""
     yield INDEX, script_json(_index(catalogue, machines))
     for machine in machines:
-        shards = kept_of_machine("compare", catalogue, machine.submissions, partial(_shards, machine))
+        shards = script_values.kept_of_machine("compare", catalogue, machine.submissions, partial(_shards, machine))
         for tracer, shard in shards.items():
             yield shard_name(machine.name, tracer), script_json(shard)
 
@@ -58,11 +51,11 @@ def shard_name(machine: str, tracer: str) -> str:
 def _index(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
     return {
         "version": catalogue.version,
-        "cite": view_citation("compare", catalogue.edition),
+        "cite": script_values.view_citation("compare", catalogue.edition),
         "words": {"time": words_of_outcomes(), "instructions": instructions.words_of_outcomes()},
         "formula": FORMULA_START.pattern,
         "cases": {case.id: [catalogue.titles[case.id], addresses.case(case.id)] for case in catalogue.cases()},
-        **choice(machines, catalogue),
+        **script_values.choice(machines, catalogue),
         "first": _first_choice(catalogue, machines),
     }
 

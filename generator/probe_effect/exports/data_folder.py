@@ -54,8 +54,8 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Dat
         write_table(table, data / name, about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
     return tables | {
-        "samples": write_samples(catalogue, data / "samples.parquet", catalogue.version),
-        "histogram": write_histograms(catalogue, data / "histogram.parquet", catalogue.version),
+        "samples": write_samples(catalogue, data / "samples.parquet"),
+        "histogram": write_histograms(catalogue, data / "histogram.parquet"),
     }
 
 
@@ -71,7 +71,14 @@ def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) 
 
 def columns(tables: Mapping[str, DataTable]) -> str:
     """What each column of the whole tables means, a section a table, in Markdown."""
-    return "\n".join(_column_lines(tables)) + "\n"
+    lines = []
+    for name, table in tables.items():
+        lines += [f"## {name}", "", f"{table.title}.", "", "| Column | Meaning | Kind |", "|:--|:--|:--|"]
+        for field in table.fields:
+            kind = f"{field.kind}, {field.unit}" if field.unit else field.kind
+            lines.append(f"| `{field.name}` | {field.text} | {kind} |")
+        lines.append("")
+    return "\n".join(lines) + "\n"
 
 
 def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
@@ -84,11 +91,7 @@ def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
 
 
 def write_archive(tables: Iterable[str], data: Path) -> None:
-    """Pack the data files of the folder `data` into one zip in it.
-
-    Args:
-        tables: the names of the whole tables in it, without ending.
-    """
+    """Pack the data files of the folder `data`, with these whole tables, into one zip in it."""
     paths = _data_files(tables, data)
     write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data).as_posix()}": path for path in paths})
 
@@ -115,15 +118,6 @@ def _readme(catalogue: Catalogue) -> str:
     lines += ["## Citing", "", cited.text, "", "```bibtex", cited.bibtex.strip(), "```", ""]
     lines += ["## Terms", "", f"{licence.TITLE} ({licence.URL}); scripts and programs under `suites/`: Apache-2.0.", ""]
     return "\n".join(lines)
-
-
-def _column_lines(tables: Mapping[str, DataTable]) -> Iterator[str]:
-    for name, table in tables.items():
-        yield from (f"## {name}", "", f"{table.title}.", "", "| Column | Meaning | Kind |", "|:--|:--|:--|")
-        for field in table.fields:
-            kind = f"{field.kind}, {field.unit}" if field.unit else field.kind
-            yield f"| `{field.name}` | {field.text} | {kind} |"
-        yield ""
 
 
 def _data_files(tables: Iterable[str], data: Path) -> list[Path]:

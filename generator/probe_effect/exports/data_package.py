@@ -42,11 +42,7 @@ Resource = dict[str, Any]
 
 
 def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
-    """The Data Package of the files in the folder `data`, as JSON.
-
-    Args:
-        tables: the whole tables in it, by file name without ending.
-    """
+    """The Data Package of the files in the folder `data`, as JSON; `tables` are by file name without ending."""
     package: dict[str, Any] = {
         "$schema": f"{PROFILES}/datapackage.json",
         "name": "probe-effect",

@@ -12,16 +12,7 @@ import pyarrow.parquet as pq
 
 from probe_effect import units
 from probe_effect.checks.registry import ALL_RULES
-from probe_effect.exports.data_folder import (
-    SUMS,
-    ZIP,
-    columns,
-    copy_suites,
-    describe,
-    write_archive,
-    write_sums,
-    write_tables,
-)
+from probe_effect.exports import data_folder
 from probe_effect.exports.dataset import dataset
 from probe_effect.exports.files import write
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
@@ -33,7 +24,7 @@ from probe_effect.store.dictionary import FORM_RULES
 FURTHER = {
     "datapackage.json": "All tables and their columns, for programs",
     "DICTIONARY.md": "What columns and keys mean",
-    SUMS: "Checksums of all data files of the site",
+    data_folder.SUMS: "Checksums of all data files of the site",
     "LICENSE": "Terms",
 }
 """File name to what it is."""
@@ -64,25 +55,25 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
     static, assets = work / "static", work / "assets"
     data, found = static / "data", rows(catalogue)
     index = write_page_data(page_tables(catalogue, found), catalogue, static)
-    copy_suites(catalogue.suites, data)
-    tables = write_tables(catalogue, found, data)
-    describe(catalogue, tables, data)
-    write_archive(tables, data)
-    write_sums(tables, static)
+    data_folder.copy_suites(catalogue.suites, data)
+    tables = data_folder.write_tables(catalogue, found, data)
+    data_folder.describe(catalogue, tables, data)
+    data_folder.write_archive(tables, data)
+    data_folder.write_sums(tables, static)
     write(assets / "data" / "page-files.json", index)
     write(assets / "data" / "dataset.json", dataset(catalogue, tables, data))
     fragments = {
         "downloads": render("fragments/downloads.md.j2", downloads=list(_downloads(tables, data))),
         "query": render("fragments/query.md.j2", query=QUERY.strip(), rows=_answer(data)),
         "rules": render("fragments/rules.md.j2", rules=ALL_RULES, of_files=FORM_RULES),
-        "table-columns": columns(tables),
+        "table-columns": data_folder.columns(tables),
     }
     for name, text in fragments.items():
         write(assets / "fragments" / f"{name}.md", text)
 
 
 def _downloads(tables: Mapping[str, DataTable], data: Path) -> Iterator[Download]:
-    yield Download("Everything", None, _sizes([data / ZIP]))
+    yield Download("Everything", None, _sizes([data / data_folder.ZIP]))
     for name, table in tables.items():
         yield Download(table.title, table.size, _sizes(forms(name, data)))
     for name, what in FURTHER.items():

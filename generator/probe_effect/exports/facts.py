@@ -39,11 +39,7 @@ DURATIONS = ("ns", "us", "ms", "s")
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
-    """Key to its text, the words shown on hover, where it comes from, and how it was got.
-
-    Args:
-        ratios: keys of ratios that are wanted beside all others; one that cannot be made is left out.
-    """
+    """Key to fact; of `ratios`, which are wanted beside all others, one that cannot be made is left out."""
     figures = {f"{source.id}.{one.figure}": (source, one) for source in catalogue.sources for one in source.figures}
     counts = _current_counts(catalogue)
     found = measured_facts.facts(catalogue, ratios) | dict(_data(catalogue))

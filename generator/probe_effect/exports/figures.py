@@ -37,11 +37,7 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> 
 
 
 def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept) -> None:
-    """Write the drawings of each chart, and the picture of a link to other pages.
-
-    Args:
-        cache: drawings of earlier builds.
-    """
+    """Write the drawings of each chart, and the picture of a link to other pages."""
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
         for layout in LAYOUTS:
@@ -82,11 +78,7 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
 
 
 def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
-    """Write picture and badge of every machine whose times were measured, beside its page.
-
-    Args:
-        cache: drawings of earlier builds.
-    """
+    """Write picture and badge of every machine whose times were measured, beside its page."""
     for machine, card in machine_cards(catalogue).items():
         write(work / "static" / machine_page.card(machine), draw_png(card, "card", cache, scale=1))
         write(work / "static" / machine_page.badge(machine), badge(findings.briefly(machine, catalogue)))

@@ -71,7 +71,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ], "threads": MAX_THREADS},
         "tracers": found.tracers,
         "suites": _suites(found),
-        "questions": _questions(found),
+        "questions": asking.questions({case.probe for _, case in found.cases}),
         "actions": asking.ACTIONS,
         "notes": notes,
         "kinds": kinds,
@@ -120,11 +120,6 @@ def _other(found: Evidence, machine: str) -> Values:
         "href": f"/sources/{first.source.id}/",
         "costs": [printed_cost(found, tracer, case, one) for (_, tracer, case), one in costs.items()],
     }
-
-
-def _questions(found: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Every kind of probe that may have a cost, in its reader's words, by group."""
-    return asking.questions({*(case.probe for _, case in found.cases)})
 
 
 def _suites(found: Evidence) -> list[Values]:

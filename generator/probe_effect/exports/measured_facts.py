@@ -164,20 +164,16 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 
 def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:
     """The thresholds and the slowdowns of one busy thread."""
-    yield from _of_thresholds(one)
-    if one.level is None:
-        for word, rate_hz in RATES_HZ.items():
-            at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "
-            slowdown = slowdown_at(one.bounded_cost, rate_hz)
-            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown, units.SHARE, at_rate)
-
-
-def _of_thresholds(one: Number) -> Iterator[tuple[str, Fact]]:
     quantities: tuple[addresses.Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     for what, percent in zip(quantities, THRESHOLDS, strict=True):
         if (rate := one.threshold(percent)) is not None:
             told = _fact(one, what, rate, units.EVENTS, f"{percent} % slower at ")
             yield what, told | {"cell": units.interval(rate, units.RATE)}
+    if one.level is None:
+        for word, rate_hz in RATES_HZ.items():
+            at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "
+            slowdown = slowdown_at(one.bounded_cost, rate_hz)
+            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown, units.SHARE, at_rate)
 
 
 def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:

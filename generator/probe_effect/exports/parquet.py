@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from probe_effect.exports.table import DataTable, Field, fields_of
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
+from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import Column
 
@@ -35,35 +37,30 @@ PLACE_FIELDS = (
     Field("suite", "string", "Id of the suite."),
     Field("metric", "string", "`time`, or `instructions` counted in an emulated machine; the two never compare."),
 )
-SAMPLES_TITLE = "Every run of every submission"
-HISTOGRAMS_TITLE = "How long single operations took, in every run that timed them"
 
 
-def write_samples(catalogue: Catalogue, path: Path, version: str) -> DataTable:
+def write_samples(catalogue: Catalogue, path: Path) -> DataTable:
     """Write every timed or counted run of every submission in force to `path`, by submission.
 
     Returns: the table without its rows, which are never all in memory.
     """
-    files = ((one, one.files.samples) for one in _in_order(catalogue))
-    return _write_files(SAMPLES_TITLE, SAMPLE_COLUMNS, files, path, version)
+    return _write_files("Every run of every submission", SAMPLE_COLUMNS, attrgetter("samples"), catalogue, path)
 
 
-def write_histograms(catalogue: Catalogue, path: Path, version: str) -> DataTable:
+def write_histograms(catalogue: Catalogue, path: Path) -> DataTable:
     """Write the times of single operations of every submission that has them to `path`; the table without rows."""
-    files = ((one, one.files.histogram) for one in _in_order(catalogue) if one.files.histogram.exists())
-    return _write_files(HISTOGRAMS_TITLE, HISTOGRAM_COLUMNS, files, path, version)
-
-
-def _in_order(catalogue: Catalogue) -> list[Submission]:
-    return sorted(catalogue.active, key=lambda one: one.id)
+    title = "How long single operations took, in every run that timed them"
+    return _write_files(title, HISTOGRAM_COLUMNS, attrgetter("histogram"), catalogue, path)
 
 
 def _write_files(
-    title: str, columns: Sequence[Column], files: Iterable[tuple[Submission, Path]], path: Path, version: str
+    title: str, columns: Sequence[Column], place: Callable[[SubmissionFolder], Path], catalogue: Catalogue, path: Path
 ) -> DataTable:
-    """Write one table of the files of some submissions, all of which have these columns."""
+    """Write one table of the files that submissions have at `place`, all of which have these columns."""
     fields = (*PLACE_FIELDS, *fields_of(columns))
-    schema, count = _schema(fields, title, version), 0
+    in_order = sorted(catalogue.active, key=lambda one: one.id)
+    files = ((one, file) for one in in_order if (file := place(one.files)).exists())
+    schema, count = _schema(fields, title, catalogue.version), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
         for submission, file in files:
@@ -78,11 +75,7 @@ def _write_files(
 
 
 def write_parquet(table: DataTable, path: Path, version: str) -> None:
-    """Write `table` to `path`; units and meanings go into the metadata of each field.
-
-    Args:
-        version: of the data.
-    """
+    """Write `table` to `path`; units and meanings go into the metadata of each field, the data's `version` beside."""
     schema = _schema(table.fields, table.title, version)
     # Our dates are text; Arrow reads them.
     read = pa.schema([field.with_type(pa.string()) if field.type == TYPES["date"] else field for field in schema])

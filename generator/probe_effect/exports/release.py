@@ -11,17 +11,9 @@ from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.exports.table import csv_text
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.store import release_file
 from probe_effect.store.places import DataFolder
-from probe_effect.store.release_file import (
-    MANIFEST,
-    SUMS,
-    TABLES,
-    VERSION,
-    Manifest,
-    Release,
-    ReleasedFile,
-    archive_name,
-)
+from probe_effect.store.release_file import Manifest, Release, ReleasedFile, archive_name
 from probe_effect.store.version import data_files
 
 EXPLAINING = ("LICENSE", "README.md", "changes.toml")
@@ -29,10 +21,8 @@ EXPLAINING = ("LICENSE", "README.md", "changes.toml")
 
 
 def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str) -> Release:
-    """Write `data/releases/<version>/`, whole or not at all.
+    """Write `data/releases/<version>/` of the day `date` (ISO), whole or not at all.
 
-    Args:
-        date: the day of the release, ISO.
     Raises: UsageError when `version` is none, or was released before.
     """
     folder = _free_folder(data, version)
@@ -58,7 +48,7 @@ def copy_releases(catalogue: Catalogue, target: Path) -> None:
 
 def _free_folder(data: DataFolder, version: str) -> Path:
     folder = data.root / "releases" / version
-    if not VERSION.fullmatch(version):
+    if not release_file.VERSION.fullmatch(version):
         msg = f"{version}: is not a version. Expected year and month, such as 2026.11, or 2026.11.2 for a second one."
         raise UsageError(msg)
     if folder.exists():
@@ -70,8 +60,8 @@ def _free_folder(data: DataFolder, version: str) -> Path:
 def _beside(catalogue: Catalogue, manifest: Manifest) -> dict[str, bytes]:
     """The files beside the archive and in it, by name: every number as of then, and what the archive holds."""
     tables = whole_tables(rows(catalogue))
-    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in TABLES}
-    texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
+    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in release_file.TABLES}
+    texts[release_file.MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
     return {name: text.encode() for name, text in texts.items()}
 
 
@@ -84,6 +74,6 @@ def _write_archive(release: Release, beside: dict[str, bytes], data: DataFolder)
 
 
 def _write_sums(release: Release) -> None:
-    names = (name for name in release.names if name != SUMS)
+    names = (name for name in release.names if name != release_file.SUMS)
     lines = (f"{sha256(release.folder / name)}  {name}\n" for name in names)
-    write(release.folder / SUMS, "".join(lines))
+    write(release.folder / release_file.SUMS, "".join(lines))

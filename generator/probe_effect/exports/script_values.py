@@ -34,11 +34,7 @@ def script_json(found: object) -> str:
 def kept_of_machine(
     what: str, catalogue: Catalogue, runs: Sequence[Submission], make: Callable[[], Any], *others: str
 ) -> Any:  # noqa: ANN401 (JSON)
-    """What `make` makes of the runs of one machine, as JSON has it; kept while they, the suites and our code stay.
-
-    Args:
-        others: what else it is made of.
-    """
+    """What `make` makes of runs of one machine and `others`, as JSON has it; kept while these, suites and code stay."""
     made_from = [*(f"{one.id} {one.digest}" for one in runs), *others]
     code = f"{page_code()} {code_version('answer', 'scripts', 'exports')}"
     kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE

@@ -19,16 +19,13 @@ ALONE = frozenset({"charts", "results", "pagefind"})
 """Folders with a page for each figure and number: many and alike, and not searched (layouts/baseof.html)."""
 
 
-def _searched(site: Path) -> str:
-    """Pagefind's pattern of the pages that are searched; of results only those of submissions."""
-    folders = sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in ALONE)
-    return f"{{index.html,{{{','.join(folders)}}}/**/*.html,{{charts,results}}/index.html,results/*/*/index.html}}"
-
-
 def index_site(site: Path) -> None:
     """Write `pagefind/` into the finished `site`. Raises: ProbeEffectError with Pagefind's own words."""
     words = f"--include-characters={WORD_CHARACTERS}"  # a hyphen first would be an option
-    command = [sys.executable, "-m", "pagefind", "--site", str(site), words, "--glob", _searched(site), "--quiet"]
+    folders = ",".join(sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in ALONE))
+    # Of results only the pages of submissions.
+    searched = f"{{index.html,{{{folders}}}/**/*.html,{{charts,results}}/index.html,results/*/*/index.html}}"
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), words, "--glob", searched, "--quiet"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode:
         msg = f"The search index of {site} could not be made:\n{finished.stdout}{finished.stderr}"

@@ -26,8 +26,8 @@ class TableRow(dict[str, CellValue]):
 
     @cached_property
     def csv(self) -> str:
-        """The row as a line of CSV."""
-        return csv_line(_csv_cell(cell) for cell in self.values())
+        """The row as a line of CSV, with booleans as Table Schema has them."""
+        return csv_line(str(cell).lower() if isinstance(cell, bool) else safe_cell(cell) for cell in self.values())
 
     @cached_property
     def json(self) -> str:
@@ -131,11 +131,6 @@ def schema(fields: Sequence[Field]) -> dict[str, Any]:
 def safe_cell(value: CellValue) -> CellValue:
     """A cell that no spreadsheet runs: text that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
     return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
-
-
-def _csv_cell(value: CellValue) -> CellValue:
-    """Booleans as Table Schema has them."""
-    return str(value).lower() if isinstance(value, bool) else safe_cell(value)
 
 
 WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
