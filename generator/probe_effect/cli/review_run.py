@@ -17,7 +17,7 @@ from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.review.annotations import annotate
 from probe_effect.review.changes import review as review_of
 from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
-from probe_effect.review.rows import report
+from probe_effect.review.rows import report_of
 from probe_effect.review.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, markdown, sections
 from probe_effect.store.difference import difference
 from probe_effect.store.documents import read_document
@@ -82,7 +82,7 @@ def _found(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
     refused = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
     problems = (*head.refused, *(one for one in new.all if one.file not in refused))
     found = review_of(read_catalogue(base.data), head.data, files, _unsound(new.of_state))
-    return report(found, problems, base.name, head.name), problems
+    return report_of(found, problems, base.name, head.name), problems
 
 
 def _json(found: ReviewReport) -> str:

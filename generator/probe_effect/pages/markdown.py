@@ -87,9 +87,9 @@ def page_code() -> str:
     return f"{code()} {code_version('numbers', 'compare', 'charts', 'pages')} jinja2 {library_version('jinja2')}"
 
 
-def render(template: str, **values: object) -> str:
-    """The template's text with runs of empty lines closed up."""
-    text = environment().get_template(template).render(**values)
+def render(template: str, by: Environment | None = None, /, **values: object) -> str:
+    """The template's text, in our environment or another, with runs of empty lines closed up."""
+    text = (by or environment()).get_template(template).render(**values)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from probe_effect.model import Problem, Severity
+from probe_effect.model import Problem
 from probe_effect.numbers.grouping import grouped_by
 
 MOST_LINES = 5
@@ -27,15 +27,10 @@ MOST_OF_A_KIND = 10
 
 @dataclass(frozen=True, slots=True)
 class ProblemGroup:
-    """The first of them in full, and the lines of the others."""
+    """Problems of one severity: the first of them in full, and the lines of the others."""
 
     first: Problem
     others: tuple[Problem, ...]
-
-    @property
-    def severity(self) -> Severity:
-        """The severity of the group's problems, which all have the same."""
-        return self.first.severity
 
     @property
     def times(self) -> int:
@@ -63,10 +58,10 @@ def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:
 def annotate(problems: Iterable[Problem]) -> Iterator[str]:
     """A line for each rule that a file breaks, errors first."""
     groups = grouped(problems)
-    left = Counter(group.severity for group in groups)
+    left = Counter(group.first.severity for group in groups)
     shown: Counter[str] = Counter()
     for group in groups:
-        severity = group.severity
+        severity = group.first.severity
         shown[severity] += 1
         if shown[severity] < MOST_OF_A_KIND or left[severity] == MOST_OF_A_KIND:
             yield annotation(group)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from probe_effect.compare.nearest import Nearest, nearest
-from probe_effect.model import Estimate, Problem
+from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_published
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
@@ -54,11 +54,7 @@ class Review:
 
 
 def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Collection[str]) -> Review:
-    """The differences of `head` from `base`.
-
-    Args:
-        unsound: the submissions and sources, by id, in which `checks` found an error: they are left out.
-    """
+    """The differences of `head` from `base`, but for submissions and sources, by id, that `checks` found `unsound`."""
     results = [one for one in files.things("results", 2) if one not in unsound]
     published = [one for one in files.things("published", 1) if one not in unsound]
     submissions, sources = _submissions(head, results), _sources(head, published)
@@ -102,9 +98,8 @@ def _submissions(head: DataFolder, ids: Iterable[str]) -> list[Submission]:
 
 
 def _sources(head: DataFolder, ids: Iterable[str]) -> list[PublishedSource]:
-    ignored: list[Problem] = []
     folders = (head.root / "published" / one for one in ids)
-    read = (read_published(folder, head, ignored) for folder in folders if folder.is_dir())
+    read = (read_published(folder, head, []) for folder in folders if folder.is_dir())
     return [one for one in read if one is not None]
 
 

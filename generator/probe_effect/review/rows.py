@@ -1,4 +1,4 @@
-"""A review to the values that are printed of it (`review_report`)."""
+"""A review to the values that are printed of it (`review.report`)."""
 
 from __future__ import annotations
 
@@ -12,26 +12,10 @@ from probe_effect.model import Estimate, Problem
 from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
 from probe_effect.reduce.submission import Number
+from probe_effect.review import report
 from probe_effect.review.annotations import grouped
 from probe_effect.review.changes import NewSubmission, NumberChange, NumberKind, NumberValue, Review
-from probe_effect.review.report import (
-    MAX_FEW,
-    MAX_LINE,
-    CaseRow,
-    ChangeRow,
-    ComparedRow,
-    D,
-    FileRow,
-    Listed,
-    NearestRow,
-    NumberRow,
-    ProblemRow,
-    RemarkRow,
-    ReviewReport,
-    SourceRow,
-    SubmissionRow,
-    is_writable,
-)
+from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, is_writable
 from probe_effect.store.tables import printable
 
 T = TypeVar("T")
@@ -40,29 +24,25 @@ FIGURE_UNITS = {"percent": "%", "us": "µs", "hz": "/s"}
 """How units are written that a column of `figures.csv` spells otherwise."""
 
 
-def report(found: Review, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
-    """The report of a review, with everything that is printed, in its order.
-
-    Args:
-        base, head: how the two states are called.
-    """
+def report_of(found: Review, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
+    """The report of a review, with everything that is printed, in its order; `base` and `head` are called so."""
     groups = grouped(problems)
     return ReviewReport(
         schema_version=1,
         base=_line(base),
         head=_line(head),
-        errors=sum(group.times for group in groups if group.severity == "error"),
-        warnings=sum(group.times for group in groups if group.severity == "warning"),
+        errors=sum(group.times for group in groups if group.first.severity == "error"),
+        warnings=sum(group.times for group in groups if group.first.severity == "warning"),
         odd_cases=sum(flag.is_odd for one in found.submissions for flag in one.flags),
-        problems=_listed(_row(ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
+        problems=_listed(_row(report.ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
         submissions=_listed(_submission(one) for one in found.submissions),
         sources=_listed(
-            _row(SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in found.sources
+            _row(report.SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in found.sources
         ),
-        changes=_listed(_row(ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in found.changes),
+        changes=_listed(_row(report.ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in found.changes),
         numbers=_listed(_number(one) for one in found.numbers),
         files=_listed(
-            _row(FileRow, change=change, path=path)
+            _row(report.FileRow, change=change, path=path)
             for change in ("changed", "gone", "added")
             for path in getattr(found.files, change)
         ),
@@ -96,10 +76,10 @@ def _line(text: str) -> str:
     return (found if len(found) <= MAX_LINE else f"{found[: MAX_LINE - 1]}…") or units.MISSING
 
 
-def _submission(new: NewSubmission) -> SubmissionRow:
+def _submission(new: NewSubmission) -> report.SubmissionRow:
     one, document = new.submission, new.submission.document
     return _row(
-        SubmissionRow,
+        report.SubmissionRow,
         one,
         name=names.machine_title(document),
         tier=wording.tier(document),
@@ -107,23 +87,23 @@ def _submission(new: NewSubmission) -> SubmissionRow:
         blocks=document.run.blocks,
         baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
         cases=_listed(_case(number) for number in one.numbers),
-        remarks=_listed(_row(RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
+        remarks=_listed(_row(report.RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
         nearest=_nearest(new.nearest) if new.nearest else None,
     )
 
 
-def _case(one: Number) -> CaseRow:
+def _case(one: Number) -> report.CaseRow:
     notes = [one.note] if one.is_time else [*one.faults, one.note]
     ends = ("cost_ns", "cost_low_ns", "cost_high_ns")
     if not one.is_time:
         ends = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
     cost = dict(zip(ends, one.cost or (None, None, None), strict=True))
-    return _row(CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost)
+    return _row(report.CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost)
 
 
-def _nearest(one: Nearest) -> NearestRow:
+def _nearest(one: Nearest) -> report.NearestRow:
     return _row(
-        NearestRow,
+        report.NearestRow,
         one.likeness,
         name=names.machine_title(one.newest.document),
         sentences=_sentences([found for found in one.comparisons if found.first.is_time]),
@@ -139,7 +119,7 @@ def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     return comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)
 
 
-def _compared(found: Comparison) -> ComparedRow:
+def _compared(found: Comparison) -> report.ComparedRow:
     if found.first.is_time:
         before, after = (units.interval(one.cost, units.DURATION) for one in (found.first, found.second))
         difference, ratio = comparison.cells(found)[:2]
@@ -148,11 +128,11 @@ def _compared(found: Comparison) -> ComparedRow:
         difference = units.quantity(found.difference.value, units.INSTRUCTIONS)
         ratio = instructions.change(found)
     given = {"before": before, "after": after, "difference": difference, "ratio": ratio, "outcome": found.outcome}
-    return _row(ComparedRow, found.second.key, **given)
+    return _row(report.ComparedRow, found.second.key, **given)
 
 
-def _number(one: NumberChange) -> NumberRow:
-    return _row(NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
+def _number(one: NumberChange) -> report.NumberRow:
+    return _row(report.NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
 
 
 def _written(value: NumberValue | None, kind: NumberKind) -> str | None:

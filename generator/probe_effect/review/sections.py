@@ -18,7 +18,7 @@ from markupsafe import Markup
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers.grouping import grouped_by
-from probe_effect.pages.markdown import environment, escape
+from probe_effect.pages.markdown import environment, escape, render
 from probe_effect.pages.wording import UNCLEAR
 from probe_effect.review import verdict
 from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
@@ -67,24 +67,17 @@ OVERVIEW = Section(
 
 
 def markdown(report: ReviewReport, run: str | None = None) -> str:
-    """The whole review, its verdict first.
-
-    Args:
-        run: address of the workflow's run that made it; it is printed as it is, so it must be one.
-    """
+    """The whole review, its verdict first; `run`, printed as it is, must be the address of the workflow's run."""
     found = list(sections(report))
-    text = (
-        _github()
-        .get_template("review.md.j2")
-        .render(
-            sections=found,
-            run=run,
-            has_site=not report.errors,
-            is_cut=any(section.more for section in found),
-            whole="The run's summary" if run else "probe-effect review origin/main",
-        )
+    return render(
+        "review.md.j2",
+        _github(),
+        sections=found,
+        run=run,
+        has_site=not report.errors,
+        is_cut=any(section.more for section in found),
+        whole="The run's summary" if run else "probe-effect review origin/main",
     )
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def sections(report: ReviewReport) -> Iterator[Section]:
@@ -195,11 +188,8 @@ def _cost(row: CaseRow) -> str:
             return UNCLEAR.format(floor=units.duration(row.noise_floor_ns, 2))
         return units.interval(Estimate(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
     if row.cost_instructions is not None:
-        least, greatest = (
-            row.cost_instructions if end is None else end
-            for end in (row.cost_least_instructions, row.cost_greatest_instructions)
-        )
-        return units.spread(Estimate(row.cost_instructions, least, greatest), units.INSTRUCTIONS)
+        found = Estimate(row.cost_instructions, row.cost_least_instructions, row.cost_greatest_instructions)
+        return units.spread(found, units.INSTRUCTIONS)
     return row.status
 
 
@@ -208,17 +198,16 @@ def _subject(row: CaseKey) -> str:
 
 
 def _nearest(one: NearestRow | None) -> Section:
-    title, level = "Nearest machine", 3
+    section = Section(title="Nearest machine", level=3)
     if one is None:
-        return Section(title=title, level=level, lines=["No published machine has numbers of this kind."])
+        return replace(section, lines=["No published machine has numbers of this kind."])
     same = f"{one.machine}, {one.name}: {', '.join(one.reasons)}."
     if not one.comparable:
-        return Section(title=title, level=level, lines=[f"None to compare with. The nearest is {same}"])
+        return replace(section, lines=[f"None to compare with. The nearest is {same}"])
     if not one.compared.count:
-        return Section(title=title, level=level, lines=[same, "No case with the same tracer on both."])
-    return Section(
-        title=title,
-        level=level,
+        return replace(section, lines=[same, "No case with the same tracer on both."])
+    return replace(
+        section,
         lines=[same, *one.sentences],
         head=("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome"),
         rows=[
