@@ -46,12 +46,11 @@ ENDS = {"y": Y | {"field": "slowdown_low_ratio"}, "y2": {"field": "slowdown_high
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """One series: how it is called, and its cost in ns per event."""
+    """One series: how it is called, its cost in ns per event, and the tracer that it shows, if any."""
 
     label: str
     cost: Estimate
     tracer: str | None = None
-    """The tracer that it shows, which gives it its look; None where it shows something else."""
 
 
 @dataclass(frozen=True, slots=True)

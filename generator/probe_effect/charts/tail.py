@@ -21,12 +21,11 @@ SHARE_LABEL = "format(datum.value * 100, '~r') + ' %'"
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One series: how it is called, and (time in ns, share of the operations that took it or longer), ascending."""
+    """One series with its tracer, if any: its `points` are times in ns, ascending, and shares that took no less."""
 
     label: str
     points: Sequence[tuple[int, float]]
     tracer: str | None = None
-    """The tracer that it shows, which gives it its look; None of what nobody traces."""
 
 
 def tail_chart(

@@ -157,10 +157,7 @@ def between_versions(found: Matrix) -> list[Comparison]:
 
 
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
-    """How prose calls each release of one architecture: `Linux 6.1`.
-
-    It is the whole release where the series has another of them.
-    """
+    """How prose calls each release of one architecture: `Linux 6.1`; the whole release where the series has another."""
     releases = list(dict.fromkeys(kernels))
     series = [release_series(release) for release in releases]
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from probe_effect.compare.comparison import Comparison, Side, between
@@ -18,7 +18,7 @@ class Nearest:
     likeness: Likeness
     newest: Submission
     """The machine's newest submission, which has its facts."""
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[Comparison, ...]
 
 
 def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
@@ -32,7 +32,9 @@ def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
     )
     first = None
     for likeness in order:
-        found = _against(new, likeness, machines[likeness.machine])
+        runs = machines[likeness.machine]
+        sides = Side(likeness.machine, tuple(runs)), Side(new.id, (new,))
+        found = Nearest(likeness, runs[0], tuple(between(*sides)) if likeness.comparable else ())
         if found.comparisons:
             return found
         first = first or found
@@ -42,10 +44,3 @@ def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
 def of_kind(new: Submission, known: Iterable[Submission]) -> dict[str, list[Submission]]:
     """Machine to its submissions that hold what `new` holds, newest first; `new` itself left out."""
     return Numbers(one for one in known if one.id != new.id).machines(new.metric)
-
-
-def _against(new: Submission, likeness: Likeness, known: Sequence[Submission]) -> Nearest:
-    if not likeness.comparable:
-        return Nearest(likeness, known[0])
-    sides = Side(likeness.machine, tuple(known)), Side(new.id, (new,))
-    return Nearest(likeness, known[0], tuple(between(*sides)))

@@ -53,10 +53,7 @@ def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
-    """The machines that a form offers from the start: the timed and the counting ones that other pages show.
-
-    Of counts they are the newest kernels of each architecture.
-    """
+    """What a form offers from the start: the timed machines that pages show, and each architecture's newest kernels."""
     shown = set(shown_machines(catalogue.numbers))
     current = {one.machine for one in counted(catalogue)}
     counts = (one for one in machines if one.metric == "instructions" and one.name in current)

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
 
 from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData, HostNotReady
@@ -47,7 +46,9 @@ def build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     try:
         places.work.mkdir(parents=True, exist_ok=True)
         with (places.work / "lock").open("w") as lock:  # the kernel lets go of it when a build ends, however it does
-            if not _lock_now(lock):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
                 yield "waiting for another build here to end"
                 fcntl.flock(lock, fcntl.LOCK_EX)
             made_of, record = digest(places.project, places.work, places.data.root, options), places.work / RECORD
@@ -60,14 +61,6 @@ def build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     except OSError as error:
         msg = f"{error.filename or places.work}: {error.strerror}. The site in {places.out} is as it was before."
         raise HostNotReady(msg) from error
-
-
-def _lock_now(lock: TextIO) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_made_of(site: Path, record: Path, made_of: str) -> bool:

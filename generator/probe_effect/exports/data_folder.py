@@ -97,10 +97,7 @@ def write_archive(tables: Iterable[str], data: Path) -> None:
 
 
 def write_sums(tables: Iterable[str], static: Path) -> None:
-    """Write the checksums of the zip, of what is in it, and of the data files beside pages, relative to `/data/`.
-
-    `sha256sum --check` reads them.
-    """
+    """Write the sums of the zip, what is in it, and data files beside pages, for `sha256sum --check` in `/data/`."""
     data = static / "data"
     files = [data / ZIP, *_data_files(tables, data)]
     lines = [f"{sha256(path)}  {path.relative_to(data).as_posix()}\n" for path in files]

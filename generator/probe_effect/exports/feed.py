@@ -65,4 +65,4 @@ def _moment(entry: Entry) -> str:
 
 def _link(edition: Edition, path: str) -> str:
     """Whole where the site's address is known; else from the feed's own place, which is `/data/`."""
-    return edition.address(path) if edition.is_placed else f"..{path}"
+    return edition.address(path) if "://" in edition.site else f"..{path}"

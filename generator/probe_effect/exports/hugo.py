@@ -50,8 +50,7 @@ Mount = dict[str, str | list[str]]
 def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[Mount]:
     """Hugo's mounts: hand-written and generated files side by side. `data/` is never mounted as Hugo data.
 
-    Args:
-        has_guide: whether the guide's chapters belong to the site; they quote numbers that other data may not have.
+    Without the guide's chapters where they do not belong to the site: they quote numbers that other data may not have.
     """
     pairs = [
         (project / "content", "content"),

@@ -34,7 +34,8 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     for name, content in beside.items():
         write(release.folder / name, content)
     _write_archive(release, beside, data)
-    _write_sums(release)
+    lines = (f"{sha256(release.folder / name)}  {name}\n" for name in release.names if name != release_file.SUMS)
+    write(release.folder / release_file.SUMS, "".join(lines))
     release.folder.rename(folder)
     return Release(folder, manifest)
 
@@ -71,9 +72,3 @@ def _write_archive(release: Release, beside: dict[str, bytes], data: DataFolder)
     paths = {f"{top}/data/{name}": data.root / name for name in names}
     inside = {name: path for name, path in paths.items() if path.is_file()}
     write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})
-
-
-def _write_sums(release: Release) -> None:
-    names = (name for name in release.names if name != release_file.SUMS)
-    lines = (f"{sha256(release.folder / name)}  {name}\n" for name in names)
-    write(release.folder / release_file.SUMS, "".join(lines))

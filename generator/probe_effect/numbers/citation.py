@@ -47,11 +47,6 @@ class Edition:
         return self.site.rstrip("/") + path
 
     @property
-    def is_placed(self) -> bool:
-        """Whether the site's address is known."""
-        return "://" in self.site
-
-    @property
     def date(self) -> str:
         """The day of its version, ISO; empty where it has none."""
         return self.version.partition(".")[0] if "-" in self.version else ""

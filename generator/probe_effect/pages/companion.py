@@ -17,7 +17,6 @@ from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.store.script_forms import linux_form
-from probe_effect.store.source_file import Figure
 from probe_effect.store.suite_file import Case, script_path
 
 EVENTS = {
@@ -66,7 +65,7 @@ class LanguageCost:
     time: Number | None
     count: Number | None
     printed: str | None
-    """The key of what the talk printed."""
+    """The key by which pages quote what the talk printed."""
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
@@ -142,7 +141,12 @@ def _band(slowdown: Estimate) -> str:
 
 def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[LanguageCost]]]:
     """Every case with a script in both languages, and both sides of it."""
-    printed = {(figure.case, figure.tracer): key for key, figure in _figures(catalogue)}
+    printed = {
+        (figure.case, figure.tracer): f"{TALK}.{figure.figure}"
+        for source in catalogue.sources
+        for figure in source.figures
+        if source.id == TALK and figure.figure.startswith(("ns_dtrace_", "ns_bpftrace_"))  # of its own two systems
+    }
     for name, folder in catalogue.by_suite.items():
         for case in folder.suite.cases if name in TWINS else ():
             paths = {tool: script_path(folder.folder, case.id, tool) for tool in LANGUAGES}
@@ -175,11 +179,3 @@ def of_both(found: Sequence[Number]) -> dict[str, Number]:
         if all(by_tool.values()):
             return {tool: one for tool, one in by_tool.items() if one}
     return {}
-
-
-def _figures(catalogue: Catalogue) -> Iterator[tuple[str, Figure]]:
-    """The costs that the talk printed of its own two systems, with the keys by which pages quote them."""
-    figures = (figure for source in catalogue.sources if source.id == TALK for figure in source.figures)
-    for figure in figures:
-        if figure.figure.startswith(("ns_dtrace_", "ns_bpftrace_")):
-            yield f"{TALK}.{figure.figure}", figure

@@ -45,7 +45,7 @@ def between_machines(found: Comparison) -> str:
 
 
 def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str]:
-    """A sentence for each user function, `file:symbol`, that begins otherwise on either side: its cost depends on it."""
+    """A sentence for each user function, `file:symbol`, that begins otherwise on a side: its cost depends on that."""
     sides = [one.submission.document.run.functions for one in (found.first, found.second)]
     remarks = []
     for name in functions:

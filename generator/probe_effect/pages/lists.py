@@ -53,22 +53,11 @@ def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 def _lists(catalogue: Catalogue) -> list[Listing]:
     machines = list(catalogue.numbers.machines().items())
     by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
-    titles = {source.id: source.document.title for source in catalogue.sources}
+    of_machines = {"representative": representative, "found": findings.extremes(catalogue)}
+    of_changes = {"log": changes_page, "titles": {source.id: source.document.title for source in catalogue.sources}}
     return [
-        Listing(
-            "machines.md",
-            "machines",
-            "Machines",
-            machines,
-            {"representative": representative, "found": findings.extremes(catalogue)},
-        ),
+        Listing("machines.md", "machines", "Machines", machines, of_machines),
         Listing("results.md", "results", "Results", by_metric, {}),
         Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], {}),
-        Listing(
-            "data-changes.md",
-            "data/changes",
-            "Changes of the data",
-            entries(catalogue),
-            {"log": changes_page, "titles": titles},
-        ),
+        Listing("data-changes.md", "data/changes", "Changes of the data", entries(catalogue), of_changes),
     ]

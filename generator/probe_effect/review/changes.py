@@ -57,15 +57,22 @@ def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Co
     """The differences of `head` from `base`, but for submissions and sources, by id, that `checks` found `unsound`."""
     results = [one for one in files.things("results", 2) if one not in unsound]
     published = [one for one in files.things("published", 1) if one not in unsound]
-    submissions, sources = _submissions(head, results), _sources(head, published)
+    folders = (head.results / one for one in results)
+    submissions = read_submissions([SubmissionFolder(folder) for folder in folders if folder.is_dir()], head, [])
+    sources = _sources(head, published)
     log, _ = read_changes(head)
     changes = log.changes if log else base.changes
     gone = withdrawn_ids(changes)
     before = _numbers(base.active, base.sources, {*results, *published, *gone})
     after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
+    known = {one.id for one in base.everything}
     return Review(
         files,
-        _new_submissions(submissions, base),
+        tuple(
+            NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)))
+            for one in submissions
+            if one.id not in known
+        ),
         tuple(one for one in sources if one.id not in {other.id for other in base.sources}),
         tuple(one for one in changes if one not in base.changes),
         tuple(number_changes(before, after)),
@@ -80,21 +87,6 @@ def number_changes(before: NumbersById, after: NumbersById) -> list[NumberChange
         if old is None or new is None or _said(old) != _said(new):
             found.append(NumberChange(name, kind or other_kind or "figure", old, new))
     return found
-
-
-def _new_submissions(submissions: Iterable[Submission], base: Catalogue) -> tuple[NewSubmission, ...]:
-    """The submissions that `base` does not have, each compared with all that `base` has published."""
-    known = {one.id for one in base.everything}
-    return tuple(
-        NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)))
-        for one in submissions
-        if one.id not in known
-    )
-
-
-def _submissions(head: DataFolder, ids: Iterable[str]) -> list[Submission]:
-    folders = (head.results / one for one in ids)
-    return read_submissions([SubmissionFolder(folder) for folder in folders if folder.is_dir()], head, [])
 
 
 def _sources(head: DataFolder, ids: Iterable[str]) -> list[PublishedSource]:

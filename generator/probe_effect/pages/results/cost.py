@@ -67,10 +67,6 @@ def with_interval(estimate: Estimate | None) -> str:
     return "" if estimate is None or estimate.low is None else ", with the 95 % interval"
 
 
-def _difference(number: Number) -> Estimate | None:
-    return number.cost if number.distinguishable else None
-
-
 def sections(of: CaseResults) -> list[ResultSection]:
     """By level where the suite has a factor; else ranked, and against other machines and versions."""
     timed, factor = [one for one in of.measured if one.cost], of.suite.factor
@@ -202,7 +198,7 @@ VIEW = ResultView(
     said=said,
     cited="Cost of one event",
     value=value,
-    estimate=_difference,
+    estimate=lambda one: one.cost if one.distinguishable else None,
     alone=wording.cost,
     sections=sections,
     charts=charts,

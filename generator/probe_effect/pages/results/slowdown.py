@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from probe_effect import units
-from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import wording
@@ -67,10 +66,6 @@ def said(number: Number) -> str:
     return f"{longer}; that is {wording.cost(number)} for each event"
 
 
-def _difference(number: Number) -> Estimate | None:
-    return number.slowdown if number.distinguishable else None
-
-
 NOTE = (
     "Intervals are 95 % intervals. The cost of an event is the time by which the whole work is longer, over the "
     "events; processes that run side by side share it."
@@ -112,7 +107,7 @@ VIEW = ResultView(
     said=said,
     cited=cost.VIEW.cited,
     value=cost.value,
-    estimate=_difference,
+    estimate=lambda one: one.slowdown if one.distinguishable else None,
     range_text=units.percent,
     range_label="Slowdown",
     sections=sections,

@@ -92,9 +92,7 @@ def charts(of: CaseResults) -> list[Chart]:
 
 
 def growth(measured: Iterable[Number]) -> list[str]:
-    """For each machine and tracer one sentence: its start and stop from the fewest probes to the most; or counts of
-    them, in instructions.
-    """
+    """A sentence for each machine and tracer: its start and stop, as times or counts, from fewest probes to most."""
     ordered = sorted(measured, key=lambda one: (one.submission.machine, one.tracer, level_order(one.level)))
     found = []
     for _, group in groupby(ordered, key=lambda one: (one.submission.machine, one.tracer)):
