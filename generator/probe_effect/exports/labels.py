@@ -20,10 +20,7 @@ def labels(catalogue: Catalogue) -> dict[str, dict[str, Label]]:
     A tracer is called by its tool and the version of the newest submission that has it.
     """
     newest_first = sorted(catalogue.timed, key=lambda one: one.started, reverse=True)
-    versions: dict[str, str] = {}
-    for submission in newest_first:
-        for tracer in (case.tracer for case in submission.numbers):
-            versions.setdefault(tracer, names.tool(tracer, submission.document.tools.get(tracer)))
+    versions = {one.tracer: names.tool_with_version(one) for run in reversed(newest_first) for one in run.numbers}
     return {
         "suites": {one.suite.id: _label(one.suite.title, addresses.suite(one.suite.id)) for one in catalogue.suites},
         "cases": {case.id: _label(case.title, addresses.case(case.id)) for case in catalogue.cases()},

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.likeness import cpu_family, facts_of_submission
 from probe_effect.reduce.submission import Number
-from probe_effect.store.suite_file import Case
 
 USER_PROBE = "uprobe"
 ACTION = "count"
@@ -55,14 +54,9 @@ def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
         return []
     own = catalogue.numbers.of_machine(home).values()
     cases = {case.id: case for case in catalogue.cases() if (case.probe, case.action) == (USER_PROBE, ACTION)}
-    numbers = [one for one in own if one.case in cases and one.level is None and one.is_sound]
-    found = [(WORDS[f"first-{how}"], one) for how in MECHANISMS if (one := _dearest(numbers, cases, how))]
+    sound = (one for one in own if one.case in cases and one.level is None and one.is_sound)
+    probes = (one for one in sound if names.tool_of(one.tracer) == "bpftrace")
+    ways = grouped_by(probes, lambda one: mechanism_of(cases[one.case], one))
+    dearest = {how: max(some, key=lambda one: one.known_cost.value) for how, some in ways.items()}
+    found = [(WORDS[f"first-{how}"], dearest[how]) for how in MECHANISMS if how in dearest]
     return found if len(found) > 1 else []
-
-
-def _dearest(numbers: Sequence[Number], cases: dict[str, Case], how: str) -> Number | None:
-    """The number of the bpftrace probe that costs most of those that fire so; None without any."""
-    own = [
-        one for one in numbers if names.tool_of(one.tracer) == "bpftrace" and mechanism_of(cases[one.case], one) == how
-    ]
-    return max(own, key=lambda one: one.known_cost.value, default=None)
