@@ -127,7 +127,7 @@ def test_a_tracer_that_does_its_work_reports_counts_and_its_own_use(start: Start
     session = start("/* print:   dd-loop   7 */", "/* complain: dtrace: 2 drops on CPU 0 */")
     report = run(session)
     assert (report.seen, report.lost) == (7, 2)
-    assert all((report.attach_ns, report.detach_ns, report.rss_bytes, report.output_bytes))
+    assert all((report.attach_ns, report.detach_ns, report.tracer_rss_bytes, report.output_bytes))
 
 
 def test_printed_lines_are_what_a_printing_script_has_seen(start: Starter) -> None:

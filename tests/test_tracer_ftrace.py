@@ -246,7 +246,7 @@ def test_a_session_writes_what_the_script_says_and_counts_where_the_workload_ran
     report = session.stop(LONG_S)
     assert (report.seen, report.lost, report.output_bytes) == (75, 33, 4096)
     assert report.probes == 2
-    assert (report.cpu_ns, report.rss_bytes) == (None, None)
+    assert (report.tracer_cpu_ns, report.tracer_rss_bytes) == (None, None)
     assert report.attach_ns
     assert report.detach_ns
     assert not instance.exists()
@@ -437,7 +437,7 @@ def test_trace_cmd_is_live_once_its_instance_records_and_is_counted_by_it(
     workload.go(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost, report.output_bytes) == (70, 33, len("recorded\n"))
-    assert report.cpu_ns is not None
+    assert report.tracer_cpu_ns is not None
     assert not instance.exists()
     session.end()
     assert not session.work.path.exists()

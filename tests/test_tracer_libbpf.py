@@ -75,8 +75,8 @@ def test_a_session_reports_what_the_loader_counted_and_its_own_use(start: Starte
     assert report.probes == 2
     assert report.attach_ns is not None
     assert report.attach_ns > 0
-    assert report.rss_bytes is not None
-    assert report.rss_bytes > 0
+    assert report.tracer_rss_bytes is not None
+    assert report.tracer_rss_bytes > 0
 
 
 def test_a_program_whose_action_counts_nothing_has_no_counts(start: Starter) -> None:

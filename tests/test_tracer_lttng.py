@@ -80,7 +80,7 @@ def test_what_was_recorded_is_seen_and_what_was_discarded_is_lost(start: Starter
     session.ready(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (40, 3)
-    assert all((report.attach_ns, report.detach_ns, report.rss_bytes, report.output_bytes))
+    assert all((report.attach_ns, report.detach_ns, report.tracer_rss_bytes, report.output_bytes))
 
 
 def test_a_script_that_counts_nothing_reports_no_counts(start: Starter) -> None:

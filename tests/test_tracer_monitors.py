@@ -102,8 +102,8 @@ def test_a_tool_makes_its_refreshes_and_its_time_memory_and_output_are_told(
 ) -> None:
     fake("top", f"{DRAWS}; sleep 0.1")
     found = run("top", tmp_path)
-    assert (found.cpu_ns or 0) > 0
-    assert (found.rss_bytes or 0) > 100_000
+    assert (found.tracer_cpu_ns or 0) > 0
+    assert (found.tracer_rss_bytes or 0) > 100_000
     assert found.output_bytes == REFRESHES * len("a table\r\n")
     assert (found.seen, found.lost, found.attach_ns, found.detach_ns) == (None, None, None, None)
 
@@ -201,7 +201,7 @@ def test_in_a_run_apart_perf_counts_the_system_calls_and_nothing_else_is_told(
     fake("perf", FAKE_PERF)
     fake("ps", f"echo started >> {tmp_path}/starts")
     found = run("ps", tmp_path, "aux", counting="calls")
-    assert (found.seen, found.lost, found.cpu_ns, found.rss_bytes) == (5210, 0, None, None)
+    assert (found.seen, found.lost, found.tracer_cpu_ns, found.tracer_rss_bytes) == (5210, 0, None, None)
     assert (tmp_path / "starts").read_text(encoding="utf-8").count("started") == REFRESHES
 
 
@@ -258,7 +258,7 @@ def test_our_reader_reads_every_process_once_for_each_refresh(tmp_path: Path) ->
     numbers = [int(word) for word in re.findall(r"(\d+) processes", said)]
     assert len(numbers) == REFRESHES
     assert min(numbers) > 1
-    assert (found.cpu_ns or 0) > 0
+    assert (found.tracer_cpu_ns or 0) > 0
 
 
 def test_a_reader_that_the_compiler_refuses_is_told_with_its_words(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_perf_reports_what_it_counted_and_its_own_use(
     assert (report.seen, report.lost) == counts
     assert report.output_bytes == (RECORDED / name).stat().st_size
     assert report.probes == (2 if tool == "perf-stat" else None)
-    assert all((report.cpu_ns is not None, report.rss_bytes, report.attach_ns, report.detach_ns))
+    assert all((report.tracer_cpu_ns is not None, report.tracer_rss_bytes, report.attach_ns, report.detach_ns))
 
 
 @pytest.mark.parametrize(

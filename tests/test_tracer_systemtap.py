@@ -70,7 +70,7 @@ def test_the_number_that_a_script_prints_is_what_it_has_seen(start: Starter) -> 
     session.ready(LONG_S)
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (7, None)
-    assert all((report.attach_ns, report.detach_ns, report.rss_bytes, report.output_bytes))
+    assert all((report.attach_ns, report.detach_ns, report.tracer_rss_bytes, report.output_bytes))
 
 
 def test_a_script_that_counts_nothing_reports_no_counts(start: Starter) -> None:

@@ -120,7 +120,7 @@ def test_a_tracer_that_does_its_work_reports_counts_and_its_own_use(start: Start
     report = session.stop(LONG_S)
     assert (report.seen, report.lost) == (7, 0)
     assert report.probes == 1
-    assert all((report.attach_ns, report.detach_ns, report.rss_bytes, report.output_bytes))
+    assert all((report.attach_ns, report.detach_ns, report.tracer_rss_bytes, report.output_bytes))
 
 
 def test_printed_lines_are_what_a_printing_script_has_seen(start: Starter) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from probe_effect.errors import HostNotReady
@@ -17,7 +17,7 @@ from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Arm, Key, Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import OF_ITSELF, Counting, Report, Tracer, TracerFailed
+from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed
 from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 
 
@@ -103,14 +103,7 @@ def _tidied() -> Iterator[ExitStack]:
 
 def empty_row(planned: PlannedRun) -> Sample:
     """A row that says only which run it is."""
-    return Sample(
-        block=planned.block,
-        position=planned.position,
-        case=planned.subject.case,
-        tracer=planned.subject.tracer,
-        arm=planned.arm,
-        level=planned.subject.level,
-    )
+    return Sample(block=planned.block, position=planned.position, arm=planned.arm, **planned.subject._asdict())
 
 
 def _untraced(row: Sample, load: WorkloadTask, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
@@ -135,13 +128,12 @@ def _traced(
     hooks.before_go()
     run = workload.go(limits.run_s)
     hooks.after_run()
-    events = watch.events_per_operation * load.threads
-    row = _with_run(row, run, events)
+    row = _with_run(row, run, watch.events_per_operation * load.threads)
     if watch.counting in OF_ITSELF:  # the tracer had ended before the workload was told to go
         row = replace(row, wall_ns=None, user_ns=None, sys_ns=None)
-    report = session.stop(limits.stop_s)
+    row = replace(row, **asdict(session.stop(limits.stop_s)))
     hooks.after_stop()
-    return _with_report(row, report, run)
+    return row if run.wrapper_cpu_ns is None else replace(row, tracer_cpu_ns=run.wrapper_cpu_ns)
 
 
 def _let_it_load(workload: WorkloadProcess) -> None:
@@ -157,20 +149,6 @@ def _with_run(row: Sample, run: WorkloadRun, events_per_operation: int) -> Sampl
     if row.arm == "check":  # its twin does other work: such times must not be mistaken for the case's
         return row
     return replace(row, wall_ns=run.wall_ns, user_ns=run.user_ns, sys_ns=run.sys_ns, histogram=run.histogram)
-
-
-def _with_report(row: Sample, report: Report, run: WorkloadRun) -> Sample:
-    return replace(
-        row,
-        seen=report.seen,
-        lost=report.lost,
-        tracer_cpu_ns=report.cpu_ns if run.wrapper_cpu_ns is None else run.wrapper_cpu_ns,
-        tracer_rss_bytes=report.rss_bytes,
-        output_bytes=report.output_bytes,
-        attach_ns=report.attach_ns,
-        detach_ns=report.detach_ns,
-        probes=report.probes,
-    )
 
 
 def probed_functions(names: Sequence[str], load: WorkloadTask) -> dict[str, str]:

@@ -140,7 +140,7 @@ class MonitorSession(ToolSession):
         if self.counting == "calls":  # perf's own time and memory are in it
             return self._report()
         cpu_ns = self._ended.user_ns + self._ended.sys_ns
-        return Report(cpu_ns=cpu_ns, rss_bytes=self._rss_bytes, output_bytes=self._drawn_bytes)
+        return Report(tracer_cpu_ns=cpu_ns, tracer_rss_bytes=self._rss_bytes, output_bytes=self._drawn_bytes)
 
     def end(self) -> None:
         """Leave no process, no terminal and no file behind."""

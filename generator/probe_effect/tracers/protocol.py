@@ -30,12 +30,15 @@ class TracerFailed(ProbeEffectError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a tracer counted and used, from start to exit. None: it does not say, or has no process of its own."""
+    """What a tracer counted and used, from start to exit, as a row has it.
+
+    None: it does not say, or has no process of its own.
+    """
 
     seen: int | None = None
     lost: int | None = None
-    cpu_ns: int | None = None
-    rss_bytes: int | None = None
+    tracer_cpu_ns: int | None = None
+    tracer_rss_bytes: int | None = None
     output_bytes: int | None = None
     attach_ns: int | None = None
     detach_ns: int | None = None

@@ -206,7 +206,7 @@ class ToolSession(ABC):
         if ended.exit_status not in self.good_exits:
             self.fail("failed", f"exit status {ended.exit_status}")
         cpu_ns = ended.user_ns + ended.sys_ns
-        return replace(self._report(), cpu_ns=cpu_ns, rss_bytes=rss_bytes, detach_ns=detach_ns)
+        return replace(self._report(), tracer_cpu_ns=cpu_ns, tracer_rss_bytes=rss_bytes, detach_ns=detach_ns)
 
     def end(self) -> None:
         """Leave no process, no probe and no file behind."""

@@ -132,7 +132,7 @@ class CommandTrial:
                 wall_ns=wall_ns,
                 cpu_ns=cpu_ns or 0,
                 exit_status=ended.exit_status,
-                tracer_cpu_ns=report.cpu_ns if report else None,
+                tracer_cpu_ns=report.tracer_cpu_ns if report else None,
                 lost=report.lost if report else None,
                 events=events,
             )
