@@ -77,10 +77,7 @@ def _agree_on_many(name: str, function: str, file: str | None) -> bool:
 def split_probes(text: str, name: str) -> tuple[tuple[DynamicProbe, ...], str]:
     """(the probes of a script, its other lines; those keep their numbers).
 
-    Args:
-        text: the script.
-        name: its name, for messages.
-    Raises: TracerFailed with script, line, and what was expected.
+    Raises: TracerFailed with the script's `name`, the line, and what was expected.
     """
     probes, rest = [], []
     for number, line in enumerate(text.splitlines(), 1):
@@ -110,11 +107,8 @@ class DynamicEvents:
     def define(self, probes: Iterable[DynamicProbe], pid: int, program: Path) -> None:
         """Define every probe, or none.
 
-        Args:
-            probes: what to define.
-            pid: the workload, which waits; its libraries are those meant.
-            program: the compiled workload; paths are relative to its folder.
-        Raises: TracerFailed with the kernel's words.
+        The libraries meant are those of the workload `pid`, which waits; paths are relative to the folder of its
+        `program`. Raises: TracerFailed with the kernel's words.
         """
         self.remove()  # of a run with the same process id, long ago
         try:
@@ -131,16 +125,12 @@ class DynamicEvents:
     def _define(self, probe: DynamicProbe, pid: int, folder: Path) -> None:
         file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
         for name, place in _places(probe, pid, folder).items():
-            words = [f"{probe.kind}:{self._group}/{name}", place, probe.arguments]
-            self._write(file, " ".join(filter(None, words)))
-
-    def _write(self, file: Path, definition: str) -> None:
-        try:
-            _append(file, definition)
-        except OSError as error:
-            said = kernels_words(definition, file.parent) or error.strerror
-            msg = f"`{definition}` in {file}: {said}"
-            raise TracerFailed(msg) from error
+            definition = f"{probe.kind}:{self._group}/{name} {place} {probe.arguments}".rstrip()
+            try:
+                _append(file, definition)
+            except OSError as error:
+                msg = f"`{definition}` in {file}: {kernels_words(definition, file.parent) or error.strerror}"
+                raise TracerFailed(msg) from error
 
 
 def groups(root: Path) -> list[str]:

@@ -65,9 +65,7 @@ def _counter(line: str) -> int:
 def count_records(lines: Iterable[str]) -> tuple[int, int]:
     """(events recorded, events lost by the records of loss), each record once.
 
-    Args:
-        lines: of `perf script --ns -F tid,time,event --show-lost-events`, which prints in the order of time.
-
+    The lines are those of `perf script --ns -F tid,time,event --show-lost-events`, which prints in the order of time.
     perf record writes some records twice: perf_mmap__push (tools/perf/util/mmap.c) reads the head of the buffer, reads
     it again to know how much to write, and goes on from the first. What the workload recorded between the two reads is
     written again in the next round; where perf is preempted between them that is thousands of records. Both have the
