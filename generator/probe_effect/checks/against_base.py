@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from probe_effect.checks.changes import DIFFERENCE_RULES
+from probe_effect.checks.rule import broken, names_in
 from probe_effect.checks.run import check_all
 from probe_effect.model import Problem
 from probe_effect.store.difference import TreeDifference
@@ -28,13 +29,9 @@ class NewProblems:
 def new_problems(files: TreeDifference) -> NewProblems:
     """The problems of the new state that the old one has not."""
     old = {_same(problem) for problem in check_all(files.base)}
-
-    def name(file: str) -> str:
-        return files.head.relative(files.head.root / file)
-
     return NewProblems(
         _of_what_changed([problem for problem in check_all(files.head) if _same(problem) not in old], files),
-        tuple(problem for rule in DIFFERENCE_RULES for problem in rule.problems(files, name)),
+        tuple(broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))),
     )
 
 

@@ -117,13 +117,8 @@ def _of_suite(
     that stays true whatever is added or taken away, so one that is new is all that has to be laid beside the others.
     """
     places = {one.name: place for place, one in enumerate(in_time)}
-    made_from = (
-        "alike",
-        code(),
-        code_version("checks"),
-        in_time[0].document.run.suite,
-        str(has_fixed_operations(suite)),
-    )
+    suite_id, is_fixed = in_time[0].document.run.suite, has_fixed_operations(suite)
+    made_from = ("alike", code(), code_version("checks"), suite_id, str(is_fixed))
     laid, signs = json.loads(kept.get(*made_from) or "[[], []]")
     new = {places[name] for name in places.keys() - set(laid)}
     found = [Sign(places[one], places[other], *sign) for one, other, *sign in signs if {one, other} <= places.keys()]
@@ -141,9 +136,7 @@ def _of_suite(
 def signs(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
     """What any two submissions of a suite, of which one is `new`, have in common that two measurements have not.
 
-    Args:
-        in_time: the submissions, in the order in which they began.
-        new: places of some of them.
+    The submissions are in the order in which they began; `new` are places of some of them.
     """
     return _sure(_possible(in_time, new, suite))
 

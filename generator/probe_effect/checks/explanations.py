@@ -18,11 +18,6 @@ class CheckedExplanations:
     suites: Mapping[str, Suite]
     references: frozenset[str]
 
-    def unknown(self, one: Explanation) -> list[str]:
-        """What an explanation names that is not there."""
-        cases = {case.id for suite in self.suites.values() for case in suite.cases}
-        return [*(set(one.cases) - cases), *(set(one.references) - self.references)]
-
 
 @rule(
     "explanation-names",
@@ -31,8 +26,9 @@ class CheckedExplanations:
     bad="a reference that nobody wrote",
 )
 def _names(checked: CheckedExplanations) -> Iterator[Fault]:
+    cases = {case.id for suite in checked.suites.values() for case in suite.cases}
     for one in checked.known:
-        if unknown := checked.unknown(one):
+        if unknown := (set(one.cases) - cases) | (set(one.references) - checked.references):
             found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
             yield Fault(EXPLANATIONS_FILE, None, found, "mend the name, or add what it names")
 

@@ -11,7 +11,6 @@ from probe_effect.model import Sample
 from probe_effect.store.histogram import HistogramRow, bucket_around
 
 FILE = "histogram.csv"
-HEADER_LINES = 1
 
 
 @rule(
@@ -81,7 +80,7 @@ def _is_timed(sample: Sample) -> bool:
 
 def _lines(checked: CheckedSubmission) -> Iterator[tuple[int, HistogramRow]]:
     """Each row with its line; exact because a sound file has one line a row."""
-    yield from enumerate(checked.histogram, start=HEADER_LINES + 1)
+    yield from enumerate(checked.histogram, start=2)
 
 
 RULES = (_runs, _buckets, _operations)

@@ -10,6 +10,7 @@ from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.reduce.rows import baselines
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.drift import Trend
+from probe_effect.stats.ranking import is_below
 from probe_effect.store.suite_file import Case
 from probe_effect.tools.record import known_tool
 
@@ -117,7 +118,7 @@ def _below_entry(judged: JudgedSubmission) -> Iterator[Fault]:
         case = cases.get(one.case)
         entry = case and _entry(case, cases)
         other = numbers.get(one.key._replace(case=entry.id)) if entry else None
-        if other is not None and _is_below(one, other):
+        if other is not None and is_below(one.cost, other.cost):
             found = f"costs less than `{other.case}`, the entry of the same"
             yield judged.doubt(one, found, "look whether it fired, and at the mechanism of both")
 
@@ -128,12 +129,6 @@ def _entry(case: Case, cases: Mapping[str, Case]) -> Case | None:
     wanted = "-".join([RETURNS.get(words[0], ""), *words[1:]])
     same = (other for other in cases.values() if other.probe == wanted and other.action == case.action)
     return next((other for other in same if other.variant == case.variant), None)
-
-
-def _is_below(one: Number, other: Number) -> bool:
-    if one.cost is None or other.cost is None or one.cost.high is None or other.cost.low is None:
-        return False
-    return one.cost.high < other.cost.low
 
 
 def _below_system_call(judged: JudgedSubmission) -> Iterator[Fault]:

@@ -119,20 +119,15 @@ def _tracer_use(checked: CheckedSubmission) -> Iterator[Fault]:
         return
     for line, sample in checked.lines():
         if sample.status == "ok" and sample.arm != "baseline":
-            for found, hint in _of_tracer(sample):
-                yield Fault(
-                    "samples.csv", line, f"{printable(sample.case)} with {printable(sample.tracer)}: {found}", hint
-                )
+            named = f"{printable(sample.case)} with {printable(sample.tracer)}"
+            yield from (Fault("samples.csv", line, f"{named}: {found}", hint) for found, hint in _of_tracer(sample))
 
 
 def _of_tracer(sample: Sample) -> Iterator[tuple[str, str]]:
     times = [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]
     operations = sample.operations or sample.events or 0
     if times:
-        yield (
-            f"{', '.join(times)} of a workload that only waited",
-            "leave them empty: its suite is about the tracer",
-        )
+        yield f"{', '.join(times)} of a workload that only waited", "leave them empty: its suite is about the tracer"
     if sample.arm == "traced" and (each_ns := (sample.tracer_cpu_ns or 0) / max(operations, 1)) > MOST_TRACER_NS:
         said = f"{units.duration(each_ns)} of CPU time for an operation"
         yield said, f"look at its unit: a whole run ends after {units.duration(MOST_TRACER_NS)}"

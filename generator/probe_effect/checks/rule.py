@@ -43,18 +43,6 @@ class Rule(Generic[T]):
     bad: str
     """An example that breaks it."""
 
-    def problems(self, subject: T, name: Callable[[str], str]) -> list[Problem]:
-        """Every fault of `subject` as a Problem, as far as one file may have them.
-
-        Args:
-            subject: what the rule looks at.
-            name: gives a file of the folder its shown name.
-        """
-        return [
-            Problem(fault.severity, name(fault.file), fault.line, None, self.id, fault.message, fault.hint)
-            for fault in islice(self.check(subject), MAX_PROBLEMS_PER_FILE)
-        ]
-
 
 def rule(name: str, text: str, *, good: str, bad: str) -> Callable[[Callable[[T], Iterator[Fault]]], Rule[T]]:
     """Makes a rule of the function below it, which yields its faults; the arguments are as `Rule` has them."""
@@ -87,8 +75,15 @@ class CheckedSubmission:
 
 
 def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> list[Problem]:
-    """Every problem of the subject by some rules, in their order."""
-    return [problem for rule in rules for problem in rule.problems(subject, name)]
+    """Every problem of the subject by some rules, in their order; of each rule as many as one file may have.
+
+    `name` gives a file of the folder its shown name.
+    """
+    return [
+        Problem(fault.severity, name(fault.file), fault.line, None, rule.id, fault.message, fault.hint)
+        for rule in rules
+        for fault in islice(rule.check(subject), MAX_PROBLEMS_PER_FILE)
+    ]
 
 
 def names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:

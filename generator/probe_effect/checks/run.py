@@ -204,7 +204,7 @@ def _check_content(
         return [*problems, *more, *further]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
     checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs)
-    if too_large := layout.run_size.problems(checked, name):
+    if too_large := broken([layout.run_size], checked, name):
         return [*problems, *too_large]
     found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
@@ -226,7 +226,7 @@ def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
     problems = _with_folder(problems + more, broken(layout.OF_SOURCE, folder, name))
     if document is None or more:
         return problems
-    if too_large := sources.source_size.problems(figures, name):
+    if too_large := broken([sources.source_size], figures, name):
         return [*problems, *too_large]
     checked = sources.CheckedSource(folder, document, figures, figure_values(figures))
     return [*problems, *broken(sources.RULES, checked, name)]

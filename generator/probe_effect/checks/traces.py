@@ -49,11 +49,9 @@ class Traces:
 def read_traces(
     files: SubmissionFolder, document: MachineFile, digest: str, kept: Kept, rows: Sequence[Sample] | None = None
 ) -> Traces:
-    """The traces of a submission, kept unless its files have changed since they had that digest.
+    """The traces of a submission, kept unless its files have changed since they had that digest (`content_digest`).
 
-    Args:
-        digest: of its files (`content_digest`).
-        rows: where they were read already; otherwise they are read only if its traces are not kept.
+    `rows`: where they were read already; otherwise they are read only if its traces are not kept.
     """
     made_from = ("traces", code(), code_version("checks"), digest)
     if text := kept.get(*made_from):
