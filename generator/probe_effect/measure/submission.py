@@ -15,9 +15,10 @@ from typing import Literal
 
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.busy import load_average
+from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, write_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.plan_file import PlanFile, write_plan_file
+from probe_effect.store.plan_file import PlanFile
 
 Author = Literal["project", "third-party"]
 
@@ -80,7 +81,7 @@ def open_submission(results: Path, document: MachineFile, plan: PlanFile) -> Ope
     opened = OpenSubmission(place, document, plan)
     try:
         opened.write()
-        write_plan_file(place.plan_file, plan)  # last: by it the run is known to be unfinished
+        write_document(place.plan_file, plan)  # last: by it the run is known to be unfinished
     except HostNotReady:
         shutil.rmtree(place.folder, ignore_errors=True)  # nothing was measured yet
         raise

@@ -67,9 +67,7 @@ WORDS = ("case", "tracer", "level", "probe", "mechanism", "note")
 def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], list[Problem]]:
     """The sound rows of a `calibration.csv`, and every problem found in it; nothing where there is no file.
 
-    Args:
-        path: where to read.
-        file: the name that problems give, usually relative to the data folder.
+    `file` is the name that problems give, usually relative to the data folder.
     """
     if not os.path.lexists(path):
         return [], []

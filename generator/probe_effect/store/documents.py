@@ -106,11 +106,8 @@ def read_document(
 ) -> tuple[M | None, list[Problem]]:
     """The document at `path` as a `model`, or None with every problem found.
 
-    Args:
-        path: a `.json` or `.toml` file.
-        file: the name that problems give.
-        rule: first part of the problems' rule ids.
-        most_bytes: the largest that is read.
+    The ending of its name, `.json` or `.toml`, says what it is. `file` is the name that problems give, and `rule` the
+    first part of their rule ids.
     """
     text, fault = _read_text(path, most_bytes)
     if fault:

@@ -57,11 +57,6 @@ class HistogramRow(NamedTuple):
         """Block and position of its run."""
         return self.block, self.position
 
-    @property
-    def bucket(self) -> Bucket:
-        """What it says of the run."""
-        return Bucket(self.low_ns, self.high_ns, self.operations)
-
 
 def bucket_around(time_ns: int) -> tuple[int, int]:
     """Least and greatest time of the bucket that a time is counted in, ns."""
@@ -73,9 +68,7 @@ def bucket_around(time_ns: int) -> tuple[int, int]:
 def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Problem]]:
     """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none.
 
-    Args:
-        path: where to read.
-        file: the name that problems give, usually relative to the data folder.
+    `file` is the name that problems give, usually relative to the data folder.
     """
     if not os.path.lexists(path):
         return [], []
@@ -88,7 +81,7 @@ def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> 
     """The runs, each with what `rows` say of it."""
     buckets: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
     for row in rows:
-        buckets[row.place].append(row.bucket)
+        buckets[row.place].append(Bucket(row.low_ns, row.high_ns, row.operations))
     return [
         replace(sample, histogram=tuple(buckets[place]))
         if (place := (sample.block, sample.position)) in buckets

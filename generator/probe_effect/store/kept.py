@@ -57,11 +57,7 @@ class Kept:
                 raise
 
     def made(self, make: Callable[[], bytes], *made_from: str) -> bytes:
-        """What `make` returns, kept from an earlier run where it can be.
-
-        Args:
-            made_from: everything that the result depends on, the version of the code too.
-        """
+        """What `make` returns, kept from an earlier run where all that it is `made_from`, our code too, is the same."""
         found = self.get(*made_from)
         if found is None:
             found = make()

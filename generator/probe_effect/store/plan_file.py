@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from probe_effect.model import Problem, Status
-from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
+from probe_effect.store.documents import Document, Slug, Text, read_document
 
 
 class PlannedSubject(Document):
@@ -53,8 +53,3 @@ class PlanFile(Document):
 def read_plan_file(path: Path, file: str) -> tuple[PlanFile | None, list[Problem]]:
     """The document at `path`, or None with every problem found."""
     return read_document(path, file, "plan", PlanFile)
-
-
-def write_plan_file(path: Path, document: PlanFile) -> None:
-    """Write `document`. Raises: HostNotReady when it cannot be written."""
-    write_document(path, document)

@@ -74,9 +74,7 @@ SAMPLE_COLUMNS = (
 def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
     """The sound rows of a `samples.csv`, and every problem found in it.
 
-    Args:
-        path: where to read.
-        file: the name that problems give, usually relative to the data folder.
+    `file` is the name that problems give, usually relative to the data folder.
     """
     reader = TableReader(file, "samples", SAMPLE_COLUMNS)
     samples: list[Sample] = []

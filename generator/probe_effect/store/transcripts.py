@@ -7,7 +7,6 @@ is written by `probe-effect transcripts --write` and never typed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -115,11 +114,6 @@ class Shown:
     recorded: Recorded | None
 
 
-def transcript_files(data: DataFolder) -> list[Path]:
-    """The file of every chapter, in their order."""
-    return sorted((data.root / "transcripts").glob("*.toml"))
-
-
 def recorded_files(data: DataFolder) -> list[Path]:
     """The record of every transcript, by id."""
     return sorted((data.root / "transcripts" / "recorded").glob("*.json"))
@@ -133,19 +127,15 @@ def recorded_file(data: DataFolder, transcript_id: str) -> Path:
 def read_transcripts(data: DataFolder) -> tuple[list[Shown], list[Problem]]:
     """Every transcript of every sound file with its record, in the order of the chapters, and every problem found."""
     problems: list[Problem] = []
-    found = list(_read(data, problems))
-    return found, problems
-
-
-def _read(data: DataFolder, problems: list[Problem]) -> Iterator[Shown]:
     records: dict[str, Recorded] = {}
     for path in recorded_files(data):
         record, faults = read_document(path, data.relative(path), "transcripts", Recorded)
         problems += faults
         if record is not None:
             records[path.stem] = record
-    for path in transcript_files(data):
+    shown: list[Shown] = []
+    for path in sorted((data.root / "transcripts").glob("*.toml")):
         document, faults = read_document(path, data.relative(path), "transcripts", TranscriptFile)
         problems += faults
-        for one in document.transcript if document else ():
-            yield Shown(path.stem, one, records.get(one.id))
+        shown += (Shown(path.stem, one, records.get(one.id)) for one in (document.transcript if document else ()))
+    return shown, problems
