@@ -64,9 +64,8 @@ def block_tables(
 ) -> dict[Key, BlockTable]:
     """What each number of a submission is made of, by case.
 
-    Args:
-        samples: all rows, in the order of the file.
-        levels: their baselines; a case at a level without any has those without a level.
+    The samples are all rows, in the order of the file, and the levels those of their baselines: a case at a level
+    without any has those without a level.
     """
     untraced: dict[tuple[str | None, int], list[Sample]] = defaultdict(list)
     for row in samples:

@@ -28,10 +28,8 @@ def count_number(
 ) -> Number:
     """Instructions of one case, tracer and level, and what is known of them.
 
-    Args:
-        rows: its traced and check rows.
-        table: its blocks, of which one at least is usable.
-        mechanism: how the kernel made its kprobes.
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least is usable.
+    `mechanism` is how the kernel made its kprobes.
     """
     counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
     reconciled, loss_ratio = reconcile_events(rows)

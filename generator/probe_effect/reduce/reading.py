@@ -65,8 +65,7 @@ def read_submission(
 ) -> Submission | None:
     """One submission; None, with its problems added to `problems`, when its files are unsound.
 
-    Args:
-        digest: of its files, where that is known already.
+    `digest`: of its files, where that is known already.
     """
     digest = digest or content_digest(files)
     if digest and (text := data.kept.get("submission", code(), files.id, digest)):

@@ -19,11 +19,7 @@ from probe_effect.store.places import SubmissionFolder
 
 
 def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:
-    """Everything that the rows of one submission say.
-
-    Args:
-        samples: its rows in the order run; unsound ones already left out.
-    """
+    """Everything that the rows of one submission say: those in the order run, unsound ones already left out."""
     run = document.run
     submission = Submission(
         files=files,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from probe_effect.model import Key, Metric, Sample, level_order
+from probe_effect.model import Estimate, Key, Metric, Sample, level_order
 from probe_effect.stats.drift import Trend, trend, within_blocks
-from probe_effect.stats.signed_rank import Floats, noise_floor
+from probe_effect.stats.signed_rank import Floats, estimate, noise_floor
 from probe_effect.units import NS_PER_SECOND
 
 
@@ -142,6 +142,12 @@ def known(values: Iterable[int | None]) -> list[int]:
     return [value for value in values if value is not None]
 
 
+def over_runs(values: Iterable[float | None]) -> Estimate | None:
+    """What runs, or blocks, say together; None when none says it."""
+    found = [value for value in values if value is not None]
+    return estimate(np.array(found, dtype=np.float64)) if found else None
+
+
 def middle(values: Iterable[int | None]) -> int | None:
     """The median of what the runs say, the lower one of two; None when none says it."""
     found = sorted(known(values))
@@ -166,10 +172,7 @@ def reconcile_events(rows: Sequence[Sample]) -> tuple[bool | None, float | None]
     """Whether the events of every counted run of a case add up, and the share of all events that was lost.
 
     A run is counted where the tracer said how many events it saw; lost are those that it said it dropped. Both are
-    None where no run was counted.
-
-    Args:
-        rows: traced and check runs of one case, tracer and level.
+    None where no run was counted. The rows are the traced and check runs of one case, tracer and level.
     """
     counted = [row for row in rows if adds_up(row) is not None]
     if not counted:

@@ -6,10 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from probe_effect.model import Bucket, Estimate, Key, Sample
-from probe_effect.stats.signed_rank import estimate
+from probe_effect.reduce.rows import over_runs
 from probe_effect.stats.tail import percentile_ns, pooled
 
 Buckets = tuple[Bucket, ...]
@@ -50,10 +48,5 @@ def tails(samples: Iterable[Sample]) -> dict[Key, Tail]:
 
 def _tail(blocks: Mapping[int, Sequence[Buckets]]) -> Tail:
     of_blocks = [pooled(runs) for runs in blocks.values()]
-    return Tail(tuple(_percentile(of_blocks, share) for share in SHARES), pooled(of_blocks))
-
-
-def _percentile(blocks: Iterable[Buckets], share: float) -> Estimate | None:
-    """Over the blocks in which enough operations lie beyond it."""
-    known_ns = [found for one in blocks if (found := percentile_ns(one, share)) is not None]
-    return estimate(np.array(known_ns, dtype=np.float64)) if known_ns else None
+    percentiles_ns = tuple(over_runs(percentile_ns(one, share) for one in of_blocks) for share in SHARES)
+    return Tail(percentiles_ns, pooled(of_blocks))

@@ -16,9 +16,7 @@ THRESHOLDS = {1: "measurable", 5: "significant", 30: "expensive"}
 def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
     """Slowdown of a CPU-bound thread in which `rate_hz` events fire per second, as a ratio (0.05 = 5 % slower).
 
-    Args:
-        cost: ns per event.
-        rate_hz: events per second of untraced running time.
+    The cost is in ns per event, the rate in events per second of untraced running time.
     """
     return cost.times(rate_hz / NS_PER_SECOND)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +15,9 @@ from probe_effect.reduce.rows import (
     NO_RUNS,
     Baseline,
     highest_rate_hz,
-    known,
     middle,
     of_runs,
+    over_runs,
     reconcile_events,
 )
 from probe_effect.reduce.submission import Number, Submission
@@ -25,7 +25,7 @@ from probe_effect.stats.drift import Trend
 from probe_effect.stats.fastest import fastest
 from probe_effect.stats.outliers import outliers
 from probe_effect.stats.paired import paired_estimate, ragged
-from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
+from probe_effect.stats.signed_rank import MIN_BLOCKS
 from probe_effect.store.machine_file import MachineFile
 
 
@@ -55,10 +55,8 @@ def time_number(
 ) -> Number:
     """The cost of one case, tracer and level, and what is known of it.
 
-    Args:
-        rows: its traced and check rows.
-        table: its blocks, of which one at least is usable.
-        baseline: every untraced run of its level.
+    It is made of its traced and check rows, of the table of its blocks, of which one at least is usable, and of every
+    untraced run of its level.
     """
     usable = table.usable()
     traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
@@ -77,10 +75,10 @@ def time_number(
         cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
         fastest_ns=fastest(traced_event_ns, np.array(baseline.all) / table.events),
         slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
-        attach=_over_runs([row.attach_ns for row in timed]),
-        detach=_over_runs([row.detach_ns for row in timed]),
-        cpu=_over_runs([row.tracer_cpu_ns for row in timed]),
-        memory=_over_runs([row.tracer_rss_bytes for row in timed]),
+        attach=over_runs(row.attach_ns for row in timed),
+        detach=over_runs(row.detach_ns for row in timed),
+        cpu=over_runs(row.tracer_cpu_ns for row in timed),
+        memory=over_runs(row.tracer_rss_bytes for row in timed),
         probes=middle(row.probes for row in timed),
         rate_hz=highest_rate_hz(timed),
         loss_ratio=loss_ratio,
@@ -138,12 +136,6 @@ def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
 
 def _half_width(found: Estimate | None) -> float | None:
     return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
-
-
-def _over_runs(values: Iterable[int | None]) -> Estimate | None:
-    """What the tracer itself takes, over the runs: its start or stop, its CPU time, its memory; None without any."""
-    found = known(values)
-    return estimate(np.array(found, dtype=np.float64)) if found else None
 
 
 def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:

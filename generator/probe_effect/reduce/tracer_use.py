@@ -10,7 +10,7 @@ import numpy as np
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade
-from probe_effect.reduce.rows import of_runs, tracer_cpu_ns
+from probe_effect.reduce.rows import of_runs, over_runs, tracer_cpu_ns
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.outliers import outliers
 from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
@@ -19,9 +19,8 @@ from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
 def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable) -> Number:
     """What the tracer itself takes for an operation, of one case, tracer and level.
 
-    Args:
-        rows: its traced and check rows.
-        table: its blocks, of which one at least says what the tracer took.
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least says what the tracer
+    took.
     """
     own = table.own()
     own_ns = np.array(list(own.values()), dtype=np.float64)
@@ -32,18 +31,12 @@ def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], tabl
         status="ok",
         blocks=len(own),
         tracer_cpu=estimate(own_ns),
-        memory=_memory(rows),
+        memory=over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None),
         tracer_calls=_calls(rows),
         outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),
     )
     letter, reasons = grade(OF_CASE, _facts(number, rows))
     return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(_notes(number, rows)) or None)
-
-
-def _memory(rows: Sequence[Sample]) -> Estimate | None:
-    """The most that its runs took, bytes; None where no run says."""
-    known = [row.tracer_rss_bytes for row in rows if tracer_cpu_ns(row) is not None and row.tracer_rss_bytes]
-    return estimate(np.array(known, dtype=np.float64)) if known else None
 
 
 def _calls(rows: Sequence[Sample]) -> float | None:
