@@ -49,12 +49,7 @@ def operations_for(
     """The operations that take about `target_s`, and the last trial's row.
 
     Trials grow until one takes a tenth of the target. A trial that fails stops the search; its row says why.
-
-    Args:
-        target_s: seconds that a run should take.
-        run: makes a run of that many operations and returns its row.
-        first: operations of the first trial.
-        least: operations of a run, at least.
+    `run` makes a run of so many operations: `first` in the first trial, and never fewer than `least`.
     """
     operations = first
     while True:

@@ -96,11 +96,7 @@ def diagnose(
 ) -> Diagnosis:
     """The diagnosis of this machine. Each suite's workload is compiled, to prove that compiler and headers are there.
 
-    Args:
-        suites: folder and document of each.
-        known: tracer id to tracer.
-        cache: folder for what is compiled; the user's cache by default.
-        root: root of the file system.
+    What is compiled is kept in `cache`, the user's by default.
     """
     load = load_average()  # before anything of ours runs
     workload_cpu, tracer_cpu = collect.choose_cpus(root)

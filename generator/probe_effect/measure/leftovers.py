@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from probe_effect.host import ROOT
+from probe_effect.host import ROOT, read_text
 from probe_effect.processes import STARTED_BY, end_descriptor, is_readable
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
@@ -47,7 +47,8 @@ def _programs() -> Iterator[Leftover]:
         started_by = re.search(rf"(?:^|\0){STARTED_BY}=(\d+)(?:\0|$)".encode(), text)
         if started_by and not _is_alive(int(started_by[1])):
             pid = int(environment.parent.name)
-            yield Leftover(f"process {pid} ({_name(environment.parent)})", partial(_end, pid))
+            name = read_text(environment.parent, "comm") or "ended"
+            yield Leftover(f"process {pid} ({name})", partial(_end, pid))
 
 
 def _in_tracefs() -> Iterator[Leftover]:
@@ -75,13 +76,6 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:  # somebody else's
         return True
     return True
-
-
-def _name(process: Path) -> str:
-    try:
-        return (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return "ended"
 
 
 def _end(pid: int) -> None:

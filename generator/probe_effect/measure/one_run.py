@@ -155,10 +155,7 @@ def probed_functions(names: Sequence[str], load: WorkloadTask) -> dict[str, str]
     """User functions, `file:symbol`, to their first bytes in hexadecimal digits; what cannot be found is left out.
 
     The same probe costs 0.2 or 17 µs, depending on the instruction under it, so no comparison works without them.
-
-    Args:
-        names: `file:symbol` each; a file is the workload's, or a library's stem (`libc`).
-        load: a workload that has mapped those libraries once it waits.
+    A file is the workload's, or the stem of a library (`libc`) that the workload has mapped once it waits.
     """
     if not names:
         return {}

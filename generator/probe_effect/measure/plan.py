@@ -11,13 +11,7 @@ from probe_effect.store.plan_file import PlannedSubject
 
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
-    """Every run of a suite, in order (`stats/run_order.py`). The same arguments give the same plan.
-
-    Args:
-        subjects: the cases with their tracers and levels.
-        blocks: how many rounds.
-        seed: that of the random order.
-    """
+    """Every run of a suite, in order (`stats/run_order.py`). The same arguments give the same plan."""
     measured = [_subject(one) for one in subjects if one.operations is not None]
     left_out = [_subject(one) for one in subjects if one.operations is None]
     counted = [_subject(one) for one in subjects if one.is_counted_apart]

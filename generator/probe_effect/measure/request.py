@@ -51,16 +51,12 @@ class Work:
 
     def case(self, subject: Key) -> Case:
         """The case of a measured subject."""
-        case = self.suite.case(subject.case)
-        if case is None:
-            raise KeyError(subject.case)
-        return case
+        return next(case for case in self.suite.cases if case.id == subject.case)
 
     def script(self, subject: Key, *, check: bool = False) -> Path:
         """The script of a measured subject, or its counting twin."""
         path = self._script_path(subject, check=check)
-        if path is None:
-            raise KeyError(subject)
+        assert path is not None
         return path
 
     def twins(self) -> tuple[Key, ...]:
@@ -188,10 +184,8 @@ def resolve(
 ) -> Work:
     """What of a suite can be measured, with those of `tracers` that it has scripts for.
 
-    Args:
-        cases: their ids; empty means all.
-        cpus: how many there are, if not ours.
-        architecture: of the machine as `uname -m` gives it, if not ours.
+    No ids of `cases` mean all. The number of `cpus`, and the `architecture` as `uname -m` gives it, are ours unless
+    they are given.
     """
     whole, suite = suite, suite.on(architecture or kernel.architecture())
     elsewhere = tuple(case.id for case in whole.cases if case not in suite.cases)

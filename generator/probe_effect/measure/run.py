@@ -27,8 +27,7 @@ from probe_effect.store.places import SubmissionFolder
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
     """Measure a suite and write its submission, each row before the next run begins.
 
-    Args:
-        tell: called before each run and after the last, never while a run is timed.
+    `tell` is called before each run and after the last, never while a run is timed.
     Raises: HostNotReady when nothing of the suite can be measured here, or while another measurement runs;
         Interrupted when asked to stop, with the rows so far kept; ProbeEffectError when the workload does not run.
     """
