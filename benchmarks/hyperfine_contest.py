@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from probe_effect.compilers import cache_folder
 from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import rounded
@@ -26,7 +27,7 @@ from probe_effect.processes import Child
 from probe_effect.reduce.reading import read_submission
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 from probe_effect.store.places import DataFolder
-from probe_effect.workloads.build import build, cache_folder
+from probe_effect.workloads.build import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,12 +13,12 @@ import pytest
 from builders import baseline_row, traced_row
 from fakes.project import FakeProject, as_root, document, on_the_path
 from probe_effect.checks.run import check
+from probe_effect.compilers import CompiledProgram
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.journal import Tally
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Estimate
-from probe_effect.workloads.build import CompiledProgram
 
 if TYPE_CHECKING:
     from probe_effect.measure.bench import Progress

@@ -16,6 +16,7 @@ from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.project import fetched
+from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
 from probe_effect.emulated.tracers import offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
@@ -82,7 +83,7 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
     with EmulatedMachine(assembly, tracers, _say_beside_progress, accelerator, PATIENCE[accelerator]) as machine:
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
-        yield MeasurementTarget(machine, suites, known, list(known) if words else [], machine.cpu_count)
+        yield MeasurementTarget(machine, suites, known, list(known) if words else [], CPUS)
 
 
 def _say_beside_progress(text: str) -> None:

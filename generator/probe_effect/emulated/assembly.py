@@ -49,8 +49,7 @@ def assemble(
 ) -> Assembly:
     """The image for a kernel, with these tracers and suites, and what emulates it.
 
-    Args:
-        cache: our folder for everything that is downloaded or made.
+    `cache` is our folder for everything that is downloaded or made.
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
     check_programs(host_programs(architecture))

@@ -236,11 +236,7 @@ def mirror() -> str:
 
 
 def check_programs(programs: dict[str, str], user: str = "an emulated machine") -> None:
-    """Check that each program is there; the values are the packages that bring them. Raises: HostNotReady.
-
-    Args:
-        user: what needs them, in words.
-    """
+    """Check that `user` has each program; the values are the packages that bring them. Raises: HostNotReady."""
     missing = {program: package for program, package in programs.items() if shutil.which(program) is None}
     if missing:
         line = f"apt install {' '.join(dict.fromkeys(missing.values()))}"

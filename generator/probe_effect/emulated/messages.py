@@ -59,14 +59,7 @@ def run_request(
         "looking": looking,
         "planned": asdict(planned),
         "load": load_message(load),
-        "watch": watch
-        and {
-            "tracer": watch.tracer.id,
-            "script": in_guest(watch.script),
-            "counting": watch.counting,
-            "events_per_operation": watch.events_per_operation,
-            "is_start": watch.is_start,
-        },
+        "watch": watch and asdict(watch) | {"tracer": watch.tracer.id, "script": in_guest(watch.script)},
         "limits": asdict(limits),
     }
 

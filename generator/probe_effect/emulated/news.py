@@ -93,12 +93,7 @@ def _followed(by: Literal["version", "kernel"]) -> list[str]:
 
 
 def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[str, set[str]]) -> list[Job]:
-    """What was not counted yet, kernel after kernel; a kernel that two releases have comes once.
-
-    Args:
-        runs: those that are known.
-        able: suite to the tools that it has scripts for.
-    """
+    """What no run counted, kernel after kernel, each once; `able` is suite to the tools that it has scripts for."""
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     for run in filter(_stands, runs):
         told = {_unplaced(origin) for origin in run.run.packages.values()}
@@ -120,9 +115,8 @@ def counted(kernel: str, runs: Iterable[MachineFile]) -> bool:
 def duration_s(job: Job, runs: Iterable[MachineFile], machine: str, blocks: int) -> float | None:
     """About how long it takes, by what the same suite took before; None where it was not counted before.
 
-    Args:
-        machine: the processor, as `uname -m` gives it; runs with the same one are taken where there are any.
-        blocks: how many rounds; trials are as one more.
+    Runs on the same processor, `machine` as `uname -m` gives it, are taken where there are any. Trials are as one more
+    of the `blocks`.
     """
     paces: dict[bool, list[float]] = {True: [], False: []}
     for run in runs:

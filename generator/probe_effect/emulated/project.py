@@ -20,10 +20,8 @@ INSTEAD = "to build another project, name the folder of its source: --source DIR
 def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
     """The source tree of a project.
 
-    Args:
-        cache: our folder for downloads; files that are in it are not downloaded again.
-        tell: is told when something is fetched.
-    Raises: HostNotReady where it cannot be had, with what to do instead.
+    What is in `cache` is not fetched again; `tell` is told when something is. Raises: HostNotReady where it cannot be
+        had, with what to do instead.
     """
     own, name = cache / FOLDER, f"{project.package}-{project.version}"
     folder = own / project.sha256[:DIGITS] / name

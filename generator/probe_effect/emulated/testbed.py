@@ -84,11 +84,6 @@ class EmulatedMachine:
             self._tracers = {one["id"]: GuestTracer(one["id"], one["tool"], one) for one in said}
         return self._tracers
 
-    @property
-    def cpu_count(self) -> int:
-        """How many CPUs it has."""
-        return CPUS
-
     def cpus(self, work: Work) -> tuple[int, int | None]:
         """The last CPU for the workload, and the first for tracers."""
         del work

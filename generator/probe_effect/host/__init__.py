@@ -20,12 +20,7 @@ PROGRAM = "probe-effect"
 
 
 def read_text(root: Path, path: str) -> str | None:
-    """The stripped text of a file, or None when it is absent, empty or closed to us.
-
-    Args:
-        root: root of the file system.
-        path: relative to it, e.g. `proc/loadavg`.
-    """
+    """The stripped text of the file at `path` below `root`, or None when it is absent, empty or closed to us."""
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace").strip() or None
     except OSError:

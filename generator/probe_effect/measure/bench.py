@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from probe_effect.compilers import CompiledProgram
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.calibrate import (
     COUNTED_QUICK,
@@ -37,7 +38,6 @@ from probe_effect.store.machine_file import Submitter
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.protocol import Counting, Tracer
-from probe_effect.workloads.build import CompiledProgram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

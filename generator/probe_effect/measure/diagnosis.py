@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+from probe_effect.compilers import CompiledProgram
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import CLOSED, TRACEFS, missing, tracefs_missing
@@ -22,7 +23,7 @@ from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.tracers.protocol import Tracer
-from probe_effect.workloads.build import CompiledProgram, build
+from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import clock_read_ns
 
 NEEDS: tuple[Need, ...] = get_args(Need)

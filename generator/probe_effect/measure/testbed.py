@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from probe_effect.compilers import CompiledProgram
+from probe_effect.compilers import CompiledProgram, cache_folder
 from probe_effect.errors import HostNotReady
 from probe_effect.host import stay_on, usable_cpus
 from probe_effect.machine import collect
@@ -17,7 +17,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_
 from probe_effect.measure.request import Work
 from probe_effect.model import Metric, Sample
 from probe_effect.store.machine_file import Machine, System
-from probe_effect.workloads.build import build, cache_folder
+from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import WorkloadTask, clock_read_ns
 
 

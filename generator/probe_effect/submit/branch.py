@@ -97,11 +97,7 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
 
 
 def push(checkout: Path, remote: str, branch: Branch, *settings: str) -> None:
-    """Push the branch to `remote`. Raises: Refused.
-
-    Args:
-        settings: git's own, as `-c` takes them, for this call alone.
-    """
+    """Push the branch to `remote`; `settings` are git's own for this call, as `-c` takes them. Raises: Refused."""
     words = [word for setting in settings for word in ("-c", setting)]
     git(checkout)(*words, "push", "--quiet", remote, f"{branch.commit}:refs/heads/{branch.name}")
 

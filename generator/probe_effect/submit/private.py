@@ -62,17 +62,13 @@ class Mark:
 
 
 def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = None) -> list[Mark]:
-    """The texts that name this machine and its user.
-
-    Args:
-        root: root of the file system, for tests.
-        environment: variables, for tests; our own by default.
-    """
+    """The texts that name this machine and its user, by the files below `root` and by variables, ours by default."""
     variables = os.environ if environment is None else environment
+    homes = (variables[name] for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name))
     found = [
         *(Mark("host name", text) for text in _host_names(root)),
         *(Mark("user name", text) for text in _user_names(variables)),
-        *(Mark("home folder", text) for text in _homes(variables)),
+        *(Mark("home folder", text) for text in homes),
         *(Mark("network address", text) for text in _addresses(root)),
         *(Mark("serial number", text) for text in _serials(root)),
     ]
@@ -116,10 +112,6 @@ def _user_names(variables: Mapping[str, str]) -> Iterator[str]:
         yield pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # an id without an entry, as in containers
         return
-
-
-def _homes(variables: Mapping[str, str]) -> Iterator[str]:
-    yield from (variables[name] for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name))
 
 
 def _addresses(root: Path) -> Iterator[str]:

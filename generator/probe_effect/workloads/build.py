@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler, cache_folder, compiled
+from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler, compiled
 from probe_effect.store.suite_file import own_headers
-
-__all__ = ["CompiledProgram", "build", "cache_folder"]
 
 FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
 
@@ -18,11 +16,8 @@ def build(
 ) -> CompiledProgram:
     """The path of the program compiled from one C source and the headers of ours that it includes.
 
-    Args:
-        source: the `.c` file.
-        cache: folder for programs; the user's cache by default.
-        libraries: names to link with, as `cc -l` takes them.
-        system: where it will run; this one by default.
+    It is kept in `cache`, the user's by default, links with `libraries` as `cc -l` takes their names, and runs on
+    `system`, this one by default.
     Raises: HostNotReady without a compiler; ProbeEffectError with its message if it refuses the source.
     """
     compiler = c_compiler(FLAGS, [f"-l{name}" for name in libraries], system)
