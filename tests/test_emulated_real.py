@@ -69,12 +69,12 @@ def test_an_emulator_that_is_killed_is_lost_at_once_and_nothing_of_it_is_left() 
         kernel, emulator = find_kernel("bookworm", cache), find_emulator(DEFAULT, cache)
     guest = RunningGuest(Image(kernel.image, ()), emulator, "tcg")
     try:
-        os.kill(guest.pid, signal.SIGKILL)
+        os.kill(guest._child.pid, signal.SIGKILL)
         with pytest.raises(GuestLost, match="the emulator ended with status -9"):
             guest.wait_for_boot(PATIENCE["tcg"].boot_s)
     finally:
         guest.end()
-    assert not Path(f"/proc/{guest.pid}").exists()
+    assert not Path(f"/proc/{guest._child.pid}").exists()
 
 
 @of_this_processor

@@ -92,9 +92,7 @@ class Child:
     @property
     def stdout(self) -> int:
         """The descriptor of its standard output, which must be a pipe."""
-        if self._popen.stdout is None:
-            msg = "its standard output is no pipe"
-            raise ValueError(msg)
+        assert self._popen.stdout is not None
         return self._popen.stdout.fileno()
 
     def output(self) -> tuple[str, str]:

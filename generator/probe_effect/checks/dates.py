@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.store.machine_file import MOMENT_FORM
 
 TOOL = "probe-effect "
 FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)
@@ -27,7 +26,7 @@ LONGEST = timedelta(days=30)
 def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
     run = checked.document.run
     latest = datetime.now(UTC) + SLACK
-    started, ended = _moment(run.started), _moment(run.ended or run.started)
+    started, ended = datetime.fromisoformat(run.started), datetime.fromisoformat(run.ended or run.started)
     if started > latest:
         yield checked.fault("run.started", f"the run began on {run.started}, which is still to come", "set the clock")
     elif checked.document.provenance.tool.startswith(TOOL) and started < FIRST_DAY - SLACK:
@@ -40,14 +39,10 @@ def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
     elif ended - started > LONGEST:
         found = f"the run took more than {LONGEST.days} days"
         yield checked.fault("run.ended", found, "look whether the clock was set in between", "warning")
-    known = [started, *map(_moment, run.resumed), *([ended] if run.ended else [])]
+    known = [started, *map(datetime.fromisoformat, run.resumed), *([ended] if run.ended else [])]
     if run.resumed and ended >= started and known != sorted(known):
         found = "the run was continued before it began or after it ended"
         yield checked.fault("run.resumed", found, "let the clock alone")
-
-
-def _moment(text: str) -> datetime:
-    return datetime.strptime(text, MOMENT_FORM).replace(tzinfo=UTC)
 
 
 RULES = (_dates,)

@@ -10,11 +10,9 @@ from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import NO_TRACER, Sample
 from probe_effect.reduce.rows import adds_up
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.samples import TIMES
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
-
-TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
 
 BASELINES_PER_BLOCK = 2
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import Arm, Key, Sample
 from probe_effect.stats import run_order
-from probe_effect.store.machine_file import MOMENT_FORM, MachineFile
+from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.suite_file import Suite
 
 FILE = "samples.csv"
@@ -151,7 +151,7 @@ def _time_span(checked: CheckedSubmission) -> Iterator[Fault]:
         return
     rows = checked.samples
     total_s = sum((row.wall_ns or 0) + (row.attach_ns or 0) + (row.detach_ns or 0) for row in rows) / 1e9
-    started, ended = (datetime.strptime(text, MOMENT_FORM) for text in (run.started, run.ended))  # noqa: DTZ007
+    started, ended = datetime.fromisoformat(run.started), datetime.fromisoformat(run.ended)
     span_s = (ended - started).total_seconds()
     if 0 <= span_s < total_s - CLOCK_SLACK_S:
         found = f"the runs add up to {total_s:.0f} s, and the whole took {span_s:.0f} s"

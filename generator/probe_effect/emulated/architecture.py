@@ -36,11 +36,6 @@ class GuestArchitecture:
         """The name of the emulator's program."""
         return f"qemu-system-{self.machine}"
 
-    @property
-    def triplet(self) -> str:
-        """The name of the architecture's library folders (Debian's multiarch)."""
-        return f"{self.machine}-linux-gnu"
-
 
 ARCHITECTURES = {
     one.debian: one

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from probe_effect.compilers import Sysroot
@@ -97,20 +97,14 @@ def _only(folder: Path, pattern: str) -> Path:
     return found[0]
 
 
-def _names(root: Path) -> Iterator[str]:
-    """The names of all that is archived, folders before what is in them."""
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        if not LEFT_OUT.search(name):
-            yield name
-
-
 def _cpio(root: Path, target: Path) -> None:
+    """Archive all that is needed, folders before what is in them."""
+    names = (path.relative_to(root).as_posix() for path in sorted(root.rglob("*")))
     with target.open("wb") as file:
         run = subprocess.run(
             ["cpio", "--create", "--format=newc", "--null", "--quiet", "--reproducible", "--owner=0:0"],  # noqa: S607
             cwd=root,
-            input=b"".join(name.encode() + b"\0" for name in _names(root)),
+            input=b"".join(name.encode() + b"\0" for name in names if not LEFT_OUT.search(name)),
             stdout=file,
             stderr=subprocess.PIPE,
             timeout=600,

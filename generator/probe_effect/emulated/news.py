@@ -98,8 +98,11 @@ def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[
     for run in filter(_stands, runs):
         told = {_unplaced(origin) for origin in run.run.packages.values()}
         known[_unplaced(run.run.packages.get("kernel", "")), run.run.suite] |= told | set(run.tools)
+    kernels: dict[str, Offer] = {}
+    for one in offers:  # each by the first release that has it
+        kernels.setdefault(one.kernel, one)
     jobs = []
-    for one in _once(offers):
+    for one in kernels.values():
         for suite, tools in able.items():
             wanted = [tracer for tracer in one.tracers if tracer.tool in tools]
             if todo := tuple(tracer for tracer in wanted if str(tracer) not in known[one.kernel, suite]):
@@ -144,11 +147,3 @@ def _took_s(run: MachineFile) -> float:
 def _unplaced(origin: str) -> str:
     """A package with its version, without the release that it was taken from."""
     return origin.partition(" (")[0]
-
-
-def _once(offers: Iterable[Offer]) -> Iterable[Offer]:
-    """Each kernel by the first release that has it."""
-    found: dict[str, Offer] = {}
-    for one in offers:
-        found.setdefault(one.kernel, one)
-    return found.values()

@@ -128,11 +128,6 @@ class RunningGuest:
         self._received = b""
         self._number = 0
 
-    @property
-    def pid(self) -> int:
-        """Process id of the emulator."""
-        return self._child.pid
-
     def wait_for_boot(self, timeout_s: float) -> None:
         """Return when the program inside is ready. Raises: GuestLost."""
         self._answer(0, timeout_s, f"it had not booted after {timeout_s:.0f} s")

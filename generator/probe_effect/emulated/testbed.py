@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self, get_args
+from typing import Any, Self, get_args
 
 from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.assembly import Assembly
@@ -23,7 +23,7 @@ from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins
 from probe_effect.model import Metric, Need, Sample
 from probe_effect.store.machine_file import Machine, System, runs_add_up
-from probe_effect.store.samples import as_note
+from probe_effect.store.samples import TIMES, as_note
 from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3
@@ -133,17 +133,8 @@ class EmulatedMachine:
         """The row with the clock's reading as the instructions that it counts; times say nothing there."""
         if self.metric == "time":
             return replace(row, attach_instructions=None, detach_instructions=None)
-        return replace(
-            row,
-            instructions=row.wall_ns,
-            wall_ns=None,
-            user_ns=None,
-            sys_ns=None,
-            tracer_cpu_ns=None,
-            attach_ns=None,
-            detach_ns=None,
-            histogram=(),
-        )
+        untimed: dict[str, Any] = dict.fromkeys(TIMES)
+        return replace(row, instructions=row.wall_ns, histogram=(), **untimed)
 
     def machine(self) -> Machine:
         """What is emulated. Its id names the kernel, because that is what differs from one to the next."""

@@ -70,6 +70,9 @@ SAMPLE_COLUMNS = (
     ),
 )
 
+TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
+"""The columns that have times."""
+
 
 def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
     """The sound rows of a `samples.csv`, and every problem found in it.
