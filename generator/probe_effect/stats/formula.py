@@ -44,12 +44,9 @@ class FormulaError(ValueError):
 
 
 def evaluate(text: str, values: Mapping[str, Fraction]) -> Fraction:
-    """The value of the formula.
+    """The value of the formula: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
 
-    Args:
-        text: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
-        values: figure id to its value in base units.
-    Raises: FormulaError.
+    `values` are those of the figures in base units, by id. Raises: FormulaError.
     """
     return _computed(text, _parse(text), values)
 
