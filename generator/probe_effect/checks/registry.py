@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from probe_effect.checks import (
-    calibration,
     changes,
     copied,
     dates,
     duplicates,
     explanations,
-    histogram,
+    further_tables,
     layout,
     machine_facts,
     plan_complete,
@@ -38,8 +37,7 @@ SIGNS = {
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     layout.submission_name,
     *rows.RULES,
-    *histogram.RULES,
-    *calibration.RULES,
+    *further_tables.RULES,
     *dates.RULES,
     *machine_facts.RULES,
     *signs.RULES,

@@ -1,4 +1,8 @@
-"""What `histogram.csv` must hold: buckets of the runs that were timed, with all their operations."""
+"""What the tables beside `samples.csv` must hold.
+
+`histogram.csv` has buckets of the runs that were timed, with all their operations; `calibration.csv` scripts that the
+submission ran, each probe once.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,9 @@ from itertools import pairwise
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import Sample
 from probe_effect.store.histogram import HistogramRow, bucket_around
+from probe_effect.store.tables import printable
 
-FILE = "histogram.csv"
+HISTOGRAM, CALIBRATION = "histogram.csv", "calibration.csv"
 
 
 @rule(
@@ -29,10 +34,10 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
     for (block, position), line in found.items():
         if (block, position) not in timed:
             said = f"block {block}, position {position} is no run of samples.csv that was timed and ended well"
-            yield Fault(FILE, line, said, "leave the file as the tool wrote it")
+            yield Fault(HISTOGRAM, line, said, "leave the file as the tool wrote it")
     for block, position in sorted(timed - found.keys()):
         said = f"block {block}, position {position} has no row, and other runs have"
-        yield Fault(FILE, None, said, "leave the file as the tool wrote it")
+        yield Fault(HISTOGRAM, None, said, "leave the file as the tool wrote it")
 
 
 @rule(
@@ -46,11 +51,11 @@ def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
         low_ns, high_ns = bucket_around(row.low_ns)
         if row.low_ns != low_ns or not low_ns <= row.high_ns <= high_ns:
             found = f"{row.low_ns} to {row.high_ns} ns is no bucket"
-            yield Fault(FILE, line, found, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before")
+            yield Fault(HISTOGRAM, line, found, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before")
     for (_, before), (line, after) in pairwise(_lines(checked)):
         if (after.place, after.low_ns) <= (before.place, before.low_ns):
             found = f"block {after.block}, position {after.position}, {after.low_ns} ns comes after a later row"
-            yield Fault(FILE, line, found, "keep rows in the order run, and in that of times")
+            yield Fault(HISTOGRAM, line, found, "keep rows in the order run, and in that of times")
 
 
 @rule(
@@ -70,7 +75,7 @@ def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
         made = sample.operations or sample.events
         if place in counted and _is_timed(sample) and counted[place] != made:
             found = f"block {sample.block}, position {sample.position}: {counted[place]} operations in its buckets"
-            yield Fault(FILE, last[place], f"{found}, {made} performed", "leave the file as the tool wrote it")
+            yield Fault(HISTOGRAM, last[place], f"{found}, {made} performed", "leave the file as the tool wrote it")
 
 
 def _is_timed(sample: Sample) -> bool:
@@ -83,4 +88,22 @@ def _lines(checked: CheckedSubmission) -> Iterator[tuple[int, HistogramRow]]:
     yield from enumerate(checked.histogram, start=2)
 
 
-RULES = (_runs, _buckets, _operations)
+@rule(
+    "calibration-scripts",
+    "A calibration is of a case, tracer and level that the submission has rows of, and has each probe once.",
+    good="case `01-program-reads` with bpftrace, which samples.csv has",
+    bad="case `99-other`, which samples.csv has not",
+)
+def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
+    known = {(row.case, row.tracer, level) for row in checked.samples for level in (row.level, None)}
+    seen: set[tuple[object, ...]] = set()
+    for line, row in enumerate(checked.calibration, start=2):  # exact because a sound file has one line a row
+        named = printable(f"{row.case} with {row.tracer}" + (f" at {row.level}" if row.level else ""))
+        if row.key not in known:
+            yield Fault(CALIBRATION, line, f"{named} is not in samples.csv", "leave the file as the tool wrote it")
+        if (probe := row[:5]) in seen:
+            yield Fault(CALIBRATION, line, f"{named} has this probe twice", "keep its first row")
+        seen.add(probe)
+
+
+RULES = (_runs, _buckets, _operations, _scripts)
