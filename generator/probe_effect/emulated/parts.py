@@ -65,13 +65,9 @@ def own(
 ) -> Path:
     """The archive of our own files: the program inside, workloads, scripts, and compiled scripts.
 
-    Args:
-        kernel: its build options are put where tracers look for them.
-        programs: compiled workloads.
-        scripts: of the suites; those of libbpf are compiled too.
-        python: a system which runs here, whose Python compiles modules beforehand.
-        sdk: headers and libraries to compile against.
-        cache: our folder for everything that is made.
+    The kernel's build options are put where tracers look for them. Of the scripts, those of libbpf are compiled too,
+    against the headers and libraries of `sdk`. `python` is a system which runs here, whose Python compiles modules
+    beforehand.
     """
     scripts = list(scripts)
     with tempfile.TemporaryDirectory(dir=cache) as fresh:

@@ -75,16 +75,11 @@ class Journal:
         return (run.block, run.position) in self._places
 
     def operations(self, subject: Key) -> int:
-        """Operations of a run of `subject`. Raises: KeyError for a subject that is not run."""
+        """Operations of a run of `subject`, which is not left out."""
         document = self._document
-        if not subject.is_baseline:
-            number = self._subjects[subject].operations
-        elif subject.level is None:
-            number = document.baseline_operations
-        else:
-            number = document.level_operations.get(subject.level)
-        if number is None:
-            raise KeyError(subject)
+        baselines = {None: document.baseline_operations, **document.level_operations}
+        number = baselines[subject.level] if subject.is_baseline else self._subjects[subject].operations
+        assert number is not None
         return number
 
     def left_out(self, subject: Key) -> PlannedSubject | None:

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from probe_effect.model import Key, Metric, Sample
 from probe_effect.reduce.rows import NO_RUNS, Baseline, by_case, events_per_operation, per_operation, tracer_cpu_ns
 
-HEADER_LINES = 1
-
 
 class Block(NamedTuple):
     """One block of one case, tracer and level: ns or instructions of an operation.
@@ -71,8 +69,8 @@ def block_tables(
     for row in samples:
         if row.arm == "baseline":
             untraced[row.level, row.block].append(row)
-    # A cell holds no line end, so each row has one line.
-    lines = {(row.block, row.position): line for line, row in enumerate(samples, start=HEADER_LINES + 1)}
+    # A cell holds no line end, so each row has one line, after that of the header.
+    lines = {(row.block, row.position): line for line, row in enumerate(samples, start=2)}
     made = {}
     for key, rows in by_case(samples).items():
         level = key.level if key.level in levels else None

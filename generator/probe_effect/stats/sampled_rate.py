@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -62,12 +62,7 @@ def sampled_rate(
             second of CPU time, times this: the ratio estimator (Cochran, Sampling Techniques, 1977, chapter 6). What
             else ran on their CPU during the windows does not disturb it.
     """
-    length_s, counted_s, events, slowed, cpu_ratio = (
-        np.array(column, dtype=float)
-        for column in zip(
-            *((one.length_s, one.counted_s, one.events, one.slowed, one.cpu_ratio) for one in strata), strict=True
-        )
-    )
+    length_s, counted_s, events, slowed, cpu_ratio = np.array([astuple(one) for one in strata], dtype=float).T
     share = length_s / length_s.sum()
     missed = 1 - np.minimum(1, counted_s / length_s)
     rates = slowed * events / counted_s
