@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,8 @@ def signs_of(given: Given, others: Iterable[Traces]) -> set[str]:
     rules = (*signs.RULES, *machine_facts.RULES)
     own = {SIGNS[one.id] for one in rules for fault in one.check(checked) if fault.severity == "warning"}
     beside = [one for one in others if one.document.run.suite == given.document.run.suite]
-    return own | {sign.rule for sign in alike.signs([*beside, traces(given)], {len(beside)}, given.suite)}
+    found = alike.possible([*beside, traces(given)], {len(beside)}, given.suite)
+    return own | {sign.rule for sign in alike.sure(found)}
 
 
 def of_committed() -> tuple[int, Counter[str], list[float]]:
@@ -54,9 +55,9 @@ def of_committed() -> tuple[int, Counter[str], list[float]]:
     deviations, pairs = [], 0
     for suite, some in by_suite.items():
         pairs += math.comb(len(some), 2)
-        found.update(sign.rule for sign in alike.signs(some, range(len(some)), suites()[suite]))
+        found.update(sign.rule for sign in alike.sure(alike.possible(some, range(len(some)), suites()[suite])))
         for place, one in enumerate(some):
-            shared = (*alike.noise_of_runs(one, some[:place]), *alike.noise_of_tools(one, some[:place]))
+            shared = chain.from_iterable(alike.shared_noises(one, some[:place]))
             deviations += [both.deviation for both in shared if both is not None]
     return pairs, found, deviations
 

@@ -126,33 +126,28 @@ def _of_suite(
     is_whole = new <= wanted
     if new and wanted:
         traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
-        found = [*(found if is_whole else ()), *_possible(traces, new if is_whole else wanted, suite)]
+        found = [*(found if is_whole else ()), *possible(traces, new if is_whole else wanted, suite)]
     if new and is_whole:
         named = [(in_time[later].name, in_time[earlier].name, *sign) for later, earlier, *sign in found]
         kept.put(json.dumps([list(places), named]).encode(), *made_from)
-    return _sure(sorted(found, key=lambda sign: sign[:2]))
+    return sure(sorted(found, key=lambda sign: sign[:2]))
 
 
-def signs(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
-    """What any two submissions of a suite, of which one is `new`, have in common that two measurements have not.
-
-    The submissions are in the order in which they began; `new` are places of some of them.
-    """
-    return _sure(_possible(in_time, new, suite))
-
-
-def _sure(found: Iterable[Sign]) -> Iterator[Sign]:
+def sure(found: Iterable[Sign]) -> Iterator[Sign]:
     """Those that no chance gives, over all submissions of the suite."""
     return (sign for sign in found if sign.overall < LEAST_CHANCE)
 
 
-def _possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
-    """The signs of all pairs with one that is new, and what would be a sign if there were no others."""
+def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | None) -> Iterator[Sign]:
+    """The signs of all pairs with one that is new, and what would be a sign if there were no others.
+
+    The submissions are in the order in which they began; `new` are places of some of them.
+    """
     times = _common_times(in_time)
     for later, one in enumerate(in_time):
         places = range(later) if later in new else [place for place in sorted(new) if place < later]
         others = [in_time[place] for place in places]
-        noise = zip(noise_of_runs(one, others), noise_of_tools(one, others), strict=True)
+        noise = zip(*shared_noises(one, others), strict=True)
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
             found = [
                 *_same_order(one, other),
@@ -165,14 +160,12 @@ def _possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | No
             yield from (Sign(later, earlier, *sign) for sign in found)
 
 
-def noise_of_runs(one: Traces, others: Sequence[Traces]) -> list[Shared | None]:
-    """What the noise of a workload's times has in common with that of others."""
-    return shared_noise(one.of_runs, [other.of_runs for other in others], WIDTH_OF_RUNS)
-
-
-def noise_of_tools(one: Traces, others: Sequence[Traces]) -> list[Shared | None]:
-    """What the noise of all that the tracers took has in common with that of others."""
-    return shared_noise(one.of_tools, [other.of_tools for other in others], WIDTH_OF_TOOLS)
+def shared_noises(one: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:
+    """What the noise of a workload's times has in common with that of others, and that of all that the tracers took."""
+    return (
+        shared_noise(one.of_runs, [other.of_runs for other in others], WIDTH_OF_RUNS),
+        shared_noise(one.of_tools, [other.of_tools for other in others], WIDTH_OF_TOOLS),
+    )
 
 
 def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:

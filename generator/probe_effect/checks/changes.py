@@ -90,15 +90,13 @@ def _exists(what: str, data: DataFolder) -> bool:
     if kind == "figure":
         source, _, figure = what.partition("#")
         return figure in _figures(data, source)
-    machine, folder, *rest = what.split("/")
+    machine, folder, *number = what.split("/")
     submission = SubmissionFolder(data.results / machine / folder)
-    return submission.folder.is_dir() and (not rest or _has_rows(submission, rest))
-
-
-def _has_rows(submission: SubmissionFolder, rest: list[str]) -> bool:
+    if not number or not submission.folder.is_dir():
+        return submission.folder.is_dir()
     rows, _ = read_samples(submission.samples, submission.id)
     names = ([row.case, row.tracer, *([row.level] if row.level is not None else [])] for row in rows)
-    return rest in names
+    return number in names
 
 
 @rule(

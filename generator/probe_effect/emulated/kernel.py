@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +70,12 @@ def newest(release: DebianRelease) -> tuple[str, list[str]]:
 def _of_release(release: DebianRelease) -> KernelImage:
     image_package, packages = newest(release)
     files = [release.fetch_alone(package) for package in packages]
-    folder = _extracted(files, release.cache / "kernels" / files[0].stem)
+    folder = release.cache / "kernels" / files[0].stem
+    if not folder.is_dir():
+        with made_whole(folder) as fresh:
+            fresh.mkdir()
+            for file in files:
+                _extract(file, fresh)
     image, config = (next(folder.glob(f"{kind}*"), None) for kind in (IMAGE, CONFIG))
     if image is None:
         msg = f"{', '.join(packages)} of Debian {release.name}: no file vmlinuz in it"
@@ -80,17 +84,8 @@ def _of_release(release: DebianRelease) -> KernelImage:
     return KernelImage(image, config, f"{image_package} {version} ({release.name})")
 
 
-def _extracted(packages: Sequence[Path], folder: Path) -> Path:
-    """The wanted files of the packages, flat in `folder`; hundreds of MB of modules are left where they are."""
-    if not folder.is_dir():
-        with made_whole(folder) as fresh:
-            fresh.mkdir()
-            for package in packages:
-                _extract(package, fresh)
-    return folder
-
-
 def _extract(package: Path, target: Path) -> None:
+    """The wanted files of a package, flat in `target`; hundreds of MB of modules are left where they are."""
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as run, tarfile.open(fileobj=run.stdout, mode="r|") as files:
         for member in files:

@@ -65,12 +65,8 @@ class Meter:
         )
 
     def _switched(self) -> Reading | None:
+        """The reading now; None if the kernel does not say (it is built without CONFIG_SCHEDSTATS)."""
         time.sleep(SWITCHED_AFTER_S)
-        return _reading(self._root)
-
-
-def _reading(root: Path) -> Reading | None:
-    """The reading now; None if the kernel does not say (it is built without CONFIG_SCHEDSTATS)."""
-    lines = [line.split() for line in (read_text(root, "proc/schedstat") or "").splitlines()]
-    cpus = [int(words[RUN_TIME]) for words in lines if words and words[0].startswith("cpu")]
-    return Reading(sum(cpus), time.process_time_ns()) if cpus else None
+        lines = [line.split() for line in (read_text(self._root, "proc/schedstat") or "").splitlines()]
+        cpus = [int(words[RUN_TIME]) for words in lines if words and words[0].startswith("cpu")]
+        return Reading(sum(cpus), time.process_time_ns()) if cpus else None

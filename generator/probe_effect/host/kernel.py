@@ -93,15 +93,10 @@ def no_tracefs(root: Path) -> str:
     """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`host/mounts.py`)."""
     if os.path.ismount(root / TRACEFS[0]):
         return CLOSED
-    if has_no_tracefs(root):
+    known = read_text(root, "proc/filesystems")  # all that the kernel knows (proc_filesystems(5))
+    if known is not None and "tracefs" not in known.split():
         return "this kernel has no tracefs: CONFIG_TRACING is not set"
     return MAY_NOT_MOUNT if os.geteuid() == 0 else NOT_MOUNTED
-
-
-def has_no_tracefs(root: Path) -> bool:
-    """Whether the kernel says that it knows no such file system (proc_filesystems(5))."""
-    known = read_text(root, "proc/filesystems")
-    return known is not None and "tracefs" not in known.split()
 
 
 def ftrace_tracers(folder: Path) -> list[str]:

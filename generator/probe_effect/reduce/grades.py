@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
+from probe_effect.model import Estimate
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 
 GradeFacts = dict[str, float | None]
@@ -75,6 +76,16 @@ def grade(rules: Sequence[GradeRule], facts: Mapping[str, float | None]) -> tupl
         if rule.applies(facts):
             found.setdefault(rule.fact, rule)
     return worst(rule.cap for rule in found.values()), tuple(rule.words for rule in found.values())
+
+
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """A fact that is a part of something; None where either is not known."""
+    return None if part is None or not whole else part / whole
+
+
+def half_width(found: Estimate | None) -> float | None:
+    """How far an interval reaches to each side; None without one."""
+    return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
 
 
 def worst(grades: Iterable[str]) -> str:

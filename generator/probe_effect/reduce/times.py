@@ -9,7 +9,7 @@ import numpy as np
 
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.reduce.blocks import BlockTable
-from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, GradeFacts, grade, worst
+from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION, GradeFacts, grade, half_width, ratio, worst
 from probe_effect.reduce.rows import (
     ADD_UP,
     NO_RUNS,
@@ -96,7 +96,7 @@ def _submission_facts(
     first = next(iter(levels.values()), NO_RUNS)
     machine, run = document.machine, document.run
     counted = [number.reconciled for number in numbers if number.reconciled is not None]
-    floors = [_ratio(level.floor(), level.median) for level in levels.values()]
+    floors = [ratio(level.floor(), level.median) for level in levels.values()]
     return {
         "blocks": len(first.by_block),
         "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
@@ -115,10 +115,6 @@ def _drift_ratio(found: Trend | None) -> float | None:
     return None if found is None else abs(found.ratio) if found.significant else 0.0
 
 
-def _ratio(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
 def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     """What the rules look at; the width of an interval says nothing of a cost that is none."""
     cost_ns = abs(number.cost.value) if number.cost and number.distinguishable else None
@@ -127,15 +123,11 @@ def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
         "unreconciled": float(number.reconciled is False),
         "uncounted": float(number.reconciled is None and bool(number.distinguishable)),
         "loss_ratio": number.loss_ratio,
-        "width_ratio": _ratio(_half_width(number.cost), cost_ns),
-        "floor_to_cost_ratio": _ratio(number.noise_floor_ns, cost_ns),
+        "width_ratio": ratio(half_width(number.cost), cost_ns),
+        "floor_to_cost_ratio": ratio(number.noise_floor_ns, cost_ns),
         "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
         "far_out_ratio": len(number.outlier_blocks) / number.blocks,
     }
-
-
-def _half_width(found: Estimate | None) -> float | None:
-    return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
 
 
 def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:

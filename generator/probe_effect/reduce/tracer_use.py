@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from probe_effect.model import Estimate, Key, Sample
+from probe_effect.model import Key, Sample
 from probe_effect.reduce.blocks import BlockTable
-from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade
+from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade, half_width, ratio
 from probe_effect.reduce.rows import of_runs, over_runs, tracer_cpu_ns
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.outliers import outliers
@@ -52,18 +52,11 @@ def _facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
         "unreconciled": None,
         "uncounted": float(number.tracer_calls is None),
         "loss_ratio": None,
-        "width_ratio": _width_ratio(number.tracer_cpu),
+        "width_ratio": ratio(half_width(number.tracer_cpu), number.tracer_cpu.value if number.tracer_cpu else None),
         "floor_to_cost_ratio": None,
         "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
         "far_out_ratio": len(number.outlier_blocks) / number.blocks,
     }
-
-
-def _width_ratio(cpu: Estimate | None) -> float | None:
-    """How far the interval reaches to each side, over the value; None without one."""
-    if cpu is None or cpu.low is None or cpu.high is None or not cpu.value:
-        return None
-    return (cpu.high - cpu.low) / 2 / cpu.value
 
 
 def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import BaseModel
 
 from probe_effect.store.calibration import CALIBRATION_COLUMNS
@@ -36,15 +34,13 @@ FORM_RULES = {
 """What reading a file demands of it, by the last part of a problem's rule."""
 
 
-def document_keys(model: type[BaseModel] = MachineFile) -> dict[str, str]:
-    """Each key of a document by its path (`machine.cpu_model`), to what it holds."""
-    return dict(_keys(model, ""))
-
-
-def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
+def document_keys(model: type[BaseModel] = MachineFile, prefix: str = "") -> dict[str, str]:
+    """Each key of a document by its path (`machine.cpu_model`), after `prefix`, to what it holds."""
+    keys: dict[str, str] = {}
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _keys(kind, f"{prefix}{name}.")
+            keys |= document_keys(kind, f"{prefix}{name}.")
         elif field.description:
-            yield f"{prefix}{name}", field.description
+            keys[f"{prefix}{name}"] = field.description
+    return keys

@@ -68,7 +68,8 @@ class MonitorSession(ToolSession):
         super().__init__(words.command[0], script, counting, program)
         self.name, self._words = words.name, words
         self.always_counts = counting == "calls"
-        self._terminal, self._inside = _open_terminal()
+        self._terminal, self._inside = os.openpty()  # the tool's end stays open here too: its end never ends ours
+        fcntl.ioctl(self._inside, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         self._drawn_bytes = self._refreshes = 0
         self._last_s = self._looked_s = 0.0
         self._end = b""
@@ -186,10 +187,3 @@ class MonitorSession(ToolSession):
         self._looked_s = now_s
         peaks = [peak_rss_bytes(int(pid)) for pid in processes(child.pid).split(",")]
         self._rss_bytes = max((peak for peak in (self._rss_bytes, *peaks) if peak is not None), default=None)
-
-
-def _open_terminal() -> tuple[int, int]:
-    """(our end of a new terminal, the tool's); the tool's stays open here too, so that its end never ends ours."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-    return ours, theirs
