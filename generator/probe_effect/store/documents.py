@@ -23,7 +23,7 @@ from pydantic_core import ErrorDetails
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Problem
-from probe_effect.store.tables import BYTE_ORDER_MARK, FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, printable, regular_size
+from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, plain_text, printable
 
 DocumentKey = str | int
 
@@ -109,10 +109,10 @@ def read_document(
     The ending of its name, `.json` or `.toml`, says what it is. `file` is the name that problems give, and `rule` the
     first part of their rule ids.
     """
-    text, fault = _read_text(path, most_bytes)
-    if fault:
-        kind, line, message, hint = fault
-        return None, [Problem("error", file, line, line, f"{rule}/{kind}", message, hint)]
+    text = plain_text(path, most_bytes, "let the tool write this file")
+    if not isinstance(text, str):
+        line, column, kind, message, hint = text
+        return None, [Problem("error", file, line, column, f"{rule}/{kind}", message, hint)]
     try:
         value = _frozen(_load_toml(text) if path.suffix == ".toml" else _load_json(text))
     except (ValueError, RecursionError) as error:
@@ -122,21 +122,6 @@ def read_document(
     except ValidationError as error:
         faults = error.errors()[:MAX_PROBLEMS_PER_FILE]
         return None, [_problem(file, rule, text, path.suffix, fault) for fault in faults]
-
-
-def _read_text(path: Path, most_bytes: int) -> tuple[str, tuple[str, int | None, str, str] | None]:
-    """The file's text; or what is wrong with it: rule, line, message and hint."""
-    try:
-        if regular_size(path) > most_bytes:
-            return "", ("size", None, f"larger than {most_bytes} bytes", "let the tool write this file")
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        return "", ("file", None, f"cannot be read: {error.strerror}", "put the file where it is expected")
-    except UnicodeDecodeError:
-        return "", ("encoding", None, "not UTF-8", "save the file as UTF-8")
-    if text.startswith(BYTE_ORDER_MARK):
-        return "", ("encoding", 1, "begins with a byte order mark", "`probe-effect check --fix` takes it away")
-    return text, None
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)

@@ -101,22 +101,9 @@ class TableReader:
 
     def _text(self, path: Path) -> str | None:
         """The file's text, or None with a problem when it is absent, too large or not plain UTF-8 lines."""
-        try:
-            if regular_size(path) > MAX_FILE_BYTES:
-                self._add(None, None, "size", f"larger than {MAX_FILE_BYTES} bytes", "split the run into submissions")
-                return None
-            raw = path.read_bytes()
-        except OSError as error:
-            self._add(None, None, "file", f"cannot be read: {error.strerror}", "put the file where it is expected")
-            return None
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = raw.count(b"\n", 0, error.start) + 1
-            self._add(line, None, "encoding", "not UTF-8", "save the file as UTF-8 without a byte order mark")
-            return None
-        if text.startswith(BYTE_ORDER_MARK):
-            self._add(1, 1, "encoding", "begins with a byte order mark", "`probe-effect check --fix` takes it away")
+        text = plain_text(path, MAX_FILE_BYTES, "split the run into submissions")
+        if not isinstance(text, str):
+            self._add(*text)
             return None
         if "\r" in text or "\x00" in text:
             bad = min(text.find(char) for char in "\r\x00" if char in text)
@@ -230,6 +217,27 @@ def text_fault(column: Column, text: str) -> tuple[str, str] | None:
     if column.pattern and not re.fullmatch(column.pattern, text):
         return "has an unexpected form", f"expected the form {column.pattern}"
     return None
+
+
+def plain_text(path: Path, most_bytes: int, smaller: str) -> str | tuple[int | None, int | None, str, str, str]:
+    """The text of a file; or what is wrong with it: line, column, kind of fault, message and hint.
+
+    `smaller` is the hint for a file of more than `most_bytes`.
+    """
+    try:
+        if regular_size(path) > most_bytes:
+            return None, None, "size", f"larger than {most_bytes} bytes", smaller
+        raw = path.read_bytes()
+    except OSError as error:
+        return None, None, "file", f"cannot be read: {error.strerror}", "put the file where it is expected"
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        return line, None, "encoding", "not UTF-8", "save the file as UTF-8 without a byte order mark"
+    if text.startswith(BYTE_ORDER_MARK):
+        return 1, 1, "encoding", "begins with a byte order mark", "`probe-effect check --fix` takes it away"
+    return text
 
 
 def regular_size(path: Path) -> int:
