@@ -70,12 +70,10 @@ def c_compiler(flags: Sequence[str], link: Sequence[str] = (), system: Sysroot |
 def compiled(
     source: Path, compiler: Compiler, target: str, folder: Path | None = None, includes: Sequence[Path] = ()
 ) -> CompiledProgram:
-    """What `compiler` makes of one source; made before, or now.
+    """What `compiler` makes of one source and of `includes`, further files of ours; made before, or now.
 
-    Args:
-        target: kind and name of the outcome, `workloads/dd-loop`; a folder named by the hash comes between them.
-        folder: where outcomes are kept; the user's cache by default.
-        includes: further files of ours that go into it.
+    `target` is kind and name of the outcome, `workloads/dd-loop`. In the folder where outcomes are kept, the user's
+    cache by default, a folder named by the hash comes between them.
     Raises: HostNotReady without the compiler; ProbeEffectError with its words when it refuses the source.
     """
     program = shutil.which(compiler.command[0])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Need
+from probe_effect.model import Need, series_of
 from probe_effect.store.machine_file import runs_add_up
 from probe_effect.store.tables import printable
 
@@ -119,12 +119,12 @@ def _kernel_facts(checked: CheckedSubmission) -> Iterator[Fault]:
     system = checked.document.system
     if not system.kernel_config:  # not Linux, or not readable there
         return
-    release = _release(system.kernel_release)
+    release = (0, 0) if BACKPORTS.search(system.kernel_release) else series_of(system.kernel_release)
     for need, (line, case) in _used(checked).items():
         option = OPTIONS.get(need)
         if option is not None and system.kernel_config.get(option) == "n":
             lacks = f"the kernel has {option}=n"
-        elif release and release < FIRST_RELEASE.get(need, (0, 0)):
+        elif (0, 0) < release < FIRST_RELEASE.get(need, (0, 0)):
             lacks = f"Linux {release[0]}.{release[1]} has no {need}"
         else:
             continue
@@ -141,11 +141,6 @@ def _used(checked: CheckedSubmission) -> dict[Need, tuple[int, str]]:
             for need in case.needs:
                 used.setdefault(need, (line, case.id))
     return used
-
-
-def _release(text: str) -> tuple[int, int] | None:
-    found = re.match(r"(\d{1,3})\.(\d{1,3})\b", text)
-    return None if found is None or BACKPORTS.search(text) else (int(found[1]), int(found[2]))
 
 
 @rule(

@@ -106,11 +106,9 @@ class Libbpf:
 def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, system: Sysroot | None = None) -> None:
     """Fill `folder` with all that `Libbpf(prebuilt=folder)` asks for on a machine that can compile nothing.
 
-    Args:
-        scripts: `.bpf.c` files in their suites' folders.
-        folder: made where it is absent; the loader, the compiler's account of itself, and a folder for each suite.
-        cache: folder for what is compiled; the user's cache by default.
-        system: what it is for, with the headers of its C library and of libbpf; else this one.
+    It is made where it is absent, and has the loader, the compiler's account of itself, and a folder for each suite,
+    whose `.bpf.c` files the scripts are. All is for `system`, with the headers of its C library and of libbpf; else for
+    this one.
     Raises: HostNotReady without a compiler; ProbeEffectError with its words when it refuses a source.
     """
     folder.mkdir(parents=True, exist_ok=True)
