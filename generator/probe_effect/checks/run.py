@@ -19,7 +19,6 @@ from probe_effect.checks import (
     sources,
     suites,
 )
-from probe_effect.checks.duplicates import RowIndex
 from probe_effect.checks.registry import SIGNS, SUBMISSION_RULES
 from probe_effect.checks.rule import CheckedSubmission, broken, names_in
 from probe_effect.checks.traces import read_traces
@@ -29,7 +28,7 @@ from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.calibration import read_calibration
-from probe_effect.store.changes_file import accepted_ids, read_changes
+from probe_effect.store.changes_file import changed_ids, read_changes
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
@@ -56,7 +55,7 @@ class DataContext:
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
     """Suite to where its scripts lie."""
-    copies: RowIndex
+    copies: duplicates.RowIndex
     alike: Mapping[Path, list[tuple[str, str]]]
     """Folder of a submission to what it has in common with others, by rule."""
     accepted: frozenset[str]
@@ -115,7 +114,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
         folders,
         duplicates.row_index(every),
         alike.in_common(every, checked, suites_here, data.kept),
-        accepted_ids(log.changes if log else ()),
+        changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
     )
 

@@ -12,7 +12,7 @@ from probe_effect.model import Metric, Problem
 from probe_effect.numbers.names import cpu, tier, tool_with_version
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.changes_file import read_changes, withdrawn_ids
+from probe_effect.store.changes_file import changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 
@@ -41,7 +41,7 @@ class NamedSide:
             return self.folders
         document, faults = read_changes(data)
         problems += faults
-        gone = withdrawn_ids(document.changes if document else ())
+        gone = changed_ids(document.changes if document else (), "withdrawn")
         left = tuple(one for one in self.folders if one.id not in gone)
         if not left:
             msg = f"{self.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."

@@ -173,7 +173,8 @@ class Bench:
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
         subject = planned.subject
-        limits = self._limits()
+        limits, patience_s = self.settings.limits, self.work.suite.patience_seconds or 0.0
+        limits = replace(limits, start_s=max(limits.start_s, patience_s), stop_s=max(limits.stop_s, patience_s))
         if self.work.tree is not None:
             self.work.tree.renew()
             limits = replace(limits, run_s=limits.build_s)
@@ -184,11 +185,6 @@ class Bench:
         if row.seen is not None and self.work.suite.workload.events == "counted":
             return replace(row, operations=row.events, events=row.seen + (row.lost or 0))
         return row
-
-    def _limits(self) -> Limits:
-        """How long each part of a run may take; to start and to stop may take longer in some suites."""
-        limits, patience_s = self.settings.limits, self.work.suite.patience_seconds or 0.0
-        return replace(limits, start_s=max(limits.start_s, patience_s), stop_s=max(limits.stop_s, patience_s))
 
     def _watch(self, planned: PlannedRun) -> TracerTask | None:
         subject = planned.subject

@@ -121,7 +121,9 @@ def _traced(
     workload = WorkloadProcess(load, session.prefix)
     leftovers.callback(workload.end)
     if not session.prefix:
-        _let_it_load(workload)
+        if sys.platform == "linux":  # what its loader reads is no event of the loop
+            with suppress(TracerFailed):  # a workload that has ended says why when it is told to go
+                wait_for_workload(workload.pid)
         hooks.before_attach()
     session.attach(workload.pid)
     session.ready(limits.start_s)
@@ -134,13 +136,6 @@ def _traced(
     row = replace(row, **asdict(session.stop(limits.stop_s)))
     hooks.after_stop()
     return row if run.wrapper_cpu_ns is None else replace(row, tracer_cpu_ns=run.wrapper_cpu_ns)
-
-
-def _let_it_load(workload: WorkloadProcess) -> None:
-    """Return when the workload waits for its go: what its loader reads is no event of the loop."""
-    if sys.platform == "linux":
-        with suppress(TracerFailed):  # a workload that has ended says why when it is told to go
-            wait_for_workload(workload.pid)
 
 
 def _with_run(row: Sample, run: WorkloadRun, events_per_operation: int) -> Sample:

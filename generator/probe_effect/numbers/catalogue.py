@@ -16,7 +16,7 @@ from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.changes_file import Change, read_changes, withdrawn_ids
+from probe_effect.store.changes_file import Change, changed_ids, read_changes
 from probe_effect.store.explanations_file import Explanation, read_explanations
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -208,7 +208,7 @@ def _read_numbers(
     submissions = read_submissions(data.submissions() if folders is None else folders, data, problems)
     document = _sound(read_changes(data), problems)
     changes = document.changes if document else ()
-    gone = withdrawn_ids(changes)
+    gone = changed_ids(changes, "withdrawn")
     found = Catalogue(
         suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
         active=tuple(one for one in submissions if one.id not in gone),

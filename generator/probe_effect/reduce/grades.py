@@ -27,7 +27,7 @@ class GradeRule:
 
     def applies(self, facts: Mapping[str, float | None]) -> bool:
         """Whether the rule applies to these facts; never to one that is not known."""
-        value = facts[self.fact]
+        value = facts.get(self.fact)
         if value is None:
             return False
         return (self.below is not None and value < self.below) or (self.above is not None and value > self.above)

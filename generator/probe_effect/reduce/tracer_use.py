@@ -49,11 +49,8 @@ def _facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     """What the rules look at; there is no baseline, so there is no noise floor and no loss."""
     return {
         "blocks": number.blocks,
-        "unreconciled": None,
         "uncounted": float(number.tracer_calls is None),
-        "loss_ratio": None,
         "width_ratio": ratio(half_width(number.tracer_cpu), number.tracer_cpu.value if number.tracer_cpu else None),
-        "floor_to_cost_ratio": None,
         "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
         "far_out_ratio": len(number.outlier_blocks) / number.blocks,
     }

@@ -12,7 +12,7 @@ from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_publ
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
 from probe_effect.review.flags import Flag, review_flags
-from probe_effect.store.changes_file import Change, read_changes, withdrawn_ids
+from probe_effect.store.changes_file import Change, changed_ids, read_changes
 from probe_effect.store.difference import TreeDifference
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.source_file import Figure
@@ -62,7 +62,7 @@ def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Co
     sources = _sources(head, published)
     log, _ = read_changes(head)
     changes = log.changes if log else base.changes
-    gone = withdrawn_ids(changes)
+    gone = changed_ids(changes, "withdrawn")
     before = _numbers(base.active, base.sources, {*results, *published, *gone})
     after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
     known = {one.id for one in base.everything}

@@ -63,11 +63,6 @@ def read_changes(data: DataFolder) -> tuple[ChangesFile | None, list[Problem]]:
     return read_document(path, data.relative(path), "changes", ChangesFile)
 
 
-def withdrawn_ids(changes: Sequence[Change]) -> frozenset[str]:
-    """The submissions that are withdrawn."""
-    return frozenset(one for change in changes if change.kind == "withdrawn" for one in change.what)
-
-
-def accepted_ids(changes: Sequence[Change]) -> frozenset[str]:
-    """The submissions that were measured although signs say otherwise."""
-    return frozenset(one for change in changes if change.kind == "accepted" for one in change.what)
+def changed_ids(changes: Sequence[Change], kind: ChangeKind) -> frozenset[str]:
+    """The ids of all to which a kind of change happened."""
+    return frozenset(one for change in changes if change.kind == kind for one in change.what)
