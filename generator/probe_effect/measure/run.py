@@ -13,15 +13,22 @@ from probe_effect.machine.busy import cpu_times, load_average, steal_ratio
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench, Progress, Settings
 from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import PlannedRun
 from probe_effect.measure.request import Work
 from probe_effect.measure.resume import changed, command_to_go_on
-from probe_effect.measure.script_costs import calibrate_scripts
 from probe_effect.measure.submission import OpenSubmission, check_writable, moment, open_submission
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
+from probe_effect.model import Key
 from probe_effect.stats.run_order import baseline
+from probe_effect.store.calibration import CALIBRATION_COLUMNS, read_calibration
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
 from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.plan_file import PlanFile
+from probe_effect.store.table_writer import TableWriter
+
+LANGUAGE = "bpftrace"
+"""The tool whose scripts can be moved into the loop."""
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
@@ -70,7 +77,7 @@ def ready(work: Work) -> Iterator[Work]:
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
     before = cpu_times(ROOT, bench.cpu) if bench.testbed.metric == "time" else None
     try:
-        calibrate_scripts(bench, opened)
+        _calibrate_scripts(bench, opened)
         done = bench.run(opened.plan, opened.place.samples)
         steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
         submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal))
@@ -80,6 +87,33 @@ def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
         raise type(stop)(msg) from stop
     bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))
     return submission
+
+
+def _calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
+    """Time each script of the plan that has no row yet in a loop of ours, where a suite runs scripts over programs.
+
+    Raises: HostNotReady when a row cannot be written.
+    """
+    calibrate, path = bench.settings.calibrate, opened.place.calibration
+    scripts = _scripts(bench.work, opened.plan)
+    if calibrate is None or not scripts:
+        return
+    with TableWriter(path, CALIBRATION_COLUMNS) as table:  # opened before it is read: it cuts off a torn row
+        done = {row.key for row in read_calibration(path, str(path))[0]}
+        for place, key in enumerate(scripts):
+            if key not in done:
+                planned = PlannedRun(0, 0, key, "traced")
+                blocks = bench.settings.blocks
+                bench.tell(Progress(phase="scripts", planned=planned, blocks=blocks, done=place, total=len(scripts)))
+                rows = calibrate(key, bench.work.script(key), bench.work.tracers[key.tracer], bench.cpu)
+                table.put(row.cells for row in rows)
+
+
+def _scripts(work: Work, plan: PlanFile) -> list[Key]:
+    """Each script of the plan once, by its case and tracer, and by its level where the level has one of its own."""
+    planned = [Key(one.case, one.tracer, one.level) for one in plan.subjects if one.operations is not None]
+    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == LANGUAGE]
+    return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 
 def _warnings(bench: Bench, document: MachineFile, steal: float | None) -> tuple[str, ...]:
