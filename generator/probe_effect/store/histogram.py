@@ -99,7 +99,6 @@ class RunWriter(SampleWriter):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._samples = path
         self._beside = path.with_name(HISTOGRAM)
 
     def __enter__(self) -> Self:
@@ -121,7 +120,7 @@ class RunWriter(SampleWriter):
 
     def _cut_unfinished(self) -> None:
         """Keep what is of runs that have their row; both headers begin alike."""
-        done = {_place(line) for line in self._samples.read_bytes().splitlines()}
+        done = {_place(line) for line in self._path.read_bytes().splitlines()}
         with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
             lines = self._beside.read_bytes().splitlines(keepends=True)
             table.cut(sum(map(len, takewhile(lambda line: _place(line) in done, lines))))
