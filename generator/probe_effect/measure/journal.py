@@ -77,7 +77,7 @@ class Journal:
     def operations(self, subject: Key) -> int:
         """Operations of a run of `subject`, which is not left out."""
         document = self._document
-        baselines = {None: document.baseline_operations, **document.level_operations}
+        baselines = {None: document.baseline_operations} | document.level_operations
         number = baselines[subject.level] if subject.is_baseline else self._subjects[subject].operations
         assert number is not None
         return number
