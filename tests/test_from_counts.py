@@ -14,8 +14,7 @@ from number_builder import number, submission
 from probe_effect import units
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.counts import counted
-from probe_effect.answer.from_counts import calibrations, counted_as, models
+from probe_effect.answer.from_counts import calibrations, counted, counted_as, models
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError

@@ -52,7 +52,7 @@ def predicted_here(found: Evidence, question: Question) -> list[PredictedHere]:
 
 
 def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
-    suite, known = found.of(case)
+    suite, known = found.of[case]
     path = script_path(found.folders[suite.id], case, TOOL) if suite.id in found.folders else None
     if path is None:
         msg = f"{case}: it has no script of bpftrace, and no other can be timed here"

@@ -40,12 +40,12 @@ class EntryPath:
 def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
     """What system calls pay while the probe of a case is attached; None where its suite does not tell."""
     machine, tracer, case_id = key
-    suite, case = found.of(case_id)
+    suite, case = found.of[case_id]
     if case.silent is None:
         return None
     source = found.costs.get((machine, tracer, case.silent))
     calls = suite.workload.system_calls
-    silent_calls = found.of(case.silent)[0].workload.system_calls
+    silent_calls = found.of[case.silent][0].workload.system_calls
     if source is None or not isinstance(calls, int) or not isinstance(silent_calls, int) or not silent_calls:
         return None
     return EntryPath(source.bounded_cost.times(1 / silent_calls), source, calls / case.events_per_operation)

@@ -62,21 +62,18 @@ class Evidence:
         if self._is_whole:
             return
         if key is not None:
-            self._take(key[0], key[2])
+            machine, _, case = key
+            if (machine, case) not in self._taken and case in self.of:
+                self._taken.add((machine, case))
+                for number in self._numbers.of_machine_and_case(machine, case).values():
+                    self.add(number, self.of[case][0].result_type.no_cost)
             return
         self._is_whole = True
         for some in (self.costs, self.by_level, self.refused):
             some.known.clear()
-        for suite, case in self.cases:
-            for number in self._numbers.of_case(case.id):
+        for suite, one in self.cases:
+            for number in self._numbers.of_case(one.id):
                 self.add(number, suite.result_type.no_cost)
-
-    def _take(self, machine: str, case: str) -> None:
-        if (machine, case) in self._taken or case not in self._of:
-            return
-        self._taken.add((machine, case))
-        for number in self._numbers.of_machine_and_case(machine, case).values():
-            self.add(number, self._of[case][0].result_type.no_cost)
 
     def _count(self, case: str | None) -> None:
         """Take up the counts of a case; for None those of all cases."""
@@ -123,12 +120,9 @@ class Evidence:
         """Case id to the case."""
         return {case.id: case for _, case in self.cases}
 
-    def of(self, case_id: str) -> tuple[Suite, Case]:
-        """A case with its suite. Raises: KeyError for a case of none."""
-        return self._of[case_id]
-
     @cached_property
-    def _of(self) -> dict[str, tuple[Suite, Case]]:
+    def of(self) -> dict[str, tuple[Suite, Case]]:
+        """Case id to the suite and the case."""
         return {case.id: (suite, case) for suite, case in self.cases}
 
     @cached_property

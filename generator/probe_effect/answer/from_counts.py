@@ -12,6 +12,7 @@ interval.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.answer.counts import counted
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.likeness import release_distance
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case
@@ -173,6 +174,46 @@ def _fitted_to(found: Evidence) -> bytes:
     every = {machine: list(calibrations(found, machine)) for machine in found.machines}
     made = [(machine, *_model(points)) for machine, points in every.items() if len(points) >= FEWEST_POINTS]
     return json.dumps(made).encode()
+
+
+def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
+    """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's.
+
+    Only one of the machine's architecture, for an instruction of another is not the same work; None for a machine
+    without a cost, on which no count can become a time.
+    """
+    key = next(iter(found.keys_of(machine)), None)
+    if key is None:
+        return None
+    here = found.costs[key].submission
+    return _nearest_count(found, case.id, tracer, here.architecture, here.document.system.kernel_release)
+
+
+@once
+def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, release: str) -> Number | None:
+    """Of the tracer rather than another version of it, then on the nearest kernel, then with most CPUs.
+
+    Where a workload has CPU 0, as with one CPU, the kernel may do more there.
+    """
+    return min(
+        _counts(found, case).get((names.tool_of(tracer), architecture), ()),
+        key=lambda one: (
+            one.tracer != tracer,
+            release_distance(release, one.submission.document.system.kernel_release),
+            -one.submission.document.machine.threads,
+            one.id,
+        ),
+        default=None,
+    )
+
+
+@once
+def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
+    """Tool and architecture to the counts of a case."""
+    made: dict[tuple[str, str], list[Number]] = defaultdict(list)
+    for one in found.counts.get(case, ()):
+        made[names.tool_of(one.tracer), one.submission.architecture].append(one)
+    return made
 
 
 def counted_as(case: Case, number: Number, mechanism: str | None = None) -> EventCount:

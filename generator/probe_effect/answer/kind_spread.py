@@ -99,12 +99,12 @@ def spread_by_kind(found: Evidence, *, is_calibrated: bool) -> Mapping[ScriptKin
 
 def is_learnt_from(found: Evidence, pair: ProgramPair) -> bool:
     """Whether the program of a pair is of the half that spreads are learnt from."""
-    return pair.measured.level in found.of(pair.measured.case)[0].levels[::2]
+    return pair.measured.level in found.of[pair.measured.case][0].levels[::2]
 
 
 def _kind(found: Evidence, pair: ProgramPair) -> ScriptKind:
     """By the probes of its script; of a tool without one by the action of its case."""
-    suite, case = found.of(pair.measured.case)
+    suite, case = found.of[pair.measured.case]
     script = script_of(found, suite, pair.measured)
     probes = [(one.attach, one.actions) for one in event_probes(script, case)[0]] if script else [("", [case.action])]
     kinds = {kind_of_script(attach, actions) for attach, actions in probes}

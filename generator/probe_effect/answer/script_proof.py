@@ -52,10 +52,9 @@ def order(some: Sequence[ProgramPair]) -> Correlation | None:
     Only pairs that are distinguishable from 0: the order of the others is noise.
     """
     visible = [one.point for one in some if one.is_visible]
-    predicted, measured = (
-        np.array([getattr(one, name).value for one in visible]) for name in ("predicted", "measured")
+    return kendall(
+        np.array([one.predicted.value for one in visible]), np.array([one.measured.value for one in visible])
     )
-    return kendall(predicted, measured)
 
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> ProgramPair | None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from probe_effect.answer.actions import Differences, Fired
-from probe_effect.answer.counts import counted
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.from_counts import models
+from probe_effect.answer.from_counts import counted, models
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case, Suite

@@ -115,7 +115,7 @@ def _basis(parts: Sequence[Part], package: ToolPackage) -> Basis:
 
 def _points(found: Evidence, key: CostKey, parts: Sequence[Part]) -> Iterator[tuple[Number, RatePoint]]:
     """The programs in which the tool was measured, each with what these parts predict for its system calls."""
-    suite, _ = found.of(key[2])
+    suite, _ = found.of[key[2]]
     for number in found.by_level.get(key, {}).values():
         calls = calls_per_event(found, suite, number)
         if (predicted := point(number, _together(parts, calls))) is not None:

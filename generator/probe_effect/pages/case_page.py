@@ -176,7 +176,7 @@ class CaseCharts:
 def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
     """The charts of a case; groups are empty where there is nothing to draw."""
     found = evidence(catalogue)
-    suite, case = found.of(case_id)
+    suite, case = found.of[case_id]
     measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
     results = view_of(suite).charts(CaseResults(found, suite, case, measured))
     return CaseCharts(results, tails.charts(catalogue, case), _published_chart(catalogue, case))
