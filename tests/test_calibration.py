@@ -232,7 +232,7 @@ class TestKept:
             costs = {
                 one.key: HereCost(by_cpu={cpu: Estimate(1, 0.5, 2) for cpu in wanted.cpus}) for one in wanted.probes
             }
-            return HereCosts(tracer="bpftrace", costs=costs, seconds=1.5, others=self.others)
+            return HereCosts(costs=costs, seconds=1.5, others=self.others)
 
         monkeypatch.setattr(kept, "measured", fake)
         return made

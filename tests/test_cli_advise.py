@@ -224,7 +224,6 @@ def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reaso
 
 READ = "tracepoint:syscalls:sys_enter_read"
 MEASURED_HERE = HereCosts(
-    tracer="bpftrace",
     costs={(READ, None): HereCost(by_cpu={1: Estimate(480.0, 450.0, 560.0)}, note="The loop has a shallow stack.")},
     seconds=3.1,
     missing={("uprobe:libc:malloc", "emulated"): "no room"},

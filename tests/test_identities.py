@@ -15,10 +15,11 @@ from evidence_builder import rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
 from probe_effect.advising.machine import this_machine
-from probe_effect.advising.probes import groups, placed
+from probe_effect.advising.probes import groups
 from probe_effect.advising.watched import probe_costs
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost
+from probe_effect.calibration.asked import placed
 from probe_effect.cli.group import commands
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.likeness import facts_of

@@ -56,7 +56,7 @@ HERE = facts_of_submission(cost("entry", 1.0).submission)
 def here(ns: float, low: float, high: float, attach: str = "tracepoint-entry") -> HereCosts:
     """What a calibration says of one probe, on CPU 1."""
     own = HereCost(by_cpu={1: Estimate(ns, low, high)})
-    return HereCosts(tracer=TRACER, costs={(attach, None): own}, seconds=3.1)
+    return HereCosts(costs={(attach, None): own}, seconds=3.1)
 
 
 def nearest(

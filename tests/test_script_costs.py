@@ -9,7 +9,7 @@ import pytest
 
 from fakes.project import FakeProject, as_root, on_the_path
 from live_programs import needs_bpf
-from probe_effect.calibration.asked import asked, recorded
+from probe_effect.calibration.asked import asked, placed, recorded
 from probe_effect.checks.run import check
 from probe_effect.cli.measure_settings import command_words
 from probe_effect.errors import HostNotReady
@@ -173,7 +173,8 @@ def test_the_command_that_repeats_a_run_says_that_scripts_were_not_timed() -> No
 
 def test_the_probes_of_a_script_are_asked_where_they_are_here() -> None:
     script = read_script("BEGIN { } uprobe:/no/such/file:f { @ = count() } profile:hz:99 { @ = count() }")
-    assert [(one.at, one.key, one.places) for one in asked(script)] == [
+    probes = asked(placed(script, None), "x86_64", "6.12.0")
+    assert [(one.at, one.key, one.places) for one in probes] == [
         (1, ("uprobe:/no/such/file:f", None), ()),
         (2, ("profile:hz:99", None), ()),
     ]

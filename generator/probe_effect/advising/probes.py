@@ -1,28 +1,20 @@
-"""The probes of a script on this system: where each is set, what is to be counted, and what fires in one way."""
+"""The probes of a script on this system: what is to be counted, and what fires in one way."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 
-from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.setup import ON_CALLS
-from probe_effect.calibration.asked import by_mechanism
-from probe_effect.calibration.moved import AskedProbe
+from probe_effect.calibration.asked import PlacedProbe, by_mechanism, mechanism_at
 from probe_effect.errors import UsageError
-from probe_effect.host import ROOT
-from probe_effect.live.attach_points import EVERY_CALL, as_bpftrace
+from probe_effect.live.attach_points import EVERY_CALL
 from probe_effect.live.count import Countable, CountableProbe, CountResult, ProbeRate
-from probe_effect.live.places import NotHere, Place, places, same_function_elsewhere
+from probe_effect.live.places import same_function_elsewhere
 from probe_effect.numbers.likeness import Facts
-from probe_effect.scripts.kinds import NO_EVENTS
-from probe_effect.scripts.script import Script, ScriptProbe
+from probe_effect.scripts.script import Script
 from probe_effect.scripts.tables import PRINT
-
-FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
 
 COUNTED_AS: dict[str, CountableProbe] = {
     "kprobe": "kprobe",
@@ -53,60 +45,18 @@ ANY = 0
 """The id of a thread that stands for any: no thread has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedProbe:
-    """A probe of the script, and its places here; without any, the reason why."""
-
-    index: int
-    """Which of the script's probes it is, from 0: two may be written alike."""
-    probe: ScriptProbe
-    places: tuple[Place, ...] = ()
-    hz: float | None = None
-    why: str | None = None
-
-    def counted_name(self, at: Place | None) -> str:
-        """What one of its places is called while it is counted."""
-        return f"{self.index} {self.probe.attach}" + (f" {at.name} {at.path or ''} {at.offset}" if at else "")
-
-
-def placed(script: Script, pid: int | None, find: FindPlaces = places) -> list[PlacedProbe]:
-    """The probes of a script that events fire, each with its places on this system.
-
-    Args:
-        script: what was read of it.
-        pid: the process in which libraries named without a path are looked for; else the system's own.
-        find: finds the places that an attach point matches.
-    """
-    events = [(index, probe) for index, probe in enumerate(script.probes) if probe.kind not in NO_EVENTS]
-    return [_placed(script, index, probe, pid, find) for index, probe in events]
-
-
-def _placed(script: Script, index: int, probe: ScriptProbe, pid: int | None, find: FindPlaces) -> PlacedProbe:
-    if probe.hz is not None:
-        return PlacedProbe(index=index, probe=probe, hz=probe.hz)
-    attach = None if probe.kind == "profile" else as_bpftrace(probe.attach, probe.kind, script.language)
-    if attach is None:
-        why = f"{probe.attach}: nothing here that could be counted answers to it; say how often it fires with --rate"
-        return PlacedProbe(index=index, probe=probe, why=why)
-    try:
-        return PlacedProbe(index=index, probe=probe, places=tuple(find(attach, probe.kind, ROOT, pid)))
-    except NotHere as error:
-        return PlacedProbe(index=index, probe=probe, why=str(error))
-
-
 def countables(probes: Iterable[PlacedProbe], here: Facts) -> list[Countable]:
     """What is to be counted: each place once, and all system calls where the script has probes on some."""
     found = [one for probe in probes for one in _countables(probe, here)]
     if any(probe.probe.kind in ON_CALLS and probe.places for probe in probes):
-        name = EVERY_CALL.partition(":")[2]
-        found.append(Countable(probe=CALLS, kind="tracepoint", name=name))
+        found.append(Countable(probe=CALLS, kind="tracepoint", name=EVERY_CALL.partition(":")[2]))
     return found
 
 
 def _countables(one: PlacedProbe, here: Facts) -> Iterator[Countable]:
     kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
-    if one.hz is not None:
-        yield Countable(probe=one.counted_name(None), kind=kind, hz=one.hz)
+    if one.probe.hz is not None:
+        yield Countable(probe=one.counted_name(None), kind=kind, hz=one.probe.hz)
     for place in one.places:
         yield Countable(
             probe=one.counted_name(place),
@@ -115,7 +65,7 @@ def _countables(one: PlacedProbe, here: Facts) -> Iterator[Countable]:
             path=place.path,
             offsets=() if place.offset is None else (place.offset,),
             semaphore=place.semaphore_offset or 0,
-            mechanism=mechanism_at(place, here),
+            mechanism=mechanism_at(place, here.architecture, here.kernel_release),
         )
 
 
@@ -154,14 +104,10 @@ def groups(
     return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
 
 
-def _by_mechanism(one: PlacedProbe, here: Facts) -> dict[str | None, list[Place]]:
-    return by_mechanism(one.places, lambda place: mechanism_at(place, here))
-
-
 def _groups(
     one: PlacedProbe, rates: Mapping[str, ProbeRate], given_hz: float | None, here: Facts
 ) -> Iterator[ProbeGroup]:
-    for how, its in _by_mechanism(one, here).items():
+    for how, its in by_mechanism(one.places, here.architecture, here.kernel_release).items():
         names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
@@ -193,24 +139,12 @@ def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
     return {cpu: number for cpu, number in events.most_common() if number}
 
 
-def asked(probes: Iterable[PlacedProbe], here: Facts) -> Iterator[AskedProbe]:
-    """The probes as `calibration` takes them, apart by how they fire."""
-    for one in probes:
-        for how, its in _by_mechanism(one, here).items():
-            yield AskedProbe(one.index, (one.probe.attach, how), one.probe.kind, tuple(its))
 
 
 def fires_itself(one: PlacedProbe, script: Script) -> bool:
     """Whether what a probe prints is written by a system call that fires it again."""
     prints = PRINT in one.probe.actions and script.pid_filter is None and not one.probe.has_filter
     return prints and any(place.name in WRITES for place in one.places)
-
-
-def mechanism_at(place: Place, here: Facts) -> str | None:
-    """How a user probe at a place fires on this machine; None of a place in the kernel, and where it is not known."""
-    if place.first_bytes is None:
-        return None
-    return mechanism(place.first_bytes.hex(" "), here.architecture, here.kernel_release)
 
 
 def _sum(rates: Iterable[Mapping[int, float]]) -> dict[int, float]:

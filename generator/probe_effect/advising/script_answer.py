@@ -12,15 +12,11 @@ from probe_effect.advising.machine import complaint
 from probe_effect.advising.probes import (
     ANY,
     CALLS,
-    FindPlaces,
-    PlacedProbe,
-    asked,
     called_elsewhere,
     countables,
     events_by_cpu,
     fires_itself,
     groups,
-    placed,
 )
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.evidence import Evidence, evidence
@@ -28,6 +24,7 @@ from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
+from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.live.count import CountResult, Target, count
@@ -205,7 +202,7 @@ def _calibrated(
     cpus = events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe != CALLS)
     task = CalibrationTask(
         script=script,
-        probes=list(asked(probes, system.facts)),
+        probes=list(asked(probes, system.facts.architecture, system.facts.kernel_release)),
         tool=tool,
         cpus=list(cpus) or sorted(os.sched_getaffinity(0)),
         frames=round((counted and counted.frames) or USUAL_FRAMES),

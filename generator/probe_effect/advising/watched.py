@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from probe_effect.advising.probes import mechanism_at
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.here import HereCosts
@@ -17,6 +16,7 @@ from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
+from probe_effect.calibration.asked import mechanism_at
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady, UsageError, unknown
@@ -160,7 +160,7 @@ class ProbeCosts:
         if place.kind in {"kprobe", "kretprobe"}:
             how = mechanism(ROOT)
             return how if how in {"ftrace", "jump", "trap"} else None
-        return mechanism_at(place, self._here)
+        return mechanism_at(place, self._here.architecture, self._here.kernel_release)
 
     def _part(self, sort: Sort, kind: str, how: str | None, place: Place) -> Part | None:
         key = sort, kind, how

@@ -47,7 +47,6 @@ class HereCosts:
     `is_kept`: whether it is from an earlier time since the machine started.
     """
 
-    tracer: str
     costs: Mapping[ProbeKey, HereCost]
     calls: HereCost | None = None
     seconds: float

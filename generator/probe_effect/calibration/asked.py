@@ -1,9 +1,10 @@
-"""The probes of a script on this system, as `calibration` takes them, and what they cost for a suite's record."""
+"""The probes of a script, where each is set on this system, and what they cost for a suite's record."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.answer.first_instruction import mechanism
@@ -12,6 +13,7 @@ from probe_effect.calibration.measure import CalibrationTask, measured
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT
+from probe_effect.live.attach_points import as_bpftrace
 from probe_effect.live.places import NotHere, Place, places
 from probe_effect.model import Key
 from probe_effect.scripts.form import Script, ScriptProbe
@@ -21,46 +23,75 @@ from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.protocol import Tracer
 
+FindPlaces = Callable[[str, str, Path, int | None], Sequence[Place]]
 
-def asked(script: Script, pid: int | None = None) -> list[AskedProbe]:
-    """The probes of a script of bpftrace that events fire, apart by the mechanism by which they fire here.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedProbe:
+    """A probe of the script, and its places here; without any, the reason why."""
+
+    index: int
+    """Which of the script's probes it is, from 0: two may be written alike."""
+    probe: ScriptProbe
+    places: tuple[Place, ...] = ()
+    why: str | None = None
+
+    def counted_name(self, at: Place | None) -> str:
+        """What one of its places is called while it is counted."""
+        return f"{self.index} {self.probe.attach}" + (f" {at.name} {at.path or ''} {at.offset}" if at else "")
+
+
+def placed(script: Script, pid: int | None, find: FindPlaces = places) -> list[PlacedProbe]:
+    """The probes of a script that events fire, each with its places on this system.
 
     Args:
         script: what was read of it.
         pid: the process in which libraries named without a path are looked for; else the system's own.
+        find: finds the places that an attach point matches.
     """
-    events = ((at, probe) for at, probe in enumerate(script.probes) if probe.kind not in NO_EVENTS)
-    return [one for at, probe in events for one in _by_mechanism(at, probe, pid)]
+    events = [(index, probe) for index, probe in enumerate(script.probes) if probe.kind not in NO_EVENTS]
+    return [_placed(script, index, probe, pid, find) for index, probe in events]
 
 
-def _by_mechanism(at: int, probe: ScriptProbe, pid: int | None) -> Iterator[AskedProbe]:
+def _placed(script: Script, index: int, probe: ScriptProbe, pid: int | None, find: FindPlaces) -> PlacedProbe:
+    if probe.hz is not None:
+        return PlacedProbe(index=index, probe=probe)
+    attach = None if probe.kind == "profile" else as_bpftrace(probe.attach, probe.kind, script.language)
+    if attach is None:
+        why = f"{probe.attach}: nothing here that could be counted answers to it; say how often it fires with --rate"
+        return PlacedProbe(index=index, probe=probe, why=why)
     try:
-        found = places(probe.attach, probe.kind, ROOT, pid) if probe.hz is None else []
-    except NotHere:
-        found = []  # `measured` says of a probe without places that it fires nowhere here
-    for how, its in by_mechanism(found, _mechanism).items():
-        yield AskedProbe(at, (probe.attach, how), probe.kind, tuple(its))
+        return PlacedProbe(index=index, probe=probe, places=tuple(find(attach, probe.kind, ROOT, pid)))
+    except NotHere as error:
+        return PlacedProbe(index=index, probe=probe, why=str(error))
 
 
-def by_mechanism(found: Iterable[Place], mechanism_at: Callable[[Place], str | None]) -> dict[str | None, list[Place]]:
+def asked(probes: Iterable[PlacedProbe], architecture: str, kernel_release: str) -> Iterator[AskedProbe]:
+    """The probes apart by how they fire, on a kernel as `uname` names it."""
+    for one in probes:
+        for how, its in by_mechanism(one.places, architecture, kernel_release).items():
+            yield AskedProbe(one.index, (one.probe.attach, how), one.probe.kind, tuple(its))
+
+
+def by_mechanism(found: Iterable[Place], architecture: str, kernel_release: str) -> dict[str | None, list[Place]]:
     """The places of a probe by how it fires there; of none, one way that is not known."""
     made: dict[str | None, list[Place]] = {}
     for place in found:
-        made.setdefault(mechanism_at(place), []).append(place)
+        made.setdefault(mechanism_at(place, architecture, kernel_release), []).append(place)
     return made or {None: []}
 
 
-def _mechanism(place: Place) -> str | None:
-    if place.first_bytes is None:
-        return None
-    return mechanism(place.first_bytes.hex(" "), os.uname().machine, os.uname().release)
+def mechanism_at(place: Place, architecture: str, kernel_release: str) -> str | None:
+    """How a user probe at a place fires; None of a place in the kernel, and where it is not known."""
+    return None if place.first_bytes is None else mechanism(place.first_bytes.hex(" "), architecture, kernel_release)
 
 
 def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCalibration]:
     """What each probe of the script at `path` costs on a CPU, as rows; one with the reason where nothing was timed."""
     try:
         script = read_script(path.read_text(encoding="utf-8"))
-        found = measured(CalibrationTask(script=script, probes=asked(script), tool=tool, cpus=[cpu]))
+        probes = list(asked(placed(script, None), os.uname().machine, os.uname().release))
+        found = measured(CalibrationTask(script=script, probes=probes, tool=tool, cpus=[cpu]))
     except (HostNotReady, UsageError) as error:
         return [ProbeCalibration(*key, note=as_note(str(error)))]
     return list(_rows(key, found, cpu))

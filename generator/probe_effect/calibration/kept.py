@@ -55,7 +55,6 @@ def _path(task: CalibrationTask) -> Path:
 def _written(found: HereCosts) -> dict[str, Any]:
     """As JSON values; keys that are no text become pairs."""
     return {
-        "tracer": found.tracer,
         "seconds": found.seconds,
         "others": found.others,
         "missing": list(found.missing.items()),
@@ -69,7 +68,6 @@ def _read(values: dict[str, Any]) -> HereCosts:
         return HereCost(by_cpu={cpu: Estimate(*ends) for cpu, ends in by_cpu}, note=note)
 
     return HereCosts(
-        tracer=values["tracer"],
         seconds=values["seconds"],
         others=tuple(values["others"]),
         missing={tuple(key): why for key, why in values["missing"]},

@@ -106,7 +106,6 @@ class _Calibration:
         shared = [str(cpu) for cpu in self._cpus if blocks.is_shared(cpu)]
         silent = {key: SILENT.format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
         return HereCosts(
-            tracer=self._task.tool.id,
             costs=costs,
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
             seconds=0.0,
