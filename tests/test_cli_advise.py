@@ -61,12 +61,12 @@ class Here:
     note: str | None = None
     complaint: str | None = None
     costs: HereCosts | None = None
-    cannot_calibrate: str | None = None
+    cannot_calibrate: str = "nobody said what it costs here"
     calibrated: list[CalibrationTask] = field(default_factory=list)
 
-    def calibrate(self, task: CalibrationTask) -> HereCosts | None:
+    def calibrate(self, task: CalibrationTask) -> HereCosts:
         self.calibrated.append(task)
-        if self.cannot_calibrate is not None:
+        if self.costs is None:
             raise HostNotReady(self.cannot_calibrate)
         return self.costs
 
@@ -106,6 +106,8 @@ class Here:
         script: str,
         rates_hz: Mapping[str, float] | None = None,
         budget_ratio: float = 0.01,
+        *,
+        is_calibrated: bool = True,
         **others: Any,  # noqa: ANN401
     ) -> ScriptAnswer:
         question = ScriptQuestion(
@@ -121,7 +123,7 @@ class Here:
             places=self.places,
             count=self.count,
             complaint=lambda _: self.complaint,
-            calibrate=self.calibrate,
+            calibrate=self.calibrate if is_calibrated else None,
         )
         return answer_script(question, self.data, system)
 
@@ -255,7 +257,7 @@ def test_what_was_measured_here_is_the_cost_and_the_answer_says_how(
     assert "bpftrace (PID 9)" in shown
 
 
-@pytest.mark.parametrize("others", [{"machine": MACHINE}, {"machine": None, "calibrate": False}], ids=str)
+@pytest.mark.parametrize("others", [{"machine": MACHINE}, {"machine": None, "is_calibrated": False}], ids=str)
 def test_nothing_is_measured_here_for_a_named_machine_or_against_ones_will(here: Here, others: dict[str, Any]) -> None:
     here.costs = MEASURED_HERE
     said = here.json(READS, **others)

@@ -25,7 +25,7 @@ from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
-from probe_effect.calibration.measure import USUAL_FRAMES, CalibrationTask
+from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.live.count import CountResult, Target, count
 from probe_effect.live.places import places
@@ -45,17 +45,16 @@ USUAL_S, COMMAND_S = 2.0, 60.0
 class RunningSystem:
     """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script.
 
-    `calibrate` measures what the probes of a task cost here, on the CPUs on which they fire. It returns None where
-    nothing is to be measured. Raises: HostNotReady.
+    `calibrate` measures what the probes of a task cost here, on the CPUs on which they fire; None where nothing is to
+    be measured. `tell` is told, in a sentence, what takes long.
     """
 
     facts: Facts
     places: FindPlaces = places
     count: Callable[..., CountResult] = count
     complaint: Callable[[str], str | None] = complaint
-    calibrate: Callable[[CalibrationTask], HereCosts | None] = lambda _: None
+    calibrate: Calibrate | None = None
     tell: Callable[[str], None] = lambda _: None
-    """Is told, in a sentence, what takes long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,6 @@ class ScriptQuestion:
     rates_hz: Mapping[str, float] = field(default_factory=dict)
     tracer: str | None = None
     machine: str | None = None
-    calibrate: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +108,10 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         measured = [one for one in costs.machines if tracer in costs.by_tracer(one)]
         unknown([question.machine], measured, f"machine with {tracer}")
     machines = [one.machine for one in machines_for(costs, here, question.machine)]
-    counted, refusal = None, None
-    if not question.rates_hz:
-        counted, refusal = _counted(question, probes, system)
+    counted, refusal = _counted(question, probes, system)
     calibration, not_calibrated = None, None
-    if question.calibrate and question.machine is None:
-        calibration, not_calibrated = _calibrated(system, script, probes, tracer, counted)
+    if question.machine is None:
+        calibration, not_calibrated = _calibrated(script, probes, tracer, counted, system)
     advice = advise(
         costs,
         here,
@@ -172,7 +168,9 @@ def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: Runni
 def _counted(
     question: ScriptQuestion, probes: Sequence[PlacedProbe], system: RunningSystem
 ) -> tuple[CountResult | None, str | None]:
-    """What was counted, or why nothing could be."""
+    """What was counted, or why nothing could be; neither where the rates are given."""
+    if question.rates_hz:
+        return None, None
     asked = countables(probes, system.facts)
     if not asked:
         return None, "none of its probes can be counted here"
@@ -193,9 +191,11 @@ def _counted(
 
 
 def _calibrated(
-    system: RunningSystem, script: Script, probes: Sequence[PlacedProbe], tracer: str, counted: CountResult | None
+    script: Script, probes: Sequence[PlacedProbe], tracer: str, counted: CountResult | None, system: RunningSystem
 ) -> tuple[HereCosts | None, str | None]:
-    """What was measured here, or why nothing could be."""
+    """What was measured here, or why nothing could be; neither where nothing is to be."""
+    if system.calibrate is None:
+        return None, None
     tool = known_tracers().get(script.tracer if tracer.startswith(script.tracer) else tracer)
     if tool is None:
         return None, f"{tracer} is no tool that can be started here"

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.here import HereCosts
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.setup import setup
 from probe_effect.calibration.asked import mechanism_at
-from probe_effect.calibration.measure import CalibrationTask
+from probe_effect.calibration.measure import Calibrate, CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import ROOT
@@ -33,8 +32,6 @@ from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.units import NS_PER_SECOND
-
-Calibrate = Callable[[CalibrationTask], HereCosts]
 
 MEASURED_HERE = "measured here"
 CALIBRATION_S = 3.0
@@ -71,7 +68,8 @@ class TracingCost:
     @property
     def cpu_s_per_s(self) -> Estimate | None:
         """Both together; None where neither is known."""
-        return total([_exact(self.active.program_s_per_s), self.probe_s_per_s])
+        program_s = self.active.program_s_per_s
+        return total([None if program_s is None else Estimate(program_s, program_s, program_s), self.probe_s_per_s])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +129,13 @@ class ProbeCosts:
         missing = sorted({f"{kind} ({how})" if how else kind for (kind, how), part in known.items() if part is None})
         if missing:
             return TracingCost(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
-        machines = dict.fromkeys(_measured_on(part) for part in known.values() if part is not None)
+        parts = [part for part in known.values() if part is not None]
         # an event may have been at any of several places; nobody counts each by itself
-        cost = mover.spanning([part.cost for part in known.values() if part is not None], list(kinds.values()))
+        cost = mover.spanning([part.cost for part in parts], list(kinds.values()))
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
-        return TracingCost(active, probe, ", ".join(machines), "; ".join(_notes(known.values())) or None)
+        machines = [part.sources[0].submission.machine if part.sources else MEASURED_HERE for part in parts]
+        notes = [part.note for part in parts if part.note]
+        return TracingCost(active, probe, ", ".join(dict.fromkeys(machines)), "; ".join(dict.fromkeys(notes)) or None)
 
     def looks(
         self, watch: RunStatistics, seconds: float, wait: Callable[[float], None] = time.sleep
@@ -152,9 +152,8 @@ class ProbeCosts:
                 seconds=(now.at_ns - before.at_ns) / NS_PER_SECOND,
                 statistics_s_per_s=watch.added_s_per_s(one.active for one in costs),
             )
-            before = (
-                now if len(self._parts) == asked else watch.look()
-            )  # what was timed meanwhile fired their probes too
+            # what was timed meanwhile fired their probes too
+            before = now if len(self._parts) == asked else watch.look()
 
     def _mechanism(self, place: Place) -> str | None:
         if place.kind in {"kprobe", "kretprobe"}:
@@ -225,18 +224,6 @@ def total(ones: Iterable[Estimate | None]) -> Estimate | None:
     return mover.total(known) if known else None
 
 
-def _measured_on(part: Part) -> str:
-    return part.sources[0].submission.machine if part.sources else MEASURED_HERE
-
-
 def _order(one: TracingCost) -> tuple[float, float, str]:
     cpu = one.cpu_s_per_s
     return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
-
-
-def _notes(known: Iterable[Part | None]) -> list[str]:
-    return list(dict.fromkeys(part.note for part in known if part is not None and part.note))
-
-
-def _exact(value: float | None) -> Estimate | None:
-    return None if value is None else Estimate(value, value, value)

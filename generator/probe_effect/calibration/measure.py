@@ -57,6 +57,10 @@ class CalibrationTask:
     seconds: float = USUAL_S
 
 
+Calibrate = Callable[[CalibrationTask], HereCosts]
+"""What measures a task, or has it from an earlier time. Raises: HostNotReady."""
+
+
 def measured(task: CalibrationTask) -> HereCosts:
     """The cost of one event of each probe on each CPU, ns, in about `task.seconds`.
 

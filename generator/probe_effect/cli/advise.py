@@ -91,9 +91,9 @@ def advise(
         rates_hz=dict(map(_rate, options["rates"])),
         tracer=options["tracer"],
         machine=options["machine"],
-        calibrate=not options["no_calibrate"],
     )
-    answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrated, tell=output.say))
+    calibrate = None if options["no_calibrate"] else calibrated
+    answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrate, tell=output.say))
     if output_format == "json":
         output.product_json(advice_json(answer))
     else:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from probe_effect.advising.watched import Calibrate, TracingCost, Watched
+    from probe_effect.advising.watched import TracingCost, Watched
+    from probe_effect.calibration.measure import Calibrate
     from probe_effect.live.places import Place
     from probe_effect.model import Estimate
     from probe_effect.store.places import DataFolder
