@@ -91,7 +91,9 @@ class Differences:
         for one in fired:
             for other in places[one.place]:
                 if one.action != other.action:
-                    made, known = _difference(one, other), self._measured[one.action]
+                    cost = mover.difference(one.number.known_cost, other.number.known_cost)
+                    made = Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
+                    known = self._measured[one.action]
                     known[other.action] = min(known.get(other.action, made), made, key=lambda one: one.order)
         self._known: dict[tuple[str, str], Sum | None] = {}
 
@@ -119,11 +121,6 @@ class Differences:
         plain = [(action, more) for action in self._measured if (more := self.of(action, PLAIN_ACTION))]
         every = [(action, more) for action, known in self._measured.items() for more in known.values()]
         return max(plain or every, key=lambda one: one[1].cost.value, default=None)
-
-
-def _difference(one: Fired, other: Fired) -> Sum:
-    cost = mover.difference(one.number.known_cost, other.number.known_cost)
-    return Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
 
 
 def sorted_out(

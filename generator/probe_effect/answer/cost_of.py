@@ -64,11 +64,6 @@ class Candidate(NamedTuple):
     sum: Sum
     notes: tuple[str, ...]
 
-    @property
-    def cost_ns(self) -> float:
-        """Of one event."""
-        return self.sum.cost.value
-
 
 def cost_of(
     found: Evidence,
@@ -134,8 +129,9 @@ def _candidates(on: Setup, wanted: Request, bases: Sequence[Fired]) -> list[Cand
         return []
     alone = [one for base in bases if (one := _alone(on, base, wanted))]
     candidates = [one for base in alone if (one := _with_actions(base, told, on.differences))]
-    if not candidates and not told:
-        candidates = [_with_its_own(one) for one in alone]
+    if not candidates and not told:  # nobody can tell the probe without its own action
+        own = [OWN_ACTION.format(case=quoted(one.base.number.title), action=one.base.action) for one in alone]
+        candidates = [one._replace(notes=(*one.notes, note)) for one, note in zip(alone, own, strict=True)]
     for action in untold:
         candidates = [_bounded(one, action, bound) for one in candidates]
     return candidates
@@ -191,12 +187,6 @@ def _with_actions(alone: Candidate, actions: Sequence[str], known: Differences) 
     return made
 
 
-def _with_its_own(alone: Candidate) -> Candidate:
-    """The case with its own action, where nobody can tell the probe without one."""
-    base = alone.base
-    return alone._replace(notes=(*alone.notes, OWN_ACTION.format(case=quoted(base.number.title), action=base.action)))
-
-
 def _bounded(one: Candidate, action: str, bound: tuple[str, Sum] | None) -> Candidate:
     """With an action that nobody measured: as expensive as the highest measured one, and at the low end for nothing."""
     assert bound
@@ -213,7 +203,7 @@ def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
     groups: dict[str | None, list[Candidate]] = {}
     for one in candidates:
         groups.setdefault(one.base.mechanism, []).append(one)
-    *others, highest = sorted(map(_typical, groups.values()), key=lambda one: one.cost_ns)
+    *others, highest = sorted(map(_typical, groups.values()), key=lambda one: one.sum.cost.value)
     if not others:
         return highest
     note = UNKNOWN_FIRST.format(highest=highest.base.mechanism, lowest=others[0].base.mechanism)
@@ -225,7 +215,7 @@ def _typical(candidates: Sequence[Candidate]) -> Candidate:
     if not candidates[0].base.number.is_time:
         return min(candidates, key=lambda one: one.sum.width_ns)
     fewest = min(one.sum.terms for one in candidates)
-    direct = sorted((one for one in candidates if one.sum.terms == fewest), key=lambda one: one.cost_ns)
+    direct = sorted((one for one in candidates if one.sum.terms == fewest), key=lambda one: one.sum.cost.value)
     return direct[(len(direct) - 1) // 2]
 
 

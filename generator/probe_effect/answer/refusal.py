@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.parts import parts
@@ -12,10 +14,11 @@ def refusal(found: Evidence, question: Question, tracer: str) -> str:
     """Why `question` has no answer with `tracer`, a line for each of its probes that has none."""
     if question.combination is not None:
         return _of_combination(question.combination, tracer, question.machine)
-    missing = [one.case for one in question.probes if not _is_known(found, one.case, tracer, question.machine)]
+    machines = found.machines if question.machine is None else [question.machine]
+    cases = [one.case for one in question.probes]
+    missing = [case for case in cases if not any((machine, tracer, case) in found.costs for machine in machines)]
     if not missing:
-        names = " and ".join(one.case for one in question.probes)
-        return f"{names} with {tracer}: no guidance: no machine has all of them. Ask for one at a time."
+        return f"{' and '.join(cases)} with {tracer}: no guidance: no machine has all of them. Ask for one at a time."
     return "\n".join(_of_case(found, case, tracer, question.machine) for case in missing)
 
 
@@ -30,7 +33,7 @@ def _of_combination(wanted: Combination, tracer: str, machine: str | None) -> st
 
 def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> str:
     place = f" on {machine}" if machine else ""
-    others = "; ".join(f"{used} on {', '.join(owners)}" for used, owners in _owners(found, case).items())
+    others = _by_tracer((used, owner) for owner, used, one in found.costs if one == case)
     why = _why(found, case, tracer, machine)
     said = f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
     return " ".join([said, *_estimates(found, case), *_printed(found, case)])
@@ -39,12 +42,12 @@ def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> st
 def _estimates(found: Evidence, case: str) -> list[str]:
     """With which tracers its cost can be estimated, and where; nothing where nobody counted it."""
     question = Question(probes=(ProbeQuestion(case, 0.0),))
-    owners: dict[str, list[str]] = {}
-    for machine in found.machines if found.counts.get(case) else ():
-        for tracer in found.by_tracer(machine):
-            if any(part.basis == "estimated" for part in parts(found, question, machine, tracer)):
-                owners.setdefault(tracer, []).append(machine)
-    told = "; ".join(f"{tracer} on {', '.join(machines)}" for tracer, machines in owners.items())
+    told = _by_tracer(
+        (tracer, machine)
+        for machine in (found.machines if found.counts.get(case) else ())
+        for tracer in found.by_tracer(machine)
+        if any(part.basis == "estimated" for part in parts(found, question, machine, tracer))
+    )
     return [f"It can be estimated with: {told}."] if told else []
 
 
@@ -66,14 +69,9 @@ def _why(found: Evidence, case: str, tracer: str, machine: str | None) -> str:
     return f"it is {like} at the levels of a factor, so ask for that" if like else "nobody measured it"
 
 
-def _owners(found: Evidence, case: str) -> dict[str, list[str]]:
-    """Tracer to the machines where the case has guidance with it."""
-    owners: dict[str, list[str]] = {}
-    for owner, used, one in found.costs:
-        if one == case:
-            owners.setdefault(used, []).append(owner)
-    return owners
-
-
-def _is_known(found: Evidence, case: str, tracer: str, machine: str | None) -> bool:
-    return any((used, one) == (tracer, case) and machine in {None, owner} for owner, used, one in found.costs)
+def _by_tracer(known: Iterable[tuple[str, str]]) -> str:
+    """Each tracer with its machines, in words."""
+    machines: dict[str, list[str]] = {}
+    for tracer, machine in known:
+        machines.setdefault(tracer, []).append(machine)
+    return "; ".join(f"{tracer} on {', '.join(its)}" for tracer, its in machines.items())

@@ -40,7 +40,8 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
     """
     offers, faults = _offers(architectures)
     runs = _known(data, results)
-    jobs = missing(offers, runs, _able(data, options["suites"] or SUITES))
+    suites = choose_suites(data, options["suites"] or SUITES)
+    jobs = missing(offers, runs, {suite.id: set(tools_of(folder)) for folder, suite in suites})
     _show(jobs, runs, options)
     if not jobs and not faults:
         output.product(f"nothing is new: {len(offers)} kernels of Debian, with each bpftrace that is followed")
@@ -77,11 +78,6 @@ def _known(data: DataFolder, results: Path) -> list[MachineFile]:
     folders |= {path.resolve(): SubmissionFolder(path) for path in results.glob("*/*") if path.is_dir()}
     read = (read_machine_file(place.machine_file, str(place.machine_file))[0] for place in folders.values())
     return [one for one in read if one is not None and one.run.metric == "instructions"]
-
-
-def _able(data: DataFolder, names: Sequence[str]) -> dict[str, set[str]]:
-    """Suite to the tools that it has scripts for."""
-    return {suite.id: set(tools_of(folder)) for folder, suite in choose_suites(data, names)}
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -80,14 +81,11 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         kernel = find_kernel(kernel_words, cache, architecture)
         works = [Work(folder, suite, {}, (), {}) for folder, suite in suites]
         assembly = assemble(architecture, kernel, tracers, works, cache)
-    with EmulatedMachine(assembly, tracers, _say_beside_progress, accelerator, PATIENCE[accelerator]) as machine:
+    say = partial(progress.print, markup=False)
+    with EmulatedMachine(assembly, tracers, say, accelerator, PATIENCE[accelerator]) as machine:
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
         yield MeasurementTarget(machine, suites, known, list(known) if words else [], CPUS)
-
-
-def _say_beside_progress(text: str) -> None:
-    progress.print(text, markup=False)
 
 
 def emulable(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> list[tuple[Path, Suite]]:

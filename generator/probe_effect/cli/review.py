@@ -47,7 +47,7 @@ def review(
 
         from probe_effect.cli import review_run
 
-        is_sound = review_run.review(before, after, output_format, review_run.Files(report, summary))
+        is_sound = review_run.review(before, after, output_format, report, summary)
     context.exit(0 if is_sound else 1)
 
 

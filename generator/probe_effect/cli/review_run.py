@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,15 +32,7 @@ if TYPE_CHECKING:
 RUN = re.compile(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Where a review is written beside what is printed; None: nowhere."""
-
-    report: Path | None = None
-    summary: Path | None = None
-
-
-def review(base: State, head: State, output_format: str, files: Files) -> bool:
+def review(base: State, head: State, output_format: str, report_file: Path | None, summary_file: Path | None) -> bool:
     """Print what `head` would change in `base`, and write it; whether it is free of new errors. Raises: BadData."""
     found, problems = _found(base, head)
     if output_format == "json":
@@ -53,11 +44,11 @@ def review(base: State, head: State, output_format: str, files: Files) -> bool:
     else:
         _show(found)
     # At the end, so that a review that fails leaves no file that only looks like one.
-    if files.report:
-        files.report.parent.mkdir(parents=True, exist_ok=True)
-        files.report.write_text(_json(found) + "\n", encoding="utf-8")
-    if files.summary:
-        with files.summary.open("a", encoding="utf-8") as file:
+    if report_file:
+        report_file.parent.mkdir(parents=True, exist_ok=True)
+        report_file.write_text(_json(found) + "\n", encoding="utf-8")
+    if summary_file:
+        with summary_file.open("a", encoding="utf-8") as file:
             file.write(_markdown(found))
     return not found.errors
 

@@ -42,7 +42,8 @@ def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str
     upstream = _upstream(cloned, checkout, here=here) if cloned else None
     for bundle in bundles:
         if upstream:
-            _to_pull_request(bundle, checkout, upstream)
+            branch = _branch(bundle, checkout, upstream.git)
+            output.product(github.send(bundle, branch, upstream, checkout, _body(bundle)))
         else:
             _to_branch(bundle, checkout, remote, cloned)
 
@@ -77,24 +78,15 @@ def _to_branch(bundle: SubmissionBundle, checkout: Path, remote: str | None, clo
     output.product(branch.name)
 
 
-def _to_pull_request(bundle: SubmissionBundle, checkout: Path, upstream: Repository) -> None:
-    branch = _branch(bundle, checkout, upstream.git)
-    output.product(github.send(bundle, branch, upstream, checkout, _body(bundle)))
-
-
 def _branch(bundle: SubmissionBundle, checkout: Path, remote: str | None) -> branches.Branch:
     base = branches.fetched_base(checkout, remote) if remote else branches.local_base(checkout)
     branch = branches.make_branch(bundle, checkout, base, remote)
     output.say(f"{'made' if branch.is_new else 'there already'}: branch {branch.name}")
-    _tell_way_to(branch.name, bundle)
+    output.say(f"to see what it holds:\n  git show --stat {branch.name}")
+    # git leaves no branch, and goes to none, over files that it does not track
+    adding = " ".join(["git add", *(f":/{IN_REPOSITORY}/{item.submission.id}" for item in bundle.items)])
+    output.say(f"to go to it, have git know that the files are here too:\n  {adding} && git checkout {branch.name}")
     return branch
-
-
-def _tell_way_to(branch: str, bundle: SubmissionBundle) -> None:
-    """How to look at the branch; git leaves no branch or goes to none over files that it does not track."""
-    folders = " ".join(f":/{IN_REPOSITORY}/{item.submission.id}" for item in bundle.items)
-    output.say(f"to see what it holds:\n  git show --stat {branch}")
-    output.say(f"to go to it, have git know that the files are here too:\n  git add {folders} && git checkout {branch}")
 
 
 def _body(bundle: SubmissionBundle) -> str:
