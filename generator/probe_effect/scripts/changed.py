@@ -14,7 +14,6 @@ from probe_effect.scripts.clauses import Clause, program, resolved
 from probe_effect.scripts.form import Script
 from probe_effect.scripts.kinds import kind_of
 from probe_effect.scripts.tables import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS
-from probe_effect.scripts.tokens import Tokens
 
 
 class CheaperScript(NamedTuple):
@@ -86,15 +85,15 @@ def _count_for_lines(clause: Clause) -> Edit | None:
         parts = list(block.parts(at + 2, end))[0 if block.word(at) == "print" else 1 :]
         if any(block.sort(first) == "map" for first, _ in parts):
             return None
-        keys += (block.source(first, last - 1) for first, last in parts if not _is_time(block, first, last))
+        keys += (
+            block.source(first, last - 1)
+            for first, last in parts
+            if all(EFFECTS.get(block.word(place)) != "time" for place in range(first, last))
+        )
         at = end + 1 + (block.word(end + 1) == ";")
     key = ", ".join(dict.fromkeys(keys))
     counted = f"@[{key}]" if key else "@"
     return Edit(block.tokens[0].start, block.tokens[-1].end, f"{{ {counted} = count(); }}")
-
-
-def _is_time(block: Tokens, first: int, last: int) -> bool:
-    return any(EFFECTS.get(block.word(at)) == "time" for at in range(first, last))
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:

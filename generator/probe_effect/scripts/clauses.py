@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from probe_effect.scripts.form import ScriptError
 from probe_effect.scripts.tables import ALIASES, ATTACH_POINT, KINDS, PATHS
 from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
 
@@ -69,7 +68,7 @@ def program(text: str) -> ScriptProgram:
         if word in _FUNCTIONS:
             name, block, at = _function(text, at)
             functions[name] = block
-        elif word in _TYPES or _is_config(text, at, word):
+        elif word in _TYPES or (word == "config" and text.startswith("=", after_layout(text, at + len(word)))):
             at = _definition(text, at)
         elif word in _DECLARATIONS and text[at + len(word) : at + len(word) + 1].isspace():
             at = _behind_semicolon(text, at)
@@ -85,10 +84,6 @@ def program(text: str) -> ScriptProgram:
 def _word_at(text: str, at: int) -> str:
     matched = _WORD.match(text, at)
     return matched[0] if matched else ""
-
-
-def _is_config(text: str, at: int, word: str) -> bool:
-    return word == "config" and text.startswith("=", after_layout(text, at + len(word)))
 
 
 def _definition(text: str, at: int) -> int:
@@ -141,11 +136,7 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
         return Clause(points, condition, condition_start, block), at
     if condition_start is None and all(one.text.count(":") == 3 for one in points):
         return Clause(points, condition, condition_start, _EMPTY), at  # D prints the probe's name then
-    raise _expected_block(text, at)
-
-
-def _expected_block(text: str, at: int) -> ScriptError:
-    return failed(text, at, found_at(text, at), "“,”, “/” or a block in “{” and “}” behind the attach point")
+    raise failed(text, at, found_at(text, at), "“,”, “/” or a block in “{” and “}” behind the attach point")
 
 
 def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:

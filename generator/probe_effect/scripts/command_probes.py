@@ -149,15 +149,10 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     named = [found[1] for found in expressions if found] + command.all("trace")
     if not command.words and command.pid is None:
         raise failed(text, 0, "no process", "strace with -p or a command to trace")
-    summed = command.has("c", "summary-only")
-    both = command.has("C", "summary")
-    has_filter = command.has("P", "trace-path")
     unknown = [_written(name, value) for name, value in command.options if name in {"k", "stack-trace"}]
+    action = BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else PRINT
     for name in list(_listed(named)) or ["all"]:
-        found = _probe(
-            name, "system-call", BY_NAME if summed and not both else PRINT, has_filter=has_filter, unknown=unknown
-        )
-        yield found
+        yield _probe(name, "system-call", action, has_filter=command.has("P", "trace-path"), unknown=unknown)
 
 
 _PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}

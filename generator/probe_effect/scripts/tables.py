@@ -45,28 +45,13 @@ SHELL = (
 )
 """Parts of a word of a command line (POSIX shell, 2.2 Quoting); nothing is expanded."""
 
+_OWN_KIND = """begin end kprobe kretprobe uprobe uretprobe usdt fentry fexit tracepoint profile interval software
+    hardware watchpoint iter"""
 KINDS = {
-    "begin": "begin",
-    "end": "end",
-    "self": "begin",
-    "test": "begin",
-    "bench": "begin",
-    "kprobe": "kprobe",
-    "kretprobe": "kretprobe",
-    "uprobe": "uprobe",
-    "uretprobe": "uretprobe",
-    "usdt": "usdt",
-    "fentry": "fentry",
-    "fexit": "fexit",
-    "tracepoint": "tracepoint",
+    **{provider: provider for provider in _OWN_KIND.split()},
+    **dict.fromkeys(("self", "test", "bench"), "begin"),
     "rawtracepoint": "raw-tracepoint",
-    "profile": "profile",
-    "interval": "interval",
-    "software": "software",
-    "hardware": "hardware",
-    "watchpoint": "watchpoint",
     "asyncwatchpoint": "watchpoint",
-    "iter": "iter",
 }
 """Providers of bpftrace to kinds; the tracepoints of system calls have kinds of their own (`TRACEPOINTS`)."""
 

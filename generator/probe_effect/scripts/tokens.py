@@ -46,35 +46,30 @@ def token_at(text: str, at: int) -> Token | None:
     Raises:
         ScriptError: a comment or a string is never closed, or a sign is of no language that we read.
     """
-    while at < len(text):
-        matched = _PATTERN.match(text, at)
-        sort = _NAMES[matched.lastindex - 1] if matched and matched.lastindex else "stray"
-        if sort == "open-comment":
-            at = _behind_comment(text, at)
-        elif matched is None or sort == "open-string":
-            expected = "a string that ends" if matched else "a statement"
-            raise failed(text, at, found_at(text, at), expected)
-        elif sort in _LAYOUT:
-            at = matched.end()
-        else:
-            return Token(sort, matched[0], at)
-    return None
+    at = after_layout(text, at)
+    if at >= len(text):
+        return None
+    matched, sort = _piece(text, at)
+    if matched is None or sort == "open-string":
+        raise failed(text, at, found_at(text, at), "a string that ends" if matched else "a statement")
+    return Token(sort, matched[0], at)
 
 
-def _behind_comment(text: str, at: int) -> int:
-    closed = text.find("*/", at + 2)
-    if closed < 0:
-        raise failed(text, at, "“/*”", "“*/” that ends the comment")
-    return closed + 2
+def _piece(text: str, at: int) -> tuple[re.Match[str] | None, str]:
+    """What a place begins with, and its sort; `stray` where nothing known does."""
+    matched = _PATTERN.match(text, at)
+    return matched, _NAMES[matched.lastindex - 1] if matched and matched.lastindex else "stray"
 
 
 def after_layout(text: str, at: int) -> int:
     """The place where the next token starts, or the text ends; the token is not read."""
     while at < len(text):
-        matched = _PATTERN.match(text, at)
-        sort = _NAMES[matched.lastindex - 1] if matched and matched.lastindex else "stray"
+        matched, sort = _piece(text, at)
         if sort == "open-comment":
-            at = _behind_comment(text, at)
+            closed = text.find("*/", at + 2)
+            if closed < 0:
+                raise failed(text, at, "“/*”", "“*/” that ends the comment")
+            at = closed + 2
         elif matched is not None and sort in _LAYOUT:
             at = matched.end()
         else:
