@@ -88,12 +88,8 @@ def groups(
 ) -> list[ProbeGroup]:
     """The probes of each attach point by how they fire, with their rates.
 
-    Args:
-        probes: those of the script.
-        counted: what was counted; None where nothing was.
-        given_hz: attach point to the rate that somebody gave, events/s in one thread.
-        here: this machine, whose kernel decides how a user probe fires.
-    Raises: UsageError for a rate of a probe that the script has not.
+    `given_hz`: attach point to the rate that somebody gave, events/s in one thread. `here`: this machine, whose kernel
+    decides how a user probe fires. Raises: UsageError for a rate of a probe that the script has not.
     """
     known = list(probes)
     if unknown := given_hz.keys() - {one.probe.attach for one in known}:

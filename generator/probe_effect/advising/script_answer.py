@@ -90,12 +90,8 @@ class ScriptAnswer:
 
 
 def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSystem) -> ScriptAnswer:
-    """Whether a script may run on a system, with all that the answer is from.
+    """Whether a script may run on a system, by the costs in `data`, with all that the answer is from.
 
-    Args:
-        question: the script, and whose events are counted.
-        data: the measured costs.
-        system: the one that is asked.
     Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have.
     """
     script = read_script(question.text)

@@ -100,11 +100,8 @@ class Watched:
 class ProbeCosts:
     """The costs of plain probes, of the measured machines that may be compared with this one, the nearest first.
 
-    Args:
-        known: every usable cost.
-        here: this machine.
-        named: the only machine whose costs are taken, whatever it is like.
-        calibrate: measures what a probe costs on this machine, before any other machine is asked.
+    `named`: the only machine whose costs are taken, whatever it is like. `calibrate` measures what a probe costs on
+    this machine, before any other machine is asked.
     """
 
     def __init__(self, known: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> None:

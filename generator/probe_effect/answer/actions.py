@@ -128,8 +128,7 @@ def sorted_out(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The actions whose cost something measured tells, in the words of the suites, and those of which nothing does.
 
-    Args:
-        own: actions that the probe was measured with.
+    `own`: actions that the probe was measured with.
     """
     told: list[str] = []
     untold: list[str] = []

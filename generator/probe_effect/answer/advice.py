@@ -161,11 +161,7 @@ def advise(
     """What the probes of a script do, each at the cost of the nearest basis that knows it.
 
     Args:
-        found: every usable cost.
         facts: the machine that asks.
-        tracer: the tool that runs the script.
-        groups: its probes, with their rates.
-        threads: those that were watched.
         calls_hz: system calls of each thread per second, traced or not: probes on some make all of them slower.
         budget_ratio: how much slower a thread may get.
         here: what was measured on the machine that asks.

@@ -197,8 +197,7 @@ class Evidence:
 def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]] | None = None) -> Evidence:
     """What the catalogue's numbers offer to guidance, gathered once of each catalogue.
 
-    Args:
-        sources: what reads the published ones, where the catalogue was read without them.
+    `sources`: what reads the published ones, where the catalogue was read without them.
     """
     if evidence not in catalogue.worked_out:
         catalogue.worked_out[evidence] = Evidence(

@@ -67,11 +67,7 @@ def kind_of_script(attach: str, actions: Sequence[str]) -> ScriptKind:
 def spread_of(found: Evidence, actions: Sequence[str], attach: str, basis: str) -> Spread | None:
     """How far programs are from what a loop predicts of a probe; None where too few programs were traced.
 
-    Args:
-        found: every usable cost.
-        actions: what the probe does at each event.
-        attach: where it is.
-        basis: of its cost; `calibrated` was measured in a loop on the same machine.
+    `basis`: of its cost; `calibrated` was measured in a loop on the same machine.
     """
     kind = kind_of_script(attach, actions)
     known = spread_by_kind(found, is_calibrated=True).get(kind) if basis == CALIBRATED else None

@@ -93,12 +93,8 @@ def nearest_cost(
 ) -> KnownCost | None:
     """The cost of one event of a group of probes, ns; None where no basis knows it.
 
-    Args:
-        found: every usable cost.
-        machines: those whose costs may be taken, in order; one that is not comparable only where no other basis knows.
-        tracer: the tool that runs the script.
-        group: the probes.
-        here: what was measured on this machine for the script.
+    `machines`: those whose costs may be taken, in order; one that is not comparable only where no other basis knows.
+    `here`: what was measured on this machine for the script.
     """
     measured_here = _measured_here(here, group) if here else ()
     alike = _of_machines(found, [one for one in machines if one.comparable], tracer, group)

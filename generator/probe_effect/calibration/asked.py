@@ -44,10 +44,8 @@ class PlacedProbe:
 def placed(script: Script, pid: int | None, find: FindPlaces = places) -> list[PlacedProbe]:
     """The probes of a script that events fire, each with its places on this system.
 
-    Args:
-        script: what was read of it.
-        pid: the process in which libraries named without a path are looked for; else the system's own.
-        find: finds the places that an attach point matches.
+    `pid`: the process in which libraries named without a path are looked for; else the system's own. `find` finds the
+    places that an attach point matches.
     """
     events = [(index, probe) for index, probe in enumerate(script.probes) if probe.kind not in NO_EVENTS]
     return [_placed(script, index, probe, pid, find) for index, probe in events]

@@ -106,8 +106,6 @@ def moved(
     """A script of bpftrace as our loop fires it.
 
     Args:
-        asked: its probes, with their places on this system.
-        loop: where no block runs but there.
         passing: whether events pass the clauses' predicates.
         stand_in: whether a clause whose probe the loop cannot fire is timed at another one.
     """

@@ -55,11 +55,7 @@ class MeasurementTarget:
 
 @contextmanager
 def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: MeasureOptions) -> Iterator[MeasurementTarget]:
-    """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady.
-
-    Args:
-        suites: those to be measured; an emulated machine can have all of them.
-    """
+    """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady."""
     kernel_words, tracer_words, accelerator = options["vm"], options["tracers"], options["accelerator"]
     if kernel_words is None:
         yield MeasurementTarget(ThisMachine(), suites, *with_paths(known_tracers(), tracer_words))
@@ -110,11 +106,7 @@ def emulable(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> list[t
 
 
 def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
-    """The tracers of the runs on such a machine that were cut short. Raises: UsageError when there is none.
-
-    Args:
-        machine: the words of a command that name it.
-    """
+    """The tracers of the runs cut short on the machine that these words name. Raises: UsageError when there is none."""
     commands = [read_unfinished(place).document.run.command for place in cut_short(results)]
     ours = [command for command in commands if _is_on(command, machine)]
     if not ours:

@@ -30,8 +30,7 @@ def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> 
 def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str | None, *, here: bool) -> None:
     """Write the credits, and take the bundles as far as they go; the product is where they are then.
 
-    Args:
-        here: whether the repository that was cloned takes the pull request, and not what it was forked from.
+    `here`: whether the repository that was cloned takes the pull request, and not what it was forked from.
     """
     for item in (item for bundle in bundles for item in bundle.items):
         item.save()

@@ -82,8 +82,7 @@ def _count_json(one: Number) -> dict[str, Any]:
 def show(submission: Submission, suite: Suite | None) -> None:
     """The table on stdout, then what must be known before a number is used, and why a case has none.
 
-    Args:
-        suite: what was run, as it is today; None where it is gone.
+    `suite`: what was run, as it is today; None where it is gone.
     """
     from probe_effect.cli.tables import show_table
 

@@ -105,8 +105,7 @@ def _cut(name: str, room: int) -> str:
 def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = False) -> None:
     """A title and its rows on stdout; nothing when there are none. The last cell of a row is the one that is folded.
 
-    Args:
-        aside: to stderr instead, where the section is not the product.
+    `aside`: to stderr instead, where the section is not the product.
     """
     narrow = _narrow(aside=aside)
     table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)

@@ -87,12 +87,7 @@ def _shown(watched: Watched, machines: Sequence[str]) -> RenderableType:
 
 
 def summary(watched: Watched, machines: Sequence[str]) -> list[str]:
-    """What all take together, and what the statistics see of it.
-
-    Args:
-        watched: what traced.
-        machines: those whose costs may be taken.
-    """
+    """What all take together, and what the statistics see of it; `machines`: those whose costs may be taken."""
     costs, rest = watched.costs, watched.costs[MOST_ROWS:]
     unknown_ones = sum(one.cpu_s_per_s is None for one in costs)
     taken_from = list(dict.fromkeys(one.machine for one in costs if one.machine))

@@ -57,7 +57,6 @@ def warnings(
     """Every condition that holds; facts that were not measured (None) are not judged.
 
     Args:
-        root: root of the file system.
         cpu: the workload's CPU.
         load: one-minute load average before anything of ours ran.
         clock_read_ns: time of one monotonic clock read.

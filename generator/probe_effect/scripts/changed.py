@@ -32,11 +32,7 @@ class Edit(NamedTuple):
 
 
 def cheaper(script: Script) -> list[CheaperScript]:
-    """Changes of a script that cost less, those with a changed text first.
-
-    Args:
-        script: as `read_script` returned it.
-    """
+    """Changes of a script that cost less, those with a changed text first."""
     find = {"bpftrace": _of_program, "strace": _of_strace, "perf": _of_perf}.get(script.language)
     found = list(find(script)) if find else []
     return sorted(found, key=lambda one: one.text is None)

@@ -57,8 +57,7 @@ class ScriptProgram:
 def program(text: str) -> ScriptProgram:
     """The clauses of a program.
 
-    Raises:
-        ScriptError: it is in neither language, or has no probe.
+    Raises: ScriptError for a text in neither language, or without a probe.
     """
     clauses: list[Clause] = []
     functions: dict[str, Tokens] = {}

@@ -26,8 +26,7 @@ _COSTLY = {
 def read_command(text: str, command: ToolCommand) -> Script:
     """The script that a command line of a tool amounts to.
 
-    Raises:
-        ScriptError: a subcommand that does not trace, or that we do not read.
+    Raises: ScriptError for a subcommand that does not trace, or that we do not read.
     """
     read = {"perf": _perf, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
     probes = tuple(read(text, command))

@@ -53,8 +53,7 @@ class ToolCommand:
 def command_line(text: str) -> ToolCommand | None:
     """The tool and its options where a text is a command line of one that we read; None for any other text.
 
-    Raises:
-        ScriptError: a quote is never closed; or `bpftrace` or `dtrace` has no program in its command line.
+    Raises: ScriptError where a quote is never closed, or `bpftrace` or `dtrace` has no program in its command line.
     """
     words = _shell_words(text)
     first = next((one for one in words if one not in BEFORE_TOOLS and not _SETTING.match(one)), "")

@@ -20,20 +20,17 @@ __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_s
 _D_TEXT = re.compile(r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->", re.MULTILINE)
 
 
-def read_script(text: str, language: Language | None = None) -> Script:
+def read_script(text: str) -> Script:
     """The script in a text: its probes, and the actions of each.
 
-    Args:
-        text: a program in bpftrace's language or in D, or a command line that begins with `bpftrace`, `dtrace`, `perf`,
-            `strace` or `trace-cmd`; `sudo`, a prompt or a path before the command does no harm.
-        language: of a program; guessed from its attach points if it is None.
+    The text is a program in bpftrace's language or in D, or a command line that begins with `bpftrace`, `dtrace`,
+    `perf`, `strace` or `trace-cmd`; `sudo`, a prompt or a path before the command does no harm.
 
-    Raises:
-        ScriptError: the text is in none of the languages; with line, column, what was found and what was expected.
+    Raises: ScriptError for a text in none of the languages, with line, column, what was found and what was expected.
     """
-    command = command_line(text) if language in {None, "perf", "strace", "ftrace"} else None
+    command = command_line(text)
     if command is None:
-        return _read_program(text, language, None)
+        return _read_program(text, None, None)
     if command.program is not None:
         return _read_program(command.program, command.language, command.pid)
     return read_command(text, command)

@@ -43,8 +43,7 @@ def found_at(text: str, at: int) -> str:
 def token_at(text: str, at: int) -> Token | None:
     """The next token, after spaces and comments; None at the end.
 
-    Raises:
-        ScriptError: a comment or a string is never closed, or a sign is of no language that we read.
+    Raises: ScriptError where a comment or a string is never closed, or a sign is of no language that we read.
     """
     at = after_layout(text, at)
     if at >= len(text):
@@ -122,8 +121,7 @@ class Tokens:
 def bracketed(text: str, at: int) -> tuple[Tokens, int]:
     """The tokens from a bracket to its partner, both included, and where the text behind them starts.
 
-    Raises:
-        ScriptError: brackets do not pair, or there are too many within each other.
+    Raises: ScriptError where brackets do not pair, or there are too many within each other.
     """
     reading = _Reading(text)
     while token := token_at(text, at):
@@ -139,8 +137,7 @@ def predicate(text: str, at: int) -> tuple[Tokens, int]:
 
     Other slashes divide, so the one that a “{” follows closes, as in the grammar of bpftrace 0.17 (`ENDPRED`).
 
-    Raises:
-        ScriptError: as `bracketed`; the predicate does not end.
+    Raises: ScriptError as `bracketed` does, and where the predicate does not end.
     """
     reading = _Reading(text)
     at += 1
