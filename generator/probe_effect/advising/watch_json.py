@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from probe_effect.advising.watched import TracingCost, Watched
-from probe_effect.live.places import Place
 from probe_effect.live.statistics import OwnCost
 from probe_effect.model import interval_json
 
@@ -46,7 +45,15 @@ def _cost_json(one: TracingCost) -> dict[str, Any]:
         "type": loaded.kind,
         "name": loaded.name,
         "owners": [{"pid": owner.pid, "comm": owner.comm} for owner in loaded.owners],
-        "places": [_place_json(place) for place in loaded.places],
+        "places": [
+            {
+                "kind": place.kind,
+                "name": place.name,
+                "path": None if place.path is None else str(place.path),
+                "offset_bytes": place.offset,
+            }
+            for place in loaded.places
+        ],
         "other_places": loaded.others,
         "events_hz": one.active.events_hz,
         "program_s_per_s": one.active.program_s_per_s,
@@ -55,13 +62,4 @@ def _cost_json(one: TracingCost) -> dict[str, Any]:
         **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
         "machine": one.machine,
         "why": one.why,
-    }
-
-
-def _place_json(place: Place) -> dict[str, Any]:
-    return {
-        "kind": place.kind,
-        "name": place.name,
-        "path": None if place.path is None else str(place.path),
-        "offset_bytes": place.offset,
     }

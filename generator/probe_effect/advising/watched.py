@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from probe_effect.answer.cost_of import cost_of
@@ -134,13 +134,11 @@ class ProbeCosts:
         notes = [part.note for part in parts if part.note]
         return TracingCost(active, probe, ", ".join(dict.fromkeys(machines)), "; ".join(dict.fromkeys(notes)) or None)
 
-    def looks(
-        self, watch: RunStatistics, seconds: float, wait: Callable[[float], None] = time.sleep
-    ) -> Iterator[Watched]:
+    def looks(self, watch: RunStatistics, seconds: float) -> Iterator[Watched]:
         """What traced in each stretch of so many seconds, without end. Raises: HostNotReady."""
         before = watch.look()
         while True:
-            wait(seconds)
+            time.sleep(seconds)
             now = watch.look()
             asked = len(self._parts)
             costs = sorted(map(self.of, watch.between(before, now)), key=_order)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from probe_effect.model import Estimate
@@ -65,13 +65,9 @@ def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, st
     Several are of variants that the case does not tell apart, such as the first instruction of a function.
     """
     found: dict[tuple[str, str, str], list[PublishedCost]] = {}
-    for one in _printed(sources):
-        found.setdefault((one.machine, one.figure.tracer or "", one.figure.case or ""), []).append(one)
-    return {key: some[0] for key, some in found.items() if len(some) == 1}
-
-
-def _printed(sources: Iterable[PublishedSource]) -> Iterator[PublishedCost]:
     for source in sources:
         for figure in source.figures:
             if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0:
-                yield PublishedCost(source, figure)
+                one = PublishedCost(source, figure)
+                found.setdefault((one.machine, figure.tracer, figure.case), []).append(one)
+    return {key: some[0] for key, some in found.items() if len(some) == 1}

@@ -19,7 +19,7 @@ from probe_effect.answer.here import ProbeKey
 from probe_effect.calibration.loop import SLOTS
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
-from probe_effect.scripts.clauses import AttachPoint, Clause, program
+from probe_effect.scripts.clauses import Clause, program
 from probe_effect.scripts.form import Script
 from probe_effect.scripts.kinds import NO_EVENTS
 
@@ -132,16 +132,13 @@ class _Mover:
                 self._result.missing[probe.key] = f"{point.text}: {move}"
             else:
                 moves.setdefault(point.start, []).append(move.attach)
-                self._fire(move, probe.key)
+                before = self._fired.get(move.operation)
+                keys = tuple(dict.fromkeys([*(before.keys if before else ()), probe.key]))
+                self._fired[move.operation] = Operation(move.operation, keys, move.events, move.calls)
         edits = [edit for clause in self._clauses for edit in self._edits(clause, moves)]
         self._result.text = ENDS.sub("", applied(self._text, edits))
         self._result.operations = list(self._fired.values())
         return self._result
-
-    def _fire(self, move: _Move, key: ProbeKey) -> None:
-        before = self._fired.get(move.operation)
-        keys = tuple(dict.fromkeys([*(before.keys if before else ()), key]))
-        self._fired[move.operation] = Operation(move.operation, keys, move.events, move.calls)
 
     def _move(self, probe: AskedProbe, clause: Clause) -> _Move | str:
         """Where a probe goes, or why it cannot be moved."""
@@ -192,7 +189,7 @@ class _Mover:
 
     def _edits(self, clause: Clause, moves: dict[int, list[str]]) -> Iterator[Edit]:
         """Other attach points and another predicate; nothing of a clause none of whose probes was moved."""
-        if all(_is_no_event(point) for point in clause.attach_points):
+        if all(point.text.partition(":")[0].lower() in NO_EVENTS | {"i"} for point in clause.attach_points):
             return
         attach = [one for point in clause.attach_points for one in dict.fromkeys(moves.get(point.start, ()))]
         first, last = clause.attach_points[0], clause.attach_points[-1]
@@ -220,7 +217,3 @@ class _Mover:
 
 SURE = re.compile(r"""(?:pid|tid|comm|uid|cgroup) *== *[^&|]+|@\w+\[tid\]""")
 """Predicates that all events of whom somebody asks about pass: who it is, and a start that was kept for an end."""
-
-
-def _is_no_event(point: AttachPoint) -> bool:
-    return point.text.partition(":")[0].lower() in NO_EVENTS | {"i"}

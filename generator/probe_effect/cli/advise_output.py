@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from probe_effect import units
@@ -35,14 +36,10 @@ def show(answer: ScriptAnswer) -> None:
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
     show_table(("probe",), titles, map(script_words.threshold_row, advice.probes))
     output.product("")
-    show_section("What would cost less", [row for change in answer.cheaper for row in _change(*change)])
+    changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
+    show_section("What would cost less", chain.from_iterable(changes))
     show_section("Where this is from", _origin(answer))
     show_section("Assumed", [("-", text) for text in script_words.assumptions(answer)])
-
-
-def _change(what: str, script: str | None) -> list[tuple[str, str]]:
-    """A sentence, and the changed script below it."""
-    return [("-", what)] + ([("", script)] if script else [])
 
 
 def _figures(answer: ScriptAnswer) -> list[tuple[str, str]]:

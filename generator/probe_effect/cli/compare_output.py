@@ -13,7 +13,7 @@ from probe_effect.pages import comparison
 from probe_effect.pages.instructions import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from probe_effect.compare.compared import Compared
     from probe_effect.compare.comparison import Comparison, Outcome
@@ -29,6 +29,7 @@ def as_json(found: Compared) -> dict[str, Any]:
     `change_ratio`, of counts, is the ratio less 1: 0.02 is 2 % more.
     """
     comparisons, what_differs = found.comparisons, found.differing()
+    failing = [] if found.is_time else [one.key._asdict() | {"reason": one.reason} for one in failures(found)]
     return {
         "first": found.first,
         "second": found.second,
@@ -40,14 +41,7 @@ def as_json(found: Compared) -> dict[str, Any]:
         "differing": [{"what": what, "first": first, "second": second} for what, first, second in what_differs],
         "only_first": [key._asdict() for key in found.absences],
         "only_second": [key._asdict() for key in found.only_second],
-        **({} if found.is_time else _gate_json(found)),
-    }
-
-
-def _gate_json(found: Compared) -> dict[str, Any]:
-    return {
-        "fail_above_ratio": found.fail_above_ratio,
-        "failures": [one.key._asdict() | {"reason": one.reason} for one in failures(found)],
+        **({} if found.is_time else {"fail_above_ratio": found.fail_above_ratio, "failures": failing}),
     }
 
 
@@ -96,8 +90,12 @@ def show(found: Compared) -> None:
         if found.is_time
         else (f"instructions per event, {found.first}", found.second, "change")
     )
-    labels = list(_labels(found))
-    rows = ([*_names(one, labels), *_figures(one), one.outcome] for one in found.comparisons)
+    has_levels = any(one.first.level is not None for one in found.comparisons)
+    labels = ["case", *(["level"] if has_levels else []), *(["tracer"] if found.of is None else [])]
+    rows = (
+        [*(one.first.key._asdict()[label] or "" for label in labels), *_figures(one), one.outcome]
+        for one in found.comparisons
+    )
     show_table(labels, titles, rows, remarks=["outcome"])
     output.product("")
     for sentence in _of_times(found) if found.is_time else _of_counts(found):
@@ -142,20 +140,6 @@ def signed_percent(ratio: float | None) -> str:
     text = units.at_place(100 * ratio, -1)
     sign = "+" if ratio > 0 and text != "0.0" else ""
     return f"{sign}{text}{units.GAP}%"
-
-
-def _labels(found: Compared) -> Iterator[str]:
-    """Which columns tell the rows apart."""
-    yield "case"
-    if any(one.first.level is not None for one in found.comparisons):
-        yield "level"
-    if found.of is None:
-        yield "tracer"
-
-
-def _names(found: Comparison, labels: Iterable[str]) -> list[str]:
-    key = found.first.key._asdict()
-    return [key[label] or "" for label in labels]
 
 
 def _figures(found: Comparison) -> list[str]:

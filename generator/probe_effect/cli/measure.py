@@ -102,18 +102,13 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     if options["vm"] == NEW:
         from probe_effect.cli.measure_new import run_new
 
-        run_new(data, out or data.results, options, _architectures(click.get_current_context()))
+        is_named = "architecture" in _given(click.get_current_context())
+        run_new(data, out or data.results, options, [options["architecture"]] if is_named else list(ARCHITECTURES))
         return
 
     from probe_effect.cli.measure_run import run
 
     run(data, out or data.results, options)
-
-
-def _architectures(context: click.Context) -> list[str]:
-    """The one that was named, or all."""
-    is_named = "architecture" in _given(context)
-    return [context.params["architecture"]] if is_named else list(ARCHITECTURES)
 
 
 def _given(context: click.Context) -> set[str]:

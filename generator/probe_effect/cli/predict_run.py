@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.advising.machine import this_machine
-from probe_effect.advising.predicted_here import PredictedHere, predicted_here
+from probe_effect.advising.predicted_here import predicted_here
 from probe_effect.advising.prediction import answer_json, predicted
 from probe_effect.answer import beside, sentences
 from probe_effect.answer.alternatives import ways
@@ -47,14 +47,10 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
         output.product_json(answer_json(costs, said) | here)
     else:
         for one in timed:
-            output.product(WORDS["here"].format(**_told_here(one)) + "\n")
+            cost, slowdown = units.interval(one.cost, units.DURATION), units.interval(one.slowdown, units.SHARE)
+            output.product(WORDS["here"].format(case=one.case, cost=cost, slowdown=slowdown) + "\n")
         _print(costs, said, is_named=question.machine is not None)
     return said.headline is not None
-
-
-def _told_here(one: PredictedHere) -> dict[str, str]:
-    cost, slowdown = units.interval(one.cost, units.DURATION), units.interval(one.slowdown, units.SHARE)
-    return {"case": one.case, "cost": cost, "slowdown": slowdown}
 
 
 def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:

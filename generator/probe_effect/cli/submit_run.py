@@ -76,7 +76,9 @@ def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, as
     if options["name"] is not None or options["nameless"]:
         return [one.credited(options["name"]) for one in bundles]
     if asks and not any(item.credit for one in bundles for item in one.items):
-        return [one.credited(_asked_name()) for one in bundles]
+        answer = click.prompt("Name to credit (none: leave it empty)", default="", show_default=False, err=True)
+        name = credited(answer.strip() or None, None).name
+        return [one.credited(name) for one in bundles]
     return bundles
 
 
@@ -129,12 +131,6 @@ def _look_for_private(bundles: Sequence[SubmissionBundle], allowed: Sequence[str
     if problems:
         raise BadData(problems)
     return len(marks)
-
-
-def _asked_name() -> str | None:
-    """The name that is given at the terminal."""
-    answer = click.prompt("Name to credit (none: leave it empty)", default="", show_default=False, err=True)
-    return credited(answer.strip() or None, None).name
 
 
 def _show_bundle(bundle: SubmissionBundle) -> None:

@@ -55,10 +55,16 @@ def unmet(transcript: Transcript) -> list[str]:
 
 def run(transcript: Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
-    with _folder() as folder, _beside(transcript, folder) as pid:
-        status, text = _run(transcript.run, folder, pid, LIMIT_S)
+    with _folder() as folder, _beside(transcript, folder) as pid, (folder / "output").open("w+b") as file:
+        child = _start(transcript.run, folder, pid, file.fileno())
+        try:
+            ended = child.wait(LIMIT_S)
+        finally:
+            child.end()
+        file.seek(0)
+        text = file.read().decode("utf-8", errors="replace")
     lines = [line.expandtabs().rstrip() for line in text.splitlines() if SAYS_NOTHING not in line]
-    return CommandOutput(tuple("\n".join(lines).strip("\n").split("\n")), status)
+    return CommandOutput(tuple("\n".join(lines).strip("\n").split("\n")), ended.exit_status if ended else None)
 
 
 def version(command: str) -> str | None:
@@ -123,17 +129,6 @@ def _beside(transcript: Transcript, folder: Path) -> Iterator[int | None]:
         yield child.pid
     finally:
         child.end()
-
-
-def _run(command: str, folder: Path, pid: int | None, limit_s: float) -> tuple[int | None, str]:
-    with (folder / "output").open("w+b") as file:
-        child = _start(command, folder, pid, file.fileno())
-        try:
-            ended = child.wait(limit_s)
-        finally:
-            child.end()
-        file.seek(0)
-        return (ended.exit_status if ended else None), file.read().decode("utf-8", errors="replace")
 
 
 def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
