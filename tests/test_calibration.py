@@ -17,9 +17,9 @@ from live_programs import needs_bpf
 from probe_effect.answer.here import HereCost, HereCosts
 from probe_effect.calibration import kept
 from probe_effect.calibration.blocks import Blocks
-from probe_effect.calibration.loop import BlockTime, CalibrationLoop
+from probe_effect.calibration.loop import BlockTime, CalibrationLoop, LoopProcess
 from probe_effect.calibration.measure import CalibrationTask, measured
-from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, LoopProcess, Operation, moved
+from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, Operation, moved
 from probe_effect.errors import HostNotReady
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate
@@ -155,7 +155,7 @@ class TestBlocks:
 class TestCalibrationLoop:
     def test_every_system_call_that_it_offers_returns_at_once(self) -> None:
         with CalibrationLoop() as loop:
-            times = [loop.run(f"call_{name}", 0, 0, 50).cpu_ns for name in sorted(loop.calls)]
+            times = [loop.run(f"call_{name}", 0, 0, 50).cpu_ns for name in sorted(loop.process.calls)]
         assert len(times) > 40
         assert min(times) > 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
 
 from probe_effect.answer.evidence import Evidence
@@ -65,7 +64,6 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
         script=script,
         probes=[AskedProbe(at, (one.attach, how), one.kind, (_place(one.attach, one.kind),)) for at, one in events],
         tool=known_tracers()[TOOL],
-        cpus=sorted(os.sched_getaffinity(0)),
     )
     costs = calibrated(task)
     if costs.missing:

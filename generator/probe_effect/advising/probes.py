@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
 
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.setup import ON_CALLS
@@ -17,14 +18,9 @@ from probe_effect.scripts.script import Script
 from probe_effect.scripts.tables import PRINT
 
 COUNTED_AS: dict[str, CountableProbe] = {
-    "kprobe": "kprobe",
-    "kretprobe": "kretprobe",
+    **{kind: kind for kind in get_args(CountableProbe)},
     "fentry": "kprobe",
     "fexit": "kretprobe",
-    "uprobe": "uprobe",
-    "uretprobe": "uretprobe",
-    "usdt": "usdt",
-    "profile": "profile",
 }
 """Kind of probe to that which counts where it fires; every other is counted as a static probe of the kernel."""
 

@@ -27,6 +27,7 @@ from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
+from probe_effect.host import usable_cpus
 from probe_effect.live.count import CountResult, Target, count
 from probe_effect.live.places import places
 from probe_effect.numbers.catalogue import read_numbers, read_sources
@@ -200,7 +201,7 @@ def _calibrated(
         script=script,
         probes=list(asked(probes, system.facts.architecture, system.facts.kernel_release)),
         tool=tool,
-        cpus=list(cpus) or sorted(os.sched_getaffinity(0)),
+        cpus=list(cpus) or sorted(usable_cpus()),
         frames=round((counted and counted.frames) or USUAL_FRAMES),
     )
     system.tell(f"measuring what its probes cost here, for {task.seconds:g} s at most")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -172,7 +171,6 @@ class ProbeCosts:
             script=read_script(f"{attach} {{ }}"),
             probes=[AskedProbe(0, (attach, how), place.kind, (place,))],
             tool=known_tracers()["bpftrace"],
-            cpus=sorted(os.sched_getaffinity(0)),
             frames=0,
             seconds=CALIBRATION_S,
         )

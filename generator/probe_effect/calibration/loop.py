@@ -25,6 +25,14 @@ ANSWER_S = 10.0
 """A block takes some ms; on a machine whose CPUs are taken by others a hundred times as long."""
 
 
+class LoopProcess(NamedTuple):
+    """The loop's program, its process, and the system calls that it can make."""
+
+    path: Path
+    pid: int
+    calls: frozenset[str]
+
+
 class BlockTime(NamedTuple):
     """How long one block took: CPU time of the loop, and elapsed time, ns."""
 
@@ -39,25 +47,19 @@ class CalibrationLoop:
     """
 
     def __init__(self) -> None:
-        self.path = compiled(SOURCE, c_compiler(FLAGS), "calibration/calibration-loop").path
-        said = subprocess.run([str(self.path), "--calls"], capture_output=True, text=True, check=False)
+        path = compiled(SOURCE, c_compiler(FLAGS), "calibration/calibration-loop").path
+        said = subprocess.run([str(path), "--calls"], capture_output=True, text=True, check=False)
         if said.returncode:
             msg = f"the program that the C compiler made of {SOURCE.name} does not run here: {said.stderr.strip()}"
             raise HostNotReady(msg)
-        self.calls = frozenset(said.stdout.split())
-        """The system calls that it can make."""
-        self._child = Child([str(self.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._child = Child([str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = LoopProcess(path, self._child.pid, frozenset(said.stdout.split()))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._child.end()
-
-    @property
-    def pid(self) -> int:
-        """The id of its process."""
-        return self._child.pid
 
     def run(self, operation: str, cpu: int, frames: int, times: int) -> BlockTime:
         """One block of an operation on a CPU, with so many frames on its stack. Raises: HostNotReady."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -18,9 +18,10 @@ from probe_effect.answer.here import HereCost, HereCosts, ProbeKey
 from probe_effect.answer.nearest import FILTERED
 from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks, Turn
 from probe_effect.calibration.loop import CalibrationLoop
-from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, LoopProcess, MovedScript, Operation, moved
+from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
 from probe_effect.calibration.traced import Traced
 from probe_effect.errors import HostNotReady
+from probe_effect.host import usable_cpus
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
 from probe_effect.model import Estimate
 from probe_effect.scripts.form import Script
@@ -52,7 +53,7 @@ class CalibrationTask:
     script: Script
     probes: Sequence[AskedProbe]
     tool: Tracer
-    cpus: Sequence[int]
+    cpus: Sequence[int] = field(default_factory=lambda: sorted(usable_cpus()))
     frames: int = USUAL_FRAMES
     seconds: float = USUAL_S
 
@@ -83,7 +84,7 @@ class _Calibration:
     def __init__(self, task: CalibrationTask, loop: CalibrationLoop) -> None:
         self._task, self._loop = task, loop
         self._cpus = list(task.cpus)[:MOST_CPUS]
-        self._move = partial(moved, task.script, task.probes, LoopProcess(loop.path, loop.pid, loop.calls))
+        self._move = partial(moved, task.script, task.probes, loop.process)
 
     def costs(self) -> HereCosts:
         """What was measured; `seconds`, and who else traced, are not filled in."""
@@ -102,7 +103,10 @@ class _Calibration:
         on_calls = any(one.name.startswith("call_") for one in operations)
         if on_calls and all(one.name != PLAIN.name for one in operations):
             operations.append(PLAIN)
-        blocks = self._blocks(operations, 2 if script.has_filter else 1)
+        turns = [(one, cpu) for one in operations for cpu in self._cpus]
+        seconds = self._task.seconds * BLOCK_SHARE / (2 if script.has_filter else 1)
+        prints = any(PRINT in probe.actions for probe in self._task.script.probes)
+        blocks = Blocks(self._loop, turns, frames=self._task.frames, seconds=seconds, prints=prints)
         added = self._difference(blocks, script)
         least = self._difference(blocks, move(passing=False)) if script.has_filter else {}
         path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
@@ -117,16 +121,10 @@ class _Calibration:
             others=(SHARED.format(cpus=" and ".join(shared)),) if shared else (),
         )
 
-    def _blocks(self, operations: Sequence[Operation], times: int) -> Blocks:
-        turns = [(one, cpu) for one in operations for cpu in self._cpus]
-        seconds = self._task.seconds * BLOCK_SHARE / times
-        prints = any(PRINT in probe.actions for probe in self._task.script.probes)
-        return Blocks(self._loop, turns, frames=self._task.frames, seconds=seconds, prints=prints)
-
     def _difference(self, blocks: Blocks, script: MovedScript) -> dict[Turn, Estimate]:
         """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
         before = blocks.rounds(ROUNDS // 2)
-        with Traced(script.text, self._task.tool, self._loop.path, self._loop.pid) as traced:
+        with Traced(script.text, self._task.tool, self._loop.process) as traced:
             fired = [turn for turn in blocks.turns if turn[0].keys and _fires(traced, blocks, turn)]
             during = blocks.rounds(ROUNDS)
             fired = [turn for turn in fired if _fires(traced, blocks, turn)]  # a script may end by itself meanwhile

@@ -12,11 +12,10 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from probe_effect.answer.here import ProbeKey
-from probe_effect.calibration.loop import SLOTS
+from probe_effect.calibration.loop import SLOTS, LoopProcess
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
 from probe_effect.scripts.clauses import Clause, program
@@ -46,14 +45,6 @@ STANDS_FOR = "{attach}: its clause was timed at {instead}, which our loop can ma
 SAMPLED = "it samples, so what it costs does not depend on how often something happens"
 NO_WAY = "our loop cannot make it happen, and its clause does not run elsewhere"
 NO_SLOT = f"the script probes more than {SLOTS} functions"
-
-
-class LoopProcess(NamedTuple):
-    """The loop's program, its process, and the system calls that it can make."""
-
-    path: Path
-    pid: int
-    calls: frozenset[str]
 
 
 class AskedProbe(NamedTuple):

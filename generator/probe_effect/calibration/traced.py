@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from probe_effect.calibration.loop import LoopProcess
 from probe_effect.errors import HostNotReady
 from probe_effect.live import bpf, bpf_objects
 from probe_effect.tracers.protocol import Tracer, TracerFailed
@@ -17,17 +17,17 @@ LIVE_WITHIN_S, END_WITHIN_S = 30.0, 10.0
 
 
 class Traced:
-    """A tracer at work on a process of ours.
+    """A tracer at work on the loop.
 
     Raises, on entering the block: HostNotReady, in the tracer's own words.
     """
 
-    def __init__(self, text: str, tracer: Tracer, program: Path, pid: int) -> None:
-        self._work, self._pid = WorkFolder(), pid
+    def __init__(self, text: str, tracer: Tracer, process: LoopProcess) -> None:
+        self._work, self._pid = WorkFolder(), process.pid
         script = self._work.path / "calibration.bt"
         script.write_text(text, encoding="utf-8")
         self._before = set(bpf_objects.ids(bpf_objects.PROGRAM_NEXT))
-        self._session = tracer.session(script, "nothing", program)
+        self._session = tracer.session(script, "nothing", process.path)
 
     def __enter__(self) -> Self:
         try:
