@@ -45,9 +45,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
             **interval_json(advice.slowdown_of_busiest, "slowdown", "ratio"),
             **(_thread_json(busiest) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
         },
-        "whole": interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio")
-        if advice.whole
-        else None,
+        "whole": advice.whole and interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio"),
         "threads": [
             {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
             for one in advice.threads[: script_words.MOST_THREADS]

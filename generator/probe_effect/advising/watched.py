@@ -37,11 +37,6 @@ CALIBRATION_S = 3.0
 WRITTEN_AS = {"tracepoint-entry": "tracepoint", "tracepoint-return": "tracepoint", "raw-tracepoint": "rawtracepoint"}
 """Kind of probe to how bpftrace writes it, where that differs."""
 
-NO_PROBE = "not run by a probe"
-NOT_TOLD = "no place is told"
-NOT_COUNTED = "its events are not counted"
-NOT_MEASURED = "not measured: {kind}"
-
 
 @dataclass(frozen=True, slots=True)
 class TracingCost:
@@ -114,17 +109,17 @@ class ProbeCosts:
         """The CPU time that one thing takes; without a cost of its probes, the reason."""
         loaded = active.loaded
         if loaded.sort == "bpf" and loaded.kind not in OF_PROBES:
-            return TracingCost(active, why=NO_PROBE)
+            return TracingCost(active, why="not run by a probe")
         if active.events_hz is None:
-            return TracingCost(active, why=NOT_COUNTED)
+            return TracingCost(active, why="its events are not counted")
         if not loaded.places:
-            return TracingCost(active, why=NOT_TOLD)
+            return TracingCost(active, why="no place is told")
         kinds = Counter((place.kind, self._mechanism(place)) for place in loaded.places)
         firsts = {(place.kind, self._mechanism(place)): place for place in reversed(loaded.places)}
         known = {kind: self._part(loaded.sort, *kind, firsts[kind]) for kind in kinds}
         missing = sorted({f"{kind} ({how})" if how else kind for (kind, how), part in known.items() if part is None})
         if missing:
-            return TracingCost(active, why=NOT_MEASURED.format(kind=" and ".join(missing)))
+            return TracingCost(active, why=f"not measured: {' and '.join(missing)}")
         parts = [part for part in known.values() if part is not None]
         # an event may have been at any of several places; nobody counts each by itself
         cost = mover.spanning([part.cost for part in parts], list(kinds.values()))

@@ -121,18 +121,14 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first.
-
-    `headline`: the nearest one that is comparable and was measured, or else the nearest that is estimated; None without
-    any.
-    """
+    """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first."""
 
     asker: Facts
     neighbours: tuple[Neighbour, ...]
 
     @property
     def headline(self) -> Neighbour | None:
-        """The one whose figures are the answer."""
+        """The nearest that is comparable and was measured, or else the nearest that is estimated; None without any."""
         return next(iter(self.comparable), None)
 
     @property

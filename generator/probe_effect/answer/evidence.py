@@ -80,11 +80,10 @@ class Evidence:
         for one in self.case_of if case is None else (case,):
             if one not in self._counted:
                 self._counted.add(one)
-                self.counts.known.setdefault(one, self._counts_of(one))
-
-    def _counts_of(self, case: str) -> list[Number]:
-        sound = [one for one in self._numbers.of_case(case, "instructions") if one.is_sound and one.level is None]
-        return [one for one in sound if one.submission.architecture in self._architectures]
+                counts = self._numbers.of_case(one, "instructions")
+                sound = (count for count in counts if count.is_sound and count.level is None)
+                found = [count for count in sound if count.submission.architecture in self._architectures]
+                self.counts.known.setdefault(one, found)
 
     @cached_property
     def _architectures(self) -> set[str]:

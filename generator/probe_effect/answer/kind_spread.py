@@ -25,9 +25,6 @@ ScriptKind = Literal["plain", "process", "stack", "print"]
 KINDS: tuple[ScriptKind, ...] = get_args(ScriptKind)
 """Of a script with probes of several kinds the last one counts."""
 
-CALIBRATED = "calibrated"
-"""The basis of a cost that was measured in a loop on the same machine."""
-
 ON_PROCESSES = re.compile(
     r"""(?:sched:sched_(?:process_\w+|switch|wakeup\w*|waking)|task:task_newtask
     |syscalls:sys_(?:enter|exit)_(?:clone3?|v?fork|execve(?:at)?|exit(?:_group)?)
@@ -70,7 +67,7 @@ def spread_of(found: Evidence, actions: Sequence[str], attach: str, basis: str) 
     `basis`: of its cost; `calibrated` was measured in a loop on the same machine.
     """
     kind = kind_of_script(attach, actions)
-    known = spread_by_kind(found, is_calibrated=True).get(kind) if basis == CALIBRATED else None
+    known = spread_by_kind(found, is_calibrated=True).get(kind) if basis == "calibrated" else None
     return known.spread if known else program_spread(found)
 
 

@@ -36,7 +36,6 @@ SYSTEM_CALL, PRINTED = "system-call", "print"
 AS_PRINTED = "Each call is taken to be printed, which costs more than to count it."
 
 ANOTHER_KIND = "Another kind of machine ({why}) may differ several times: the interval contains those of {machines}."
-MEASURE = "measure it with `probe-effect measure{suite}`"
 CALIBRATE = ", or let `probe-effect advise` measure it, as root and with bpftrace installed"
 
 
@@ -117,7 +116,7 @@ def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
     kinds = STANDS_FOR.get(group.kind, (group.kind,))
     known = (suite for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
     suite = next((f" --suite {one.id}" for one in known), "")
-    return MEASURE.format(suite=suite) + (CALIBRATE if tracer.startswith("bpftrace") else "")
+    return f"measure it with `probe-effect measure{suite}`" + (CALIBRATE if tracer.startswith("bpftrace") else "")
 
 
 def _tells(part: Part, group: ProbeGroup) -> bool:

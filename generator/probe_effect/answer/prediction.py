@@ -122,10 +122,8 @@ def expected_loss(event_hz: float, highest_hz: float, loss_ratio: float) -> floa
     A tracer that lost events kept as many a second as it can, so at another rate it keeps as many. One that lost none
     can keep at least the highest rate measured; beyond it nobody knows.
 
-    Args:
-        event_hz: events per second that will happen, over all threads.
-        highest_hz: the highest rate of events that was measured.
-        loss_ratio: the share that was lost at that rate.
+    `event_hz`: events per second that will happen, over all threads. `highest_hz`: the highest rate that was measured,
+    and `loss_ratio` the share that was lost at it.
     """
     kept_hz = (1 - loss_ratio) * highest_hz
     if event_hz <= kept_hz:

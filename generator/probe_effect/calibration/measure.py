@@ -39,8 +39,6 @@ USUAL_FRAMES, USUAL_S = 15, 5.0
 
 PLAIN = Operation(f"call_{PLAIN_CALL}", (), 1, 0)
 
-SHARED = "others used CPU {cpus}"
-TRACED = "{what} traced"
 TOGETHER = "Timed together with the other probes that fire at the same moment; each is told an equal part."
 SILENT = "{attach}: it did not fire in our loop"
 OTHER_LANGUAGE = "only scripts of bpftrace are timed here, and this one is for {tracer}"
@@ -118,7 +116,7 @@ class _Calibration:
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
             seconds=0.0,
             missing=script.missing | silent,
-            others=(SHARED.format(cpus=" and ".join(shared)),) if shared else (),
+            others=(f"others used CPU {' and '.join(shared)}",) if shared else (),
         )
 
     def _difference(self, blocks: Blocks, script: MovedScript) -> dict[Turn, Estimate]:
@@ -168,7 +166,7 @@ def _tracing_now() -> Iterator[str]:
     for one in found:
         if one.sort != "bpf" or one.kind in OF_PROBES:
             owners = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
-            yield TRACED.format(what=f"{one.kind} {one.name}" + (f" of {owners}" if owners else ""))
+            yield f"{one.kind} {one.name}{f' of {owners}' if owners else ''} traced"
 
 
 def _event_ns(one: Operation, added: Estimate, least: Estimate | None, path: Estimate | None) -> Estimate:

@@ -59,10 +59,12 @@ def run(folders: Sequence[Path], data: DataFolder, options: SubmitOptions) -> No
     for bundle in bundles:
         _show_bundle(bundle)
         show_numbers(bundle.items, data, checkout)
-    looked_for = _look_for_private(bundles, (*options["allowed"], options["name"] or ""), data)
+    marks, allowed = marks_of_host(), (*options["allowed"], options["name"] or "")
+    if problems := find_private([item for one in bundles for item in one.items], marks, allowed, data):
+        raise BadData(problems)
     bundles = _with_credits(bundles, options, asks=asks)
     credits_ = [item.credit for one in bundles for item in one.items]
-    _show_persons(credits_, branches.author(checkout) if checkout else None, looked_for)
+    _show_persons(credits_, branches.author(checkout) if checkout else None, len(marks))
     if options["dry_run"]:
         tell_dry_run(bundles, checkout)
         return
@@ -122,15 +124,6 @@ def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
         msg = f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}"
         raise UsageError(msg)
     return complete
-
-
-def _look_for_private(bundles: Sequence[SubmissionBundle], allowed: Sequence[str], data: DataFolder) -> int:
-    """How many names of this machine were looked for. Raises: BadData when one is there."""
-    marks = marks_of_host()
-    problems = find_private([item for one in bundles for item in one.items], marks, allowed, data)
-    if problems:
-        raise BadData(problems)
-    return len(marks)
 
 
 def _show_bundle(bundle: SubmissionBundle) -> None:

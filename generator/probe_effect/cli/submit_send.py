@@ -35,7 +35,10 @@ def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str
     for item in (item for bundle in bundles for item in bundle.items):
         item.save()
     if checkout is None:
-        _to_folder(bundles)
+        root = Path.cwd() / OWN_FOLDER
+        lay_out([item for bundle in bundles for item in bundle.items], root)
+        _show_steps(github.steps_from_folder(root, github.installed_from()))
+        output.product(str(root))
         return
     cloned = None if remote else github.origin(checkout)
     upstream = _upstream(cloned, checkout, here=here) if cloned else None
@@ -52,13 +55,6 @@ def _upstream(cloned: Repository, checkout: Path, *, here: bool) -> Repository |
     if not github.is_logged_in(cloned, checkout):
         return None
     return cloned if here else github.upstream_of(cloned, checkout)
-
-
-def _to_folder(bundles: Sequence[SubmissionBundle]) -> None:
-    root = Path.cwd() / OWN_FOLDER
-    lay_out([item for bundle in bundles for item in bundle.items], root)
-    _show_steps(github.steps_from_folder(root, github.installed_from()))
-    output.product(str(root))
 
 
 def _show_steps(todo: Iterable[Step]) -> None:
