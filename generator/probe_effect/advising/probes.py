@@ -131,8 +131,6 @@ def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
     return {cpu: number for cpu, number in events.most_common() if number}
 
 
-
-
 def fires_itself(one: PlacedProbe, script: Script) -> bool:
     """Whether what a probe prints is written by a system call that fires it again."""
     prints = PRINT in one.probe.actions and script.pid_filter is None and not one.probe.has_filter

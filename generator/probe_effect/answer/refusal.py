@@ -7,28 +7,24 @@ from collections.abc import Iterable
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.parts import parts
-from probe_effect.answer.question import Combination, ProbeQuestion, Question
+from probe_effect.answer.question import ProbeQuestion, Question
 
 
 def refusal(found: Evidence, question: Question, tracer: str) -> str:
     """Why `question` has no answer with `tracer`, a line for each of its probes that has none."""
-    if question.combination is not None:
-        return _of_combination(question.combination, tracer, question.machine)
+    if (wanted := question.combination) is not None:
+        place = f" on {question.machine}" if question.machine else ""
+        return (
+            f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it. Composing it "
+            f"takes a measured case of {wanted.probe}, and two of one suite with another probe, with {wanted.action} "
+            f"and with that case's action or {PLAIN_ACTION}. `probe-effect suites` lists the cases."
+        )
     machines = found.machines if question.machine is None else [question.machine]
     cases = [one.case for one in question.probes]
     missing = [case for case in cases if not any((machine, tracer, case) in found.costs for machine in machines)]
     if not missing:
         return f"{' and '.join(cases)} with {tracer}: no guidance: no machine has all of them. Ask for one at a time."
     return "\n".join(_of_case(found, case, tracer, question.machine) for case in missing)
-
-
-def _of_combination(wanted: Combination, tracer: str, machine: str | None) -> str:
-    place = f" on {machine}" if machine else ""
-    return (
-        f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it. Composing it "
-        f"takes a measured case of {wanted.probe}, and two of one suite with another probe, with {wanted.action} and "
-        f"with that case's action or {PLAIN_ACTION}. `probe-effect suites` lists the cases."
-    )
 
 
 def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> str:

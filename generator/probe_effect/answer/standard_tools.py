@@ -21,12 +21,13 @@ from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import mover
-from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
+from probe_effect.store.tools_file import StandardTool, ToolPackage
 
 CLOCKED = frozenset({"interval", "profile"})
 """Kinds that a clock fires, at the tool's own rate, whatever programs do."""
 
 RETURNS = frozenset({"tracepoint-return", "kretprobe", "uretprobe", "fexit"})
+"""Kinds that an event passes at its end, unless the script says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,8 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
         if part is None:
             missing.append(group.kind)
         else:
-            sides.setdefault(_ends(group), []).append(part)
+            is_end = group.timing == "end" or (group.timing is None and group.kind in RETURNS)
+            sides.setdefault(is_end, []).append(part)
     if missing or not sides:
         return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
     dearest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
@@ -99,11 +101,6 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
 def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
     """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
     return mover.total([one.cost for one in with_calls(parts, calls_per_event)])
-
-
-def _ends(group: ToolProbes) -> bool:
-    """Whether an event passes it at its end."""
-    return group.timing == "end" or (group.timing is None and group.kind in RETURNS)
 
 
 def _basis(parts: Sequence[Part], package: ToolPackage) -> Basis:

@@ -30,7 +30,9 @@ def show(answer: ScriptAnswer) -> None:
     show_section("What never fired may be called elsewhere", answer.elsewhere)
     threads = advice.threads[: script_words.MOST_THREADS]
     show_section("Threads that pay most", [(script_words.slowdown(one), script_words.whom(one)) for one in threads])
-    show_section("What it does", _figures(answer))
+    cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", units.interval(advice.cpu_s_per_s, units.CPUS))]
+    lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
+    show_section("What it does", [*cpu, *lost, *script_words.starting(answer)])
     alone = " alone" if len(advice.probes) > 1 else ""
     output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
@@ -38,20 +40,6 @@ def show(answer: ScriptAnswer) -> None:
     output.product("")
     changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
     show_section("What would cost less", chain.from_iterable(changes))
-    show_section("Where this is from", _origin(answer))
+    origin = [*script_words.origin(answer), ("tracer", advice.tracer), ("counting took", script_words.counting(answer))]
+    show_section("Where this is from", origin)
     show_section("Assumed", [("-", text) for text in script_words.assumptions(answer)])
-
-
-def _figures(answer: ScriptAnswer) -> list[tuple[str, str]]:
-    advice = answer.advice
-    lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
-    cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", units.interval(advice.cpu_s_per_s, units.CPUS))]
-    return [*cpu, *lost, *script_words.starting(answer)]
-
-
-def _origin(answer: ScriptAnswer) -> list[tuple[str, str]]:
-    return [
-        *script_words.origin(answer),
-        ("tracer", answer.advice.tracer),
-        ("counting took", script_words.counting(answer)),
-    ]

@@ -64,7 +64,10 @@ def _citation(wanted: str, data: DataFolder, base_url: str) -> Citation:
         if wanted in things:
             return things[wanted]()
         known = list(things)
-    raise UsageError(_unknown(wanted, known))
+    near = difflib.get_close_matches(wanted, known, NEAREST, 0.5)
+    hint = f"Nearest: {', '.join(near)}." if near else "`probe-effect cite --help` says what an id looks like."
+    msg = f"{wanted[:MAX_SHOWN]!r}: nothing here has this id. Expected an id as the site's addresses have it. {hint}"
+    raise UsageError(msg)
 
 
 def _catalogues(wanted: str, data: DataFolder, base_url: str) -> Iterator[Catalogue]:
@@ -77,9 +80,3 @@ def _catalogues(wanted: str, data: DataFolder, base_url: str) -> Iterator[Catalo
     own = read_numbers(data, [files for files in data.submissions() if files.machine == machine])
     yield replace(own, edition=Edition(data_version(data).text, base_url))
     yield read_catalogue(data, base_url)
-
-
-def _unknown(wanted: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(wanted, known, NEAREST, 0.5)
-    hint = f"Nearest: {', '.join(near)}." if near else "`probe-effect cite --help` says what an id looks like."
-    return f"{wanted[:MAX_SHOWN]!r}: nothing here has this id. Expected an id as the site's addresses have it. {hint}"

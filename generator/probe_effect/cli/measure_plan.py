@@ -73,19 +73,16 @@ def _runs(work: Work, settings: Settings) -> str:
     least_s = arms["baseline"] * _run_s(work, settings.lengths.baseline_s) + arms["traced"] * _run_s(
         work, settings.lengths.traced_s
     )
+    least = f"{least_s:.0f} s" if least_s < TWO_MINUTES_S else f"{least_s / 60:.0f} min"
     return (
         f"{about}, after trials that find how long each must be; "
-        f"workloads run for {_time(least_s)}, and starting and ending the tracers comes on top"
+        f"workloads run for {least}, and starting and ending the tracers comes on top"
     )
 
 
 def _run_s(work: Work, usual_s: float) -> float:
     """Seconds that one run of the workload is to take."""
     return min(usual_s, work.suite.workload.seconds or usual_s)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < TWO_MINUTES_S else f"{seconds / 60:.0f} min"
 
 
 def _by_tracer(subjects: Iterable[Key]) -> list[tuple[str, str]]:

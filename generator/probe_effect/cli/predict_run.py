@@ -67,10 +67,12 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         output.product(recommendation + "\n")
     if len(said.comparable) > 1 and not is_named:
         output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
-    show_section("What it does", _figures(one))
+    waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
+    show_section("What it does", [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))])
     together = ", all probes together" if len(one.parts) > 1 else ""
     show_section(f"When it begins to matter{together}", sentences.thresholds(one))
-    show_section("What would cost less", _ways(found, one))
+    less = [(name, f"{figures} {remarks}") for name, figures, remarks in map(beside.way, ways(found, one))]
+    show_section("What would cost less", less or [(WORDS["no-way"],)])
     show_section("Where this is from", _origin(one, () if is_named else nearest.likeness.reasons))
     title = "Comparable machines"
     span = sentences.span(said)
@@ -78,16 +80,6 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     show_section(f"{title}: {span}" if span else title, _neighbours(alike))
     assumed = sentences.assumptions(one, tried(found, one))
     show_section("Assumed", [("-", text) for text in assumed])
-
-
-def _figures(one: Forecast) -> list[tuple[str, str]]:
-    waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
-    return [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))]
-
-
-def _ways(found: Evidence, one: Forecast) -> list[tuple[str, ...]]:
-    told = map(beside.way, ways(found, one))
-    return [(name, f"{figures} {remarks}") for name, figures, remarks in told] or [(WORDS["no-way"],)]
 
 
 def _origin(one: Forecast, reasons: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probe_effect.submit.bundle import SubmissionBundle
-    from probe_effect.submit.github import Repository, Step
+    from probe_effect.submit.github import Step
 
 
 def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> None:
@@ -41,20 +41,19 @@ def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str
         output.product(str(root))
         return
     cloned = None if remote else github.origin(checkout)
-    upstream = _upstream(cloned, checkout, here=here) if cloned else None
+    upstream = None
+    if cloned and github.is_logged_in(cloned, checkout):  # else the pull request is made by hand
+        upstream = cloned if here else github.upstream_of(cloned, checkout)
     for bundle in bundles:
+        branch = _branch(bundle, checkout, upstream.git if upstream else remote)
         if upstream:
-            branch = _branch(bundle, checkout, upstream.git)
             output.product(github.send(bundle, branch, upstream, checkout, _body(bundle)))
+            continue
+        if remote:
+            branches.push(checkout, remote, branch)
         else:
-            _to_branch(bundle, checkout, remote, cloned)
-
-
-def _upstream(cloned: Repository, checkout: Path, *, here: bool) -> Repository | None:
-    """The repository that takes the pull request; None where GitHub does not know us, and it is made by hand."""
-    if not github.is_logged_in(cloned, checkout):
-        return None
-    return cloned if here else github.upstream_of(cloned, checkout)
+            _show_steps(github.steps_from_branch(branch, cloned))
+        output.product(branch.name)
 
 
 def _show_steps(todo: Iterable[Step]) -> None:
@@ -62,15 +61,6 @@ def _show_steps(todo: Iterable[Step]) -> None:
     output.say(click.style("To send it", bold=True))
     for number, (purpose, command) in enumerate(todo, start=1):
         output.say(f"  {number}. {purpose}:\n     {command}")
-
-
-def _to_branch(bundle: SubmissionBundle, checkout: Path, remote: str | None, cloned: Repository | None) -> None:
-    branch = _branch(bundle, checkout, remote)
-    if remote:
-        branches.push(checkout, remote, branch)
-    else:
-        _show_steps(github.steps_from_branch(branch, cloned))
-    output.product(branch.name)
 
 
 def _branch(bundle: SubmissionBundle, checkout: Path, remote: str | None) -> branches.Branch:
