@@ -246,8 +246,10 @@ def test_a_kind_that_the_kernel_refuses_is_taken_to_cost_much(monkeypatch: pytes
 @pytest.mark.parametrize("frames", [8, 30])
 def test_the_depth_of_stacks_is_that_of_the_program(frames: int) -> None:
     with CalibrationLoop() as loop:
-        (probe,) = functions(loop.path, "emulated_0")
-        with contextlib.closing(Attachments([probe], [loop.pid], follow=False, pid=loop.pid, stacks=True)) as seen:
+        (probe,) = functions(loop.process.path, "emulated_0")
+        with contextlib.closing(
+            Attachments([probe], [loop.process.pid], follow=False, pid=loop.process.pid, stacks=True)
+        ) as seen:
             assert seen.frames() is None
             seen.switch(on=True)
             loop.run("function_emulated_0", 0, frames, 100)

@@ -110,7 +110,7 @@ def test_a_tool_makes_its_refreshes_and_its_time_memory_and_output_are_told(
 
 def test_the_time_of_what_a_tool_starts_is_its_own(fake: Callable[[str, str], None], tmp_path: Path) -> None:
     fake("top", "sh -c 'number=0; while [ $number -lt 100000 ]; do number=$((number + 1)); done'")
-    assert (run("top", tmp_path).cpu_ns or 0) > 5_000_000
+    assert (run("top", tmp_path).tracer_cpu_ns or 0) > 5_000_000
 
 
 def test_a_tool_gets_the_words_of_its_script_and_a_terminal_of_a_fixed_size(

@@ -55,7 +55,7 @@ def times_of_others(found: Evidence) -> Estimate | None:
 
 def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
     measured = pair.measured
-    suite, case = found.of(measured.case)
+    suite, case = found.of[measured.case]
     script = script_of(found, suite, measured)
     for machine in found.machines:
         cost = script and machine != measured.submission.machine and cost_on(found, machine, script, case, measured)
