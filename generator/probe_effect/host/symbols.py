@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -40,6 +41,25 @@ def find_function(path: Path, name: str) -> Function | None:
             return next(found, None)
     except (OSError, ELFError):
         return None
+
+
+def code_at(path: Path, offset: int) -> bytes:
+    """The bytes of the function that begins at an offset of an ELF file; none where no symbol says how long it is."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(_sizes(path).get(offset, 0))
+    except (OSError, ELFError):
+        return b""
+
+
+@cache
+def _sizes(path: Path) -> dict[int, int]:
+    """The offset of each function of a file to how many bytes it has."""
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda one: one[3])}
+        return {offset: size for address, size in sizes.items() for offset in elf.address_offsets(address)}
 
 
 def matching_functions(path: Path, pattern: str) -> dict[str, Function]:

@@ -26,8 +26,10 @@ from probe_effect.live.countable import IN_FILES, Countable, CountableProbe
 from probe_effect.live.prompt import be_prompt
 
 CALLS, TRIALS_S = 100, 0.02
-"""Events of a loop, and how long such loops go on: short, because probes of the kernel fire for all others meanwhile,
-and not shorter, because a shared host is slow for some ms now and then.
+"""Events of a loop, and how long such loops go on.
+
+Short, because probes of the kernel fire for all others meanwhile. Not shorter, because a shared host is slow for some
+ms now and then.
 """
 
 FUNCTIONS = {
