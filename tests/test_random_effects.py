@@ -40,3 +40,12 @@ def test_ratios_that_errors_explain_have_a_range_that_shrinks_with_their_number(
 def test_one_precise_ratio_outweighs_many_that_are_not() -> None:
     vague = [Estimate(1.5, 0.25, 9.0)] * 9
     assert range_of_ratios([Estimate(1.0, 0.99, 1.01), *vague], 0.8).value == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_few_ratios_differ_as_much_as_many_others_that_are_alike() -> None:
+    alike = measured(np.random.default_rng(1), 0.5, 0.1, 200)
+    alone, among = (range_of_ratios([Estimate(1.3, 1.0, 1.7)] * 3, 0.8, others) for others in ([], alike))
+    assert among.value == alone.value
+    assert among.low is not None
+    assert alone.low is not None
+    assert among.low < alone.low

@@ -80,10 +80,11 @@ def spread_by_kind(found: Evidence, *, is_calibrated: bool) -> Mapping[ScriptKin
     of_basis = calibrated_pairs(found) if is_calibrated else [*pairs(found), *script_pairs(found)]
     visible = [(_kind(found, one), one) for one in of_basis if one.is_visible and one.ratio is not None]
     made: dict[ScriptKind, KindSpread] = {}
+    every = [one for _, one in visible]
     for kind, source in product(KINDS, (True, False)):
         own = [one for one_kind, one in visible if one_kind == kind or not source]
-        if kind not in made and (known := spread(own, FEWEST_OF_KIND)) is not None:
-            half = spread([one for one in own if is_learnt_from(found, one)], FEWEST_OF_KIND // 2)
+        if kind not in made and (known := spread(own, FEWEST_OF_KIND, every)) is not None:
+            half = spread([one for one in own if is_learnt_from(found, one)], FEWEST_OF_KIND // 2, every)
             tested = [one for one in own if half is not None and not is_learnt_from(found, one)]
             share = sum(map(half.contains, tested)) / len(tested) if half is not None and tested else None
             made[kind] = KindSpread(known, kind if source else "all", len(tested), share)

@@ -177,10 +177,13 @@ def verdict(some: Sequence[ProgramPair]) -> Agreed:
     )
 
 
-def spread(some: Sequence[ProgramPair], fewest: int = FEWEST_PAIRS) -> Spread | None:
-    """How far real programs are from what is predicted of them; None of fewer than ten clear pairs, or `fewest`."""
-    ratios = [ratio for one in some if (ratio := one.clear_ratio) is not None]
-    return Spread(len(ratios), range_of_ratios(ratios, SPREAD_SHARE)) if len(ratios) >= fewest else None
+def spread(some: Sequence[ProgramPair], fewest: int = FEWEST_PAIRS, alike: Sequence[ProgramPair] = ()) -> Spread | None:
+    """How far real programs are from what is predicted of them; None of fewer than ten clear pairs, or `fewest`.
+
+    `alike`: pairs of other kinds, whose programs are taken to differ as much among each other.
+    """
+    ratios, others = ([ratio for one in each if (ratio := one.clear_ratio) is not None] for each in (some, alike))
+    return Spread(len(ratios), range_of_ratios(ratios, SPREAD_SHARE, others)) if len(ratios) >= fewest else None
 
 
 def _share(answers: Iterable[bool]) -> float | None:

@@ -21,7 +21,7 @@ INTERVAL_WIDTHS = 2 * NormalDist().inv_cdf(0.975)
 """Standard errors in an interval of 95 %."""
 
 
-def range_of_ratios(ratios: Sequence[Estimate], share: float) -> Estimate:
+def range_of_ratios(ratios: Sequence[Estimate], share: float, alike: Sequence[Estimate] = ()) -> Estimate:
     """The mean of true ratios, and ends between which such a share of them is, as far as the mean's own error allows.
 
     Worked out on logarithms.
@@ -29,13 +29,10 @@ def range_of_ratios(ratios: Sequence[Estimate], share: float) -> Estimate:
     Args:
         ratios: at least two, with intervals of 95 % above 0.
         share: above 0 and below 1.
+        alike: more such ratios. These are taken to differ as much among each other, since a few tell little of that.
     """
-    values = np.log([one.value for one in ratios])
-    errors = np.log([(one.high or one.value) / (one.low or one.value) for one in ratios]) / INTERVAL_WIDTHS
-    weights = 1 / errors**2
-    apart = weights @ (values - np.average(values, weights=weights)) ** 2
-    own = (apart - len(values) + 1) / (weights.sum() - weights @ weights / weights.sum())
-    own = max(0.0, float(own))
+    values, errors = _logarithms(ratios)
+    own = max(_own_variance(*_logarithms(one)) for one in (ratios, alike) if len(one) > 1)
     weights = 1 / (errors**2 + own)
     mean, error = float(np.average(values, weights=weights)), 1 / math.sqrt(weights.sum())
     moved = mean + (values - mean) * np.sqrt(own / (own + errors**2))
@@ -43,3 +40,16 @@ def range_of_ratios(ratios: Sequence[Estimate], share: float) -> Estimate:
     beyond = NormalDist().inv_cdf((1 + share) / 2) * error
     ends = mean - math.hypot(mean - low, beyond), mean + math.hypot(high - mean, beyond)
     return Estimate(math.exp(mean), math.exp(ends[0]), math.exp(ends[1]))
+
+
+def _logarithms(ratios: Sequence[Estimate]) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and their standard errors."""
+    widths = np.log([(one.high or one.value) / (one.low or one.value) for one in ratios])
+    return np.log([one.value for one in ratios]), widths / INTERVAL_WIDTHS
+
+
+def _own_variance(values: np.ndarray, errors: np.ndarray) -> float:
+    """By how much the values differ beyond their errors."""
+    weights = 1 / errors**2
+    apart = float(weights @ (values - np.average(values, weights=weights)) ** 2)
+    return max(0.0, (apart - len(values) + 1) / float(weights.sum() - weights @ weights / weights.sum()))
