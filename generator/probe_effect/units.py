@@ -168,9 +168,12 @@ def count(value: float | None) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` rounded to `digits` significant digits, 1 or more, with grouped thousands and no exponent.
+    """`value` rounded to `digits` significant digits, with grouped thousands and no exponent.
 
-    It is finite: `1 090` for 1085.4 with 3 digits, `0.0573` for 0.05732. The caller adds the unit.
+    Args:
+        value: any finite float, dimensionless here; the caller adds the unit.
+        digits: how many significant digits carry meaning, at least 1.
+    Returns: `1 090` for 1085.4 with 3 digits, `0.0573` for 0.05732.
     """
     if value == 0:
         return "0"

@@ -42,9 +42,12 @@ def kendall(first: Floats, second: Floats) -> Correlation | None:
     """The rank correlation of paired values; None for fewer than 2 pairs or where all values of a list are equal.
 
     Without ties the p-value is exact. With ties it is that of the normal approximation with the variance corrected for
-    ties, and rough below 10 pairs. The interval needs `MIN_PAIRS`; it is exact in neither case, and assumes that some
-    change of scale makes the values jointly normal. Both lists are (n,) float64, any units; the same index is the same
-    thing. Raises: ValueError when the lengths differ.
+    ties, and rough below 10 pairs. The interval needs `MIN_PAIRS`; it is exact in neither
+    case, and assumes that some change of scale makes the values jointly normal.
+
+    Args:
+        first, second: (n,) float64, any units; the same index is the same thing.
+    Raises: ValueError when the lengths differ.
     """
     if len(first) != len(second):
         msg = f"{len(first)} values against {len(second)}; pairs need as many of each"

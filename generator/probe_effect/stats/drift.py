@@ -36,7 +36,9 @@ def trend(values_by_block: Floats) -> Trend | None:
     Sources: Sen 1968, Journal of the American Statistical Association 63(324); Hollander, Wolfe and Chicken 2014,
     sections 9.2 and 9.3.
     A trend does not harm the costs, whose blocks each have their own baselines; it says why a run cannot be repeated.
-    The values are (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
+
+    Args:
+        values_by_block: (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
     """
     n = len(values_by_block)
     if n < 2:
@@ -62,7 +64,9 @@ def within_blocks(first: Floats, second: Floats) -> Trend | None:
     It is the Hodges-Lehmann estimate of the differences, over the median of all; its interval needs 6 blocks.
     Such drift widens the intervals of costs. If it is not a straight line it may shift them too, because baselines
     are then at other places of the curve, on average, than traced runs.
-    Both are (n,) float64 above 0, any unit: the earlier and the later baseline of each block.
+
+    Args:
+        first, second: (n,) float64 above 0, any unit: the earlier and the later baseline of each block.
     """
     if len(first) == 0:
         return None

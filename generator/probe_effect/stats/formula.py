@@ -44,9 +44,12 @@ class FormulaError(ValueError):
 
 
 def evaluate(text: str, values: Mapping[str, Fraction]) -> Fraction:
-    """The value of the formula: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
+    """The value of the formula.
 
-    `values` are those of the figures in base units, by id. Raises: FormulaError.
+    Args:
+        text: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
+        values: figure id to its value in base units.
+    Raises: FormulaError.
     """
     return _computed(text, _parse(text), values)
 

@@ -19,10 +19,13 @@ Bounds = tuple[float, float, float]
 
 
 def total(intervals: Sequence[Estimate]) -> Estimate:
-    """The sum of estimates in one unit that may err together, as costs of one submission do by their baselines.
+    """The sum of estimates that may err together, such as costs of one submission, which share their baselines.
 
     The ends add: the sum's interval is as wide as errors that all point the same way make it, and wider than needed
     where they are independent. No estimates sum to 0.
+
+    Args:
+        intervals: in one unit.
     """
     value = math.fsum(interval.value for interval in intervals)
     bounds = [_bounds(interval) for interval in intervals]

@@ -11,11 +11,14 @@ OUTER_FENCE = 3.0
 
 
 def outliers(values: Floats) -> tuple[int, ...]:
-    """The indices, in ascending order, of the values, (n,) float64 in any unit, beyond Tukey's outer fences.
+    """The indices, in ascending order, of the values beyond Tukey's outer fences.
 
     About one normal value in 400 000 is an outlier, and more if there are few values, because the quartiles vary.
     Fewer than 5 values have none.
     Quartiles are interpolated between order statistics, as numpy does by default.
+
+    Args:
+        values: (n,) float64, any unit.
     """
     if len(values) == 0:
         return ()

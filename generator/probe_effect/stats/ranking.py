@@ -23,7 +23,9 @@ def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     The 95 % intervals of two equal estimates with normal errors of the same size part in 0.6 % of pairs, not in 5 %
     (Schenker and Gentleman 2001, The American Statistician 55(3)). That makes up for the number of pairs:
     `benchmarks/coverage.py` measures how often any two of 22 equal cases part.
-    All are in one unit; None is no estimate.
+
+    Args:
+        intervals: in one unit; None for no estimate.
     """
     return [
         Rank(

@@ -24,7 +24,11 @@ MIN_BLOCKS = 6
 
 
 def walsh_averages(differences: Floats) -> Floats:
-    """All (n * (n + 1) / 2,) means of two of n float64 differences, each with itself too, in ascending order."""
+    """All (n * (n + 1) / 2,) means of two differences, each with itself too, in ascending order.
+
+    Args:
+        differences: (n,) float64, any unit.
+    """
     first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
 
@@ -55,8 +59,11 @@ def critical_rank(n: int) -> int:
 def estimate(differences: Floats) -> Estimate:
     """The Hodges-Lehmann estimate with its exact 95 % interval; without an interval below `MIN_BLOCKS`.
 
-    The estimate is the median of the Walsh averages, in the unit of the differences: (n,) float64, one per block.
-    Raises: TooFewBlocks when there are none.
+    The estimate is the median of the Walsh averages, in the unit of the differences.
+
+    Args:
+        differences: (n,) float64, one per block.
+    Raises: TooFewBlocks when there are no differences.
     """
     if len(differences) == 0:
         msg = "no block has both a traced run and a baseline"
@@ -71,7 +78,8 @@ def estimate(differences: Floats) -> Estimate:
 def noise_floor(differences: Floats) -> float | None:
     """The largest difference that baseline against baseline leaves possible; None below `MIN_BLOCKS`.
 
-    The differences are (n,) float64, ns per event: first baseline minus second, one per block.
+    Args:
+        differences: (n,) float64, ns per event: first baseline minus second, one per block.
     """
     if len(differences) == 0:
         return None
