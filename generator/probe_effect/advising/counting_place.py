@@ -1,6 +1,6 @@
 """Where calls of a function are counted at least cost, if the kernel has to step its first instruction.
 
-A uprobe on a stepped instruction takes ten times as long as one on an instruction that the kernel emulates: at millions
+A uprobe on a stepped instruction takes ten times as long as one on an instruction that the kernel emulates. At millions
 of calls a second nothing is left of the program while it is counted. Every call passes the instructions up to the first
 branch once. So one of these that is emulated counts as well, if no jump of the function goes back to them.
 """
@@ -23,7 +23,7 @@ from probe_effect.numbers.likeness import Facts
 BRANCH = re.compile(
     r"(?:bnd |notrack )?(?:j\w+|loop\w*|call|ret\w*|b|b\.\w+|bl|blr|br|cbn?z|tbn?z|syscall|svc|ud2|hlt|udf)$"
 )
-"""Instructions after which the next one need not follow, on x86-64 and on arm64."""
+"""Instructions after which another than the next may follow, on x86-64 and on arm64."""
 
 JUMP = re.compile(r"(?:bnd |notrack )?(?:j\w+|loop\w*|b|b\.\w+|br|cbn?z|tbn?z)$")
 TARGET = re.compile(r"#?(0x[0-9a-f]+)$")

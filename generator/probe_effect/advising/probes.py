@@ -39,7 +39,7 @@ WRITES = {
 MOST_ELSEWHERE = 3
 
 MOST_READ = 200
-"""Functions of one attach point whose code is read for a cheaper place to count them; each takes 1 to 2 ms."""
+"""Functions of one attach point whose code is read for a place where counting costs less; each takes 1 to 2 ms."""
 
 ANY = 0
 """The id of a thread that stands for any: no thread has it."""

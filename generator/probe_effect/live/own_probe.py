@@ -1,8 +1,7 @@
 """What a probe with our counting program costs here, beside the run time of the program, measured on events of our own.
 
 A tracepoint or kprobe is measured on a system call that we make. A probe of a program is measured on a function of a
-few bytes that we write into a file in memory and call: its first instruction is one that the kernel gets past as it
-does in the target.
+few bytes that we write into a file in memory. Its first instruction is one that the kernel gets past as in the target.
 """
 
 from __future__ import annotations
