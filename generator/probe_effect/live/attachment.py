@@ -13,6 +13,7 @@ import mmap
 import os
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -34,6 +35,8 @@ ELEMENT_OVERHEAD_BYTES = 64
 """About the bytes of a hash's element without its values (struct htab_elem, kernel/bpf/hashtab.c)."""
 
 MOST_PROCESSES, MOST_CALLS = 1 << 16, 1 << 10
+MOST_CLOSING = 8
+"""Threads that close links."""
 
 OWN_PROCESS_SINCE = (6, 10)
 """Linux whose links to many uprobes take a process for all its threads; before, only its first one ran the program.
@@ -87,7 +90,7 @@ class Attachments:
         self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
         self._ways: list[Callable[[], list[int]]] = []
-        self._links: list[int] = []
+        self._links: list[list[int]] = []
         self._programs: dict[tuple[Means, object], int] = {}
         with contextlib.ExitStack() as undo:
             self._closing = undo
@@ -120,11 +123,16 @@ class Attachments:
         if not self._links:
             for way in self._ways:
                 with contextlib.suppress(ProcessLookupError):  # the process has ended
-                    self._links += way()
+                    self._links.append(way())
 
     def detach(self) -> None:
-        """Remove the program from all probes; nothing of them stays in the kernel."""
-        _close_all(self._links)
+        """Remove the program from all probes; nothing of them stays in the kernel.
+
+        All links at once: each waits for a grace period, during which the probes of the others would go on to fire.
+        """
+        with ThreadPoolExecutor(min(MOST_CLOSING, len(self._links) or 1)) as pool:
+            for _ in pool.map(_close_all, self._links):
+                pass
         self._links = []
 
     def runs(self) -> dict[Means, Runs]:
@@ -199,7 +207,7 @@ class Attachments:
             ways.append(partial(self._link_one, one.kind, indexes[0]))
         for way in ways:
             try:
-                self._links += way()
+                self._links.append(way())
             except OSError as error:
                 words = error.strerror or str(error)
             else:

@@ -30,7 +30,10 @@ FIRST_S, GROWTH_RATIO = 0.002, 0.1
 """The first stratum, and how long another may be by the time gone by: a command may end soon."""
 
 LEAST_S = 0.001
-"""Of a shorter one, what the kernel does on all CPUs as probes are attached would be too large a part."""
+"""Of a shorter one, what the kernel does on all CPUs as probes are attached would be too large a part.
+
+A probe of a program fires for some ms while it is detached, for the kernel waits before it removes the breakpoints.
+"""
 
 RECENT = 8
 """Windows whose cost says how long the next may be."""
@@ -165,10 +168,11 @@ class Windows:
         length_s = min(left_s, self._longest_s, max(FIRST_S, 2 * self._overhead_s, GROWTH_RATIO * begin_s))
         ratio = mean(one.ratio for one in self._recent) if self._recent else 0.0
         fixed_s = mean(one.fixed_s for one in self._recent) if self._recent else 0.0
-        least_s = fixed_s + ratio * LEAST_S
+        shortest_s = max(LEAST_S, fixed_s / ratio) if ratio else LEAST_S  # as much as attaching and detaching take
+        least_s = fixed_s + ratio * shortest_s
         if least_s > allowed_ratio * length_s:
             length_s = min(left_s, least_s / allowed_ratio) if allowed_ratio else left_s
-        window_s = max(LEAST_S, (allowed_ratio * length_s - fixed_s) / ratio) if ratio else length_s
+        window_s = max(shortest_s, (allowed_ratio * length_s - fixed_s) / ratio) if ratio else length_s
         is_whole = window_s >= length_s - self._overhead_s
         if not is_whole:
             self._stop()
