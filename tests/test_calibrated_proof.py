@@ -175,6 +175,12 @@ def test_the_page_shows_both_ways_the_pairs_and_the_factors(tmp_path: Path) -> N
     assert "| a loop before the run | plain | 1.0 to 1.5 | plain, 24 | 12 | 100" in text
 
 
+def test_a_slowdown_that_is_not_clear_has_no_row(tmp_path: Path) -> None:
+    *clear, last = many(1.5, 1.2)
+    unclear = traced((ENTRY, 1000), level=last.level or "", slowdown=Estimate(0.001, -0.01, 0.012))
+    assert page(tmp_path, [*clear, unclear]).count("/01-script/bpftrace/program-") == len(clear)
+
+
 def test_without_any_calibration_the_page_says_so(tmp_path: Path) -> None:
     text = page(tmp_path, [traced(slowdown=SLOW)])
     assert text.strip().startswith("No machine has timed scripts in a loop")

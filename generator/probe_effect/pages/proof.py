@@ -50,7 +50,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             chart=SCRIPTS_CHART if of_scripts else None,
             where=names.machine_label(of_scripts[0].measured.submission) if of_scripts else None,
             sentences=[*sentences(verdict(of_scripts), verdict(of_scripts), "a script"), *_order(of_scripts)],
-            pairs=sorted(of_scripts, key=lambda one: -one.point.measured.value),
+            pairs=_clear(of_scripts),
             titles=catalogue.titles,
         ),
         "calibrated-hold.md": _calibrated(known, catalogue),
@@ -70,7 +70,7 @@ def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
         programs=len({one.measured.level for one in found}),
         sentences=sentences(verdict(found), verdict(found), "a script"),
         ways=[*(same_pairs if both else []), all_pairs],
-        pairs=[(one, suites.get(one.measured.id)) for one in sorted(found, key=lambda one: -one.point.measured.value)],
+        pairs=[(one, suites.get(one.measured.id)) for one in _clear(found)],
         kinds=[
             (way, kind, one)
             for way, is_calibrated in ((BY_LOOP, True), (BY_SUITES, False))
@@ -78,6 +78,11 @@ def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
         ],
         titles=catalogue.titles,
     )
+
+
+def _clear(found: Sequence[ProgramPair]) -> list[ProgramPair]:
+    """The pairs with a clear slowdown, the largest first."""
+    return sorted((one for one in found if one.is_visible), key=lambda one: -one.point.measured.value)
 
 
 def _order(found: Sequence[ProgramPair]) -> list[str]:
