@@ -258,6 +258,18 @@ def test_the_depth_of_stacks_is_that_of_the_program(frames: int) -> None:
 
 
 @needs_bpf
+def test_stacks_of_others_do_not_count() -> None:
+    with CalibrationLoop() as own, CalibrationLoop() as other:
+        getppid = Countable(probe="getppid", kind="tracepoint", name="syscalls:sys_enter_getppid")
+        with contextlib.closing(Attachments([getppid], [own.process.pid], follow=False, stacks=True)) as seen:
+            seen.switch(on=True)
+            other.run("call_getppid", 0, 40, 1_000)
+            assert seen.frames() is None
+            own.run("call_getppid", 0, 8, 1_000)
+            assert 0 < (seen.frames() or 0) < 20
+
+
+@needs_bpf
 def test_between_windows_nothing_is_attached(program: Path) -> None:
     attachments = Attachments([READ, *functions(program, "one_1?")], None, follow=False)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -18,6 +19,7 @@ import capstone
 
 from probe_effect.answer.first_instruction import mechanism
 from probe_effect.host.symbols import FIRST_BYTES, code_at
+from probe_effect.live.countable import Countable
 from probe_effect.numbers.likeness import Facts
 
 BRANCH = re.compile(
@@ -35,11 +37,23 @@ MODES = {
 
 
 class CodeInstruction(NamedTuple):
-    """An instruction of a function: its offset in the file, its name, and its operands as text."""
+    """An instruction of a function: its offset in the file, its bytes, its name, and its operands as text."""
 
     offset: int
+    size: int
     name: str
     operands: str
+
+
+def with_less_cost(one: Countable, here: Facts) -> Countable:
+    """What counts the same events at less cost; the same where nothing does.
+
+    A function returns as often as it is called, so that its returns are counted at its calls.
+    """
+    if one.mechanism != "stepped" or one.path is None or len(one.offsets) != 1:
+        return one
+    offset = counting_offset(one.path, one.offsets[0], here)
+    return one if offset is None else replace(one, kind="uprobe", offsets=(offset,), mechanism="emulated")
 
 
 @cache
@@ -53,6 +67,8 @@ def counting_offset(path: Path, offset: int, here: Facts) -> int | None:
     """
     code = code_at(path, offset)
     function = list(_disassembled(code, offset, here.architecture))
+    if sum(one.size for one in function) < len(code):  # what follows bytes that are no instruction is not known
+        return None
     straight = [*takewhile(lambda one: not BRANCH.match(one.name), function)]
     after = function[len(straight) : len(straight) + 1]
     jumps = [one for one in function if JUMP.match(one.name)]
@@ -69,5 +85,4 @@ def counting_offset(path: Path, offset: int, here: Facts) -> int | None:
 
 def _disassembled(code: bytes, offset: int, architecture: str) -> Iterator[CodeInstruction]:
     if architecture in MODES:
-        for at, _, name, operands in capstone.Cs(*MODES[architecture]).disasm_lite(code, offset):
-            yield CodeInstruction(at, name, operands)
+        yield from map(CodeInstruction._make, capstone.Cs(*MODES[architecture]).disasm_lite(code, offset))

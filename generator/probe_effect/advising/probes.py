@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import get_args
 
-from probe_effect.advising.counting_place import counting_offset
+from probe_effect.advising.counting_place import with_less_cost
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.setup import ON_CALLS
 from probe_effect.calibration.asked import PlacedProbe, by_mechanism, mechanism_at
@@ -58,19 +58,16 @@ def _countables(one: PlacedProbe, here: Facts) -> Iterator[Countable]:
     if one.probe.hz is not None:
         yield Countable(probe=one.counted_name(None), kind=kind, hz=one.probe.hz)
     for place in one.places:
-        how, offset = mechanism_at(place, here.architecture, here.kernel_release), place.offset
-        is_stepped = how == "stepped" and len(one.places) <= MOST_READ
-        if is_stepped and place.path and offset and (cheaper := counting_offset(place.path, offset, here)):
-            kind, how, offset = "uprobe", "emulated", cheaper  # a function returns as often as it is called
-        yield Countable(
+        at_place = Countable(
             probe=one.counted_name(place),
             kind=kind,
             name=place.name,
             path=place.path,
-            offsets=() if offset is None else (offset,),
+            offsets=() if place.offset is None else (place.offset,),
             semaphore=place.semaphore_offset or 0,
-            mechanism=how,
+            mechanism=mechanism_at(place, here.architecture, here.kernel_release),
         )
+        yield with_less_cost(at_place, here) if len(one.places) <= MOST_READ else at_place
 
 
 def called_elsewhere(

@@ -57,9 +57,9 @@ def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
     measured = pair.measured
     suite, case = found.of[measured.case]
     script = script_of(found, suite, measured)
-    for machine in found.machines:
-        cost = script and machine != measured.submission.machine and cost_on(found, machine, script, case, measured)
-        other = point(measured, cost) if cost else None
+    machines = [one for one in found.machines if one != measured.submission.machine]
+    costs = [cost_on(found, one, script, case, measured) for one in machines] if script else []
+    for other in (point(measured, one) for one in costs if one):
         if other and (other.predicted.high or 0.0) < WIDEST_RATIO * (other.predicted.low or 0.0):
             yield pair.plain.predicted.value / other.predicted.value
 

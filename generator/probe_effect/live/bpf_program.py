@@ -158,8 +158,12 @@ def counting(
 
 
 def _sampling_stacks(counts: int) -> list[Instruction]:
-    """Add the length of every sixteenth stack; R0 has the count of this thread's events, and R6 the context."""
+    """Add the length of every sixteenth stack of who is watched.
+
+    R0 has the address of the thread's count, R6 the context, and R7 the thread, or `ELSEWHERE`.
+    """
     return [
+        Instruction(0x15, R7, offset="end", value=ELSEWHERE - (1 << 32)),
         _load(DOUBLE, R1, R0, 0),
         Instruction(0x57, R1, value=SAMPLED_MASK),
         _if_not_zero(R1, "end"),
@@ -173,8 +177,8 @@ def _sampling_stacks(counts: int) -> list[Instruction]:
         _set(R1, 1),
         Instruction(0x67, R1, value=STACK_BITS),
         Instruction(0x0F, R7, R1),
-        *always(-1),
-        _store_value(WORD, STACK, THREAD, -1),
+        *always(STACKS - (1 << 32)),
+        _store_value(WORD, STACK, THREAD, REST - (1 << 32)),
         *_look_up(counts, PROBE),
         _if_zero(R0, "end"),
         _atomic_add(R0, R7),

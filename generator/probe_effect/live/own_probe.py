@@ -57,7 +57,7 @@ class EventCosts(NamedTuple):
 
 
 def event_costs(countables: Iterable[Countable]) -> EventCosts:
-    """The cost of an event of each kind of probe; where those of one kind fire in several ways, of the costliest."""
+    """The cost of an event of each kind of probe; where those of one kind fire in several ways, the highest."""
     found: dict[Means, float] = {}
     others_s = 0.0
     for kind, mechanism in sorted({(one.kind, one.mechanism or "stepped") for one in countables}):

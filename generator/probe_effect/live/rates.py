@@ -98,11 +98,8 @@ class Rates:
         of_cpu = self._busy_ratio if self._is_clocked else None
         at_least = saturated > SATURATED_RATIO * sum(events)
         sampled = sampled_rate(strata, UNSURE_RATIO, self._waiting_ratio, of_cpu)
-        by_time_hz = (
-            sum(one.length_s * alone / one.counted_s for one, alone in zip(strata, without, strict=True)) / whole_s
-        )
-        scale = sampled.hz / by_time_hz if by_time_hz else 1.0  # what the clock of CPU time makes of all threads alike
-        return CountedRate(sampled, {thread: hz * scale for thread, hz in thread_hz.items()}, at_least)
+        scaled_hz = {thread: hz * sampled.cpu_scale for thread, hz in thread_hz.items()}
+        return CountedRate(sampled, scaled_hz, at_least)
 
     @staticmethod
     def _stratum(window: Observation, events: int, without: float) -> Stratum:

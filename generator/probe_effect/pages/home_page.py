@@ -57,6 +57,6 @@ def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
     sound = (one for one in own if one.case in cases and one.level is None and one.is_sound)
     probes = (one for one in sound if names.tool_of(one.tracer) == "bpftrace")
     ways = grouped_by(probes, lambda one: mechanism_of(cases[one.case], one))
-    dearest = {how: max(some, key=lambda one: one.known_cost.value) for how, some in ways.items()}
-    found = [(WORDS[f"first-{how}"], dearest[how]) for how in MECHANISMS if how in dearest]
+    highest = {how: max(some, key=lambda one: one.known_cost.value) for how, some in ways.items()}
+    found = [(WORDS[f"first-{how}"], highest[how]) for how in MECHANISMS if how in highest]
     return found if len(found) > 1 else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from probe_effect.charts import predicted
 from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages.markdown import render
 
 CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
@@ -25,9 +25,7 @@ BY_SUITES, BY_LOOP = "the machine's suites", "a loop before the run"
 
 def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
     """The pairs of the machine with most clear slowdowns: one, so that the page does not grow with others."""
-    by_machine = defaultdict[str, list[ProgramPair]](list)
-    for one in found:
-        by_machine[one.measured.submission.machine].append(one)
+    by_machine = grouped_by(found, lambda one: one.measured.submission.machine)
     return max(by_machine.values(), key=lambda own: sum(one.is_visible for one in own), default=[])
 
 

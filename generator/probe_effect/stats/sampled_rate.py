@@ -34,13 +34,14 @@ class Stratum:
 class SampledRate:
     """Events per second over the whole time, the ends of its interval, and the mean of the busiest tenth of the time.
 
-    `busiest_hz` is None for a single stratum.
+    `busiest_hz` is None for a single stratum. `cpu_scale`: what CPU time makes of rates by time, 1 where none is known.
     """
 
     hz: float
     low_hz: float
     high_hz: float
     busiest_hz: float | None
+    cpu_scale: float = 1.0
 
 
 def sampled_rate(
@@ -81,6 +82,7 @@ def sampled_rate(
         low_hz=scale * max(0.0, hz - math.hypot(hz - low, unsure_hz)),
         high_hz=scale * (hz + math.hypot(high - hz, unsure_hz)),
         busiest_hz=_busiest(share, scale * rates),
+        cpu_scale=scale,
     )
 
 
