@@ -1,6 +1,6 @@
 """What a first visit to a page takes on a slow phone: bytes, largest paint, time blocked, and what shifts.
 
-    .venv/bin/python -m benchmarks.first_visit build/site build/site-before --page guide/03-one-event/ --visits 7
+    .venv/bin/python -m benchmarks.first_visit build/site build/site-before --page guide/one-event/ --visits 7
 
 Each folder is a site, or a page that was saved with what it loads, so that before and after, or ours and another's,
 stand in one run. Chromium has a CPU four times slower than this one, 1.6 Mbit/s and 150 ms of latency, and an empty
@@ -104,7 +104,7 @@ def row(site: Path, visits: list[Visit]) -> str:
 
 @click.command()
 @click.argument("sites", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--page", default="", help="The page of each site, such as guide/03-one-event/.", show_default="home")
+@click.option("--page", default="", help="The page of each site, such as guide/one-event/.", show_default="home")
 @click.option("--visits", default=5, help="How many of each site.", show_default=True)
 @click.option("--width", default=390, help="Of the window, in CSS pixels.", show_default=True)
 def main(sites: tuple[Path, ...], page: str, visits: int, width: int) -> None:

@@ -23,7 +23,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = PROJECT / "benchmarks/lighthouse/node_modules/lighthouse/cli/index.js"
 KINDS = {
     "home": "",
-    "guide": "guide/03-one-event/",
+    "guide": "guide/one-event/",
     "case": "costs/06-uprobe/",
     "explore": "explore/",
     "machine": "machines/*/",

@@ -13,7 +13,7 @@ from builders import PROJECT
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHAPTERS = sorted((PROJECT / "content" / "guide").glob("[0-9]*.md"))
+CHAPTERS = sorted((PROJECT / "content" / "guide").glob("[a-z]*.md"))
 FINDINGS = sorted((PROJECT / "content" / "findings").glob("[!_]*.md"))
 WRITTEN = sorted(set((PROJECT / "content").rglob("*.md")) - set(FINDINGS))
 """A finding is of its day: what no run of the data has is typed."""

@@ -59,7 +59,7 @@ def data(tmp_path: Path) -> DataFolder:
     """A data folder with one transcript that nobody has recorded."""
     root = write_data(tmp_path)
     (root / "transcripts" / "recorded").mkdir(parents=True)
-    (root / "transcripts" / "01-why.toml").write_text(GREETING, encoding="utf-8")
+    (root / "transcripts" / "why.toml").write_text(GREETING, encoding="utf-8")
     return DataFolder(root)
 
 
@@ -68,7 +68,7 @@ def asked(data: DataFolder, *words: str) -> Result:
 
 
 def changed(data: DataFolder, old: str, new: str) -> None:
-    path = data.root / "transcripts" / "01-why.toml"
+    path = data.root / "transcripts" / "why.toml"
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
 
 
@@ -187,7 +187,7 @@ def test_what_is_recorded_is_read_again_and_is_foreign_text(data: DataFolder) ->
     assert asked(data, "--write").return_value == 0
     assert rules(check_all(data)) == set()
     (found,) = transcript_values(read_catalogue(data))
-    assert (found["chapter"], found["id"], found["output"]) == ("01-why", "greeting", "<b>hello</b>")
+    assert (found["chapter"], found["id"], found["output"]) == ("why", "greeting", "<b>hello</b>")
 
 
 def test_without_write_it_is_only_printed(data: DataFolder) -> None:
@@ -240,5 +240,5 @@ def test_what_is_not_as_it_was_recorded_is_found(data: DataFolder, old: str, new
 
 def test_one_id_stands_for_one_transcript(data: DataFolder) -> None:
     asked(data, "--write")
-    (data.root / "transcripts" / "02-disabled.toml").write_text(GREETING, encoding="utf-8")
+    (data.root / "transcripts" / "disabled.toml").write_text(GREETING, encoding="utf-8")
     assert rules(check_all(data)) == {"transcript-ids"}

@@ -45,7 +45,7 @@ KINDS = {
     "data changes": "data/changes/",
     "releases": "releases/",
     "guide": "guide/",
-    "chapter": "guide/05-actions/",
+    "chapter": "guide/actions/",
     "cite": "cite/",
     "submit": "submit/",
     "search": "search/?q=uprobe",

@@ -63,7 +63,7 @@ def test_no_text_of_a_diagram_leaves_its_box(chromium: Browser, address: str, si
 @pytest.mark.parametrize("width_px", [390, 1280])
 def test_each_step_is_below_the_one_before_it_and_on_its_side(chromium: Browser, address: str, width_px: int) -> None:
     page = chromium.new_page(viewport={"width": width_px, "height": 900})
-    page.goto(f"{address}guide/04-probes/")
+    page.goto(f"{address}guide/probes/")
     panels = page.evaluate(SIDES)
     page.close()
     assert len(panels) == 6
@@ -78,7 +78,7 @@ def test_each_step_is_below_the_one_before_it_and_on_its_side(chromium: Browser,
 def test_text_of_a_diagram_has_the_colour_of_the_theme(chromium: Browser, address: str, theme: str) -> None:
     context = chromium.new_context(color_scheme=theme)  # type: ignore[arg-type]
     page = context.new_page()
-    page.goto(f"{address}guide/04-probes/")
+    page.goto(f"{address}guide/probes/")
     ink = page.locator("body").evaluate("body => getComputedStyle(body).color")
     assert page.locator(".diagram-steps > li").first.evaluate("step => getComputedStyle(step).color") == ink
     context.close()
@@ -88,7 +88,7 @@ def test_a_reader_who_hears_the_steps_hears_their_sides_and_what_leads_to_them(
     desktop: BrowserContext, address: str
 ) -> None:
     page = desktop.new_page()
-    page.goto(f"{address}guide/04-probes/")
+    page.goto(f"{address}guide/probes/")
     steps = page.locator("#diagram-breakpoint .diagram-steps").first
     said = steps.aria_snapshot()
     page.close()
