@@ -40,7 +40,7 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.model import Problem, Sample
+    from probe_effect.model import Problem, Sample, Status
 
 SUBMISSION = f"results/test-machine/{FOLDER}"
 CHECKS = PROJECT / "generator" / "probe_effect" / "checks"
@@ -53,6 +53,23 @@ def problems(data: Path, *folders: Path) -> list[Problem]:
 
 def test_a_sound_folder_has_no_problem(data: Path) -> None:
     assert problems(data) == []
+
+
+def test_a_case_that_failed_twice_was_given_up_and_needs_no_further_rows(data: Path) -> None:
+    shutil.rmtree(data / "results")
+    failed: dict[int, Status] = {1: "failed", 2: "timeout"}
+    rows = [
+        replace(row, status=failed[row.block], note="no tracer", wall_ns=None, seen=None, lost=None)
+        if row.arm == "traced" and row.block in failed
+        else row
+        for row in many_blocks()
+        if row.arm == "baseline" or row.block <= max(failed)
+    ]
+    write_submission(data, rows)
+    assert "plan-complete" not in rules(problems(data))
+    shutil.rmtree(data / "results")
+    write_submission(data, [row for row in rows if row.block != 1 or row.arm == "baseline"])
+    assert "plan-complete" in rules(problems(data))
 
 
 def test_the_real_data_folder_has_no_error() -> None:

@@ -31,9 +31,9 @@ from probe_effect.cli.measure_display import display
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.bench import Progress
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
-from probe_effect.measure.journal import GIVE_UP_AFTER, written_rows
+from probe_effect.measure.journal import written_rows
 from probe_effect.measure.one_run import Limits, PlannedRun
-from probe_effect.model import Key
+from probe_effect.model import GIVE_UP_AFTER, Key
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import SampleWriter, as_note, read_samples

@@ -29,9 +29,8 @@ from probe_effect.cli.measure import measure as command
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.machine import kernel
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.journal import GIVE_UP_AFTER
 from probe_effect.measure.plan import plan
-from probe_effect.model import Estimate
+from probe_effect.model import GIVE_UP_AFTER, Estimate
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.plan_file import read_plan_file
 from probe_effect.tracers.bpftrace import Bpftrace

@@ -11,6 +11,10 @@ from typing import Literal, NamedTuple
 Severity = Literal["error", "warning"]
 Arm = Literal["baseline", "traced", "check"]
 Status = Literal["ok", "failed", "timeout", "skipped"]
+FAILURES = ("failed", "timeout")
+
+GIVE_UP_AFTER = 2
+"""Failed runs of a case after which its other runs are not made: each can take minutes. (Not the baseline.)"""
 Metric = Literal["time", "instructions"]
 AgreementVerdict = Literal["agrees", "close", "differs"]
 

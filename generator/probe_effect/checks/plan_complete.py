@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Key, Sample
+from probe_effect.model import FAILURES, GIVE_UP_AFTER, Key, Sample
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
@@ -19,7 +19,8 @@ SHOWN = 5
 
 @rule(
     "plan-complete",
-    "Every case that the suite has for a tracer is measured in every block, or has one row that says why not.",
+    "Every case that the suite has for a tracer is measured in every block, has one row that says why not, or failed "
+    "twice.",
     good="`02-kprobe` in each of 10 blocks; `06-uprobe` once, skipped, with a note",
     bad="`02-kprobe` in 9 of 10 blocks",
 )
@@ -48,10 +49,15 @@ def _block_faults(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Iterator[Fault]:
-    """Blocks in which a measured case has no row, or two; one that could not be run has one row in all."""
+    """Blocks in which a measured case has no row, or two.
+
+    One that could not be run has one row in all, and one that was given up has no row after its last failure.
+    """
     first_line, first = rows[0]
     if len(rows) == 1 and first.status != "ok":
         return
+    if sum(sample.status in FAILURES for _, sample in rows) >= GIVE_UP_AFTER and rows[-1][1].status in FAILURES:
+        blocks = rows[-1][1].block + 1
     seen: set[int] = set()
     for line, sample in rows:
         if sample.block in seen:

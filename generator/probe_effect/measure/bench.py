@@ -24,13 +24,13 @@ from probe_effect.measure.calibrate import (
     check_operations,
     operations_for,
 )
-from probe_effect.measure.journal import GIVE_UP_AFTER, Journal, written_rows
+from probe_effect.measure.journal import Journal, written_rows
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.plan import plan
 from probe_effect.measure.request import Work
 from probe_effect.measure.submission import Author
 from probe_effect.measure.testbed import Testbed
-from probe_effect.model import Estimate, Key, Sample, Status
+from probe_effect.model import GIVE_UP_AFTER, Estimate, Key, Sample, Status
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.histogram import RunWriter

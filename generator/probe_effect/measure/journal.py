@@ -9,13 +9,10 @@ from pathlib import Path
 
 from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.measure.one_run import PlannedRun
-from probe_effect.model import Estimate, Key, Sample
+from probe_effect.model import FAILURES, Estimate, Key, Sample
 from probe_effect.stats.paired import paired_estimate, ragged
 from probe_effect.store.plan_file import PlanFile, PlannedSubject
 from probe_effect.store.samples import read_samples
-
-GIVE_UP_AFTER = 2
-"""Failed runs of a case after which its other runs are skipped: each can take minutes. (Not the baseline.)"""
 
 
 @dataclass(slots=True)
@@ -67,7 +64,7 @@ class Journal:
         """The cost so far of the case of a row on disk, with this row; None if it has none yet."""
         subject = Key(row.case, row.tracer, row.level)
         self._places.add((row.block, row.position))
-        self.failures[subject] += not subject.is_baseline and row.status in {"failed", "timeout"}
+        self.failures[subject] += not subject.is_baseline and row.status in FAILURES
         return self._tally.add(row)
 
     def has(self, run: PlannedRun) -> bool:
