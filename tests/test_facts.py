@@ -55,22 +55,36 @@ def two_cases(cost_ns: float = 50) -> list[Sample]:
     return sorted([*kprobe, *uprobe], key=lambda row: (row.block, row.position))
 
 
-def test_the_cost_on_another_kind_of_cpu_is_a_fact_that_names_its_machine(data: Path) -> None:
-    assert "bpftrace.02-kprobe.another-cpu" not in facts(read(data))
-    for machine, cpu in (("same-0001", "Example CPU 9001"), ("other-0002", "Different 100 Processor")):
-        values = changed(changed(machine_values(), "machine.id", machine), "machine.cpu_model", cpu)
-        write_submission(data, many_blocks(cost_ns=70), values)
-    fact = facts(read(data))["bpftrace.02-kprobe.another-cpu"]
-    assert plain(fact) == "70.0 ns on Different (0002)"
-    assert fact["href"].startswith("/results/other-0002/")
+def test_the_range_over_all_machines_is_a_fact_beside_the_cost(data: Path) -> None:
+    assert plain(facts(read(data))["bpftrace.02-kprobe.range"]) == "50 ns on one machine"
+    write_submission(data, many_blocks(cost_ns=700), changed(machine_values(), "machine.id", "other-0002"))
+    fact = facts(read(data))["bpftrace.02-kprobe.range"]
+    assert plain(fact) == "50 to 700 ns on 2 machines"
+    assert fact["href"] == "/costs/02-kprobe/"
 
 
-def test_the_first_machine_of_a_tier_has_the_cost_on_another_cpu_from_another_tier(data: Path) -> None:
-    values = changed(
-        changed(machine_values(), "machine.id", "guest-0003"), "machine.cpu_model", "Different 100 Processor"
-    )
-    write_submission(data, many_blocks(cost_ns=70), changed(values, "machine.virtualization", "kvm"))
-    assert plain(facts(read(data))["bpftrace.02-kprobe.another-cpu"]) == "70.0 ns on Different (0003), virtual machine"
+def test_untraced_times_and_noise_name_their_suite(data: Path) -> None:
+    found = facts(read(data))
+    assert {key for key in found if key.startswith(("baseline", "noise-floor"))} == {
+        "baseline.per-event",
+        "noise-floor.per-event",
+    }
+
+
+def test_a_rate_of_a_traced_program_says_so_and_its_own_is_another(data: Path) -> None:
+    found = facts(read(data))
+    assert "bpftrace.02-kprobe.rate" not in found
+    assert plain(found["bpftrace.02-kprobe.traced-rate"]).endswith("/s while traced")
+    assert "traced" not in found["bpftrace.02-kprobe.untraced-rate"]["text"]
+
+
+def test_a_tool_that_stops_every_call_has_costs_of_an_iteration_and_of_a_call_and_none_of_an_event(
+    catalogue: Catalogue,
+) -> None:
+    found = facts(catalogue)
+    assert "strace.22-system-call.cost" not in found
+    assert plain(found["strace.22-system-call.cost-per-iteration"]).endswith("per iteration of 2 system calls")
+    assert plain(found["strace.22-system-call.cost-per-system-call"]).endswith("per system call")
 
 
 QUOTED = re.compile(r'{{[<%] number "([^"]+)"')

@@ -8,22 +8,37 @@ import pytest
 
 from number_builder import number, submission
 from probe_effect.model import Estimate
-from probe_effect.numbers.home import home_numbers, in_order, reference_submission
+from probe_effect.numbers.home import home_numbers, in_order, on_all_machines, reference_submission
 from probe_effect.numbers.index import Numbers
+from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL
 from probe_effect.reduce.rows import ADD_UP
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.reduce.grades import GradeRule
     from probe_effect.reduce.submission import Submission
 
 COST = Estimate(50.0, 45.0, 55.0)
+BASELINE = Estimate(100.0)
 EARLY, LATE = "2026-11-01T10:00:00Z", "2026-11-02T10:00:00Z"
 
 
 def run(
-    machine: str, started: str = EARLY, suite: str = "per-event", grade: str = "B", noise_floor_ns: float = 1.0
+    machine: str,
+    started: str = EARLY,
+    suite: str = "per-event",
+    *,
+    grade: str = "B",
+    noise_floor_ns: float = 1.0,
+    rules: Sequence[GradeRule] = (),
+    blocks: int = 20,
 ) -> Submission:
-    made = submission(machine, started, suite, grade=grade, noise_floor_ns=noise_floor_ns, baseline=Estimate(100.0))
-    number(made, COST)
+    reasons = tuple(rule.words for rule in rules)
+    made = submission(
+        machine, started, suite, grade=grade, grade_reasons=reasons, noise_floor_ns=noise_floor_ns, baseline=BASELINE
+    )
+    number(made, COST, blocks=blocks)
     return made
 
 
@@ -31,12 +46,16 @@ def run(
     ("better", "worse"),
     [
         pytest.param(run("a", grade="D"), run("b", suite="other", grade="A"), id="of the first suite"),
-        pytest.param(run("a", grade="A", noise_floor_ns=9), run("b", LATE), id="then better graded"),
-        pytest.param(run("a"), run("b", LATE, noise_floor_ns=2), id="then with less noise"),
+        pytest.param(run("a", grade="C", noise_floor_ns=9), run("b", LATE, grade="D"), id="then with intervals"),
+        pytest.param(run("a", noise_floor_ns=9, rules=[NESTED]), run("b", LATE, rules=[UNDER_LOAD]), id="then idle"),
+        pytest.param(run("a", noise_floor_ns=9, rules=[VIRTUAL]), run("b", LATE, rules=[NESTED]), id="then not nested"),
+        pytest.param(run("a", noise_floor_ns=9), run("b", LATE, rules=[VIRTUAL]), id="then hardware"),
+        pytest.param(run("a", grade="C"), run("b", LATE, noise_floor_ns=2, grade="A"), id="then with less noise"),
+        pytest.param(run("a"), run("b", LATE, blocks=12), id="then with more blocks"),
         pytest.param(run("a", LATE), run("b"), id="then newer"),
     ],
 )
-def test_the_reference_is_of_the_first_suite_then_better_graded_then_with_less_noise_then_newer(
+def test_the_reference_is_of_the_first_suite_and_of_these_the_least_disturbed(
     better: Submission, worse: Submission
 ) -> None:
     assert reference_submission(Numbers([worse, better])) is better
@@ -59,13 +78,13 @@ def test_counts_are_no_reference() -> None:
 
 
 def test_submissions_of_the_home_machine_come_first_each_machine_newest_first() -> None:
-    home, home_later = run("home", grade="A"), run("home", LATE, "other")
+    home, home_later = run("home", noise_floor_ns=0.5), run("home", LATE, "other")
     other = run("other", LATE)
     assert in_order(Numbers([other, home, home_later])) == [home_later, home, other]
 
 
 def test_the_number_of_the_home_machine_stands_for_its_name_where_it_is_sound() -> None:
-    home, later = run("home", grade="A"), run("later", LATE)
+    home, later = run("home", noise_floor_ns=0.5), run("later", LATE)
     number(home, COST, case="03-kretprobe", faults=(ADD_UP,))
     number(later, COST, case="03-kretprobe")
     number(later, None, case="04-tracepoint")
@@ -74,6 +93,25 @@ def test_the_number_of_the_home_machine_stands_for_its_name_where_it_is_sound() 
         "bpftrace.02-kprobe": "home",
         "bpftrace.03-kretprobe": "later",
     }
+
+
+def test_a_suite_that_the_home_machine_lacks_is_shown_from_the_machine_that_has_most_of_it() -> None:
+    home, whole, part = run("home"), run("whole", suite="threads"), run("part", LATE, "threads")
+    number(whole, COST, case="03-kretprobe")
+    number(whole, COST, case="05-fentry")
+    number(part, COST, case="05-fentry")
+    found = home_numbers(Numbers([home, whole, part]))
+    assert {one.submission.machine for name, one in found.items() if name != "bpftrace.02-kprobe"} == {"whole"}
+
+
+def test_the_range_over_machines_is_of_those_where_the_cost_is_clear() -> None:
+    home, other, noisy = run("home"), submission("other", suite="per-event"), submission("noisy", suite="per-event")
+    number(other, Estimate(400.0, 390.0, 410.0))
+    number(noisy, Estimate(900.0, -100.0, 1900.0), noise_floor_ns=1000.0)
+    numbers = Numbers([home, other, noisy])
+    own = home_numbers(numbers)["bpftrace.02-kprobe"]
+    assert on_all_machines(numbers, own) == (Estimate(50.0, 50.0, 400.0), 2)
+    assert on_all_machines(Numbers([home]), own) is None
 
 
 def test_levels_have_names_of_their_own() -> None:

@@ -136,6 +136,15 @@ def spread(found: Estimate | None, scale: Scale) -> str:
     return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
 
 
+def span(found: Estimate, scale: Scale) -> str:
+    """`36 to 290 ns`, `0.9 to 12 µs`: both ends with two digits, and the unit once if both have it; else the value."""
+    if found.low is None or found.high is None:
+        return quantity(found.value, scale, 2)
+    low, high = (quantity(end, scale, 2) for end in (found.low, found.high))
+    number, _, unit = low.partition(GAP)
+    return f"{number if unit == high.partition(GAP)[2] else low} to {high}"
+
+
 def stated(value: float, scale: Scale) -> str:
     """A value that was given and not measured, without zeros that say nothing: `50 k events/s`, `40 %`."""
     unit = _unit(value, scale, STATED_DIGITS)

@@ -1,7 +1,6 @@
-"""The diagrams as layouts draw them: what `site/diagrams/` says, with the costs of one machine from the data.
+"""The diagrams as layouts draw them: what `site/diagrams/` says, with costs from the data.
 
-All costs of a diagram are from one of the machines that pages show, the one that has most of those it asks for, or
-else they could not be beside each other.
+They are from the home machine; what only another machine measured has the short id of that machine.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
-from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import in_order
@@ -48,12 +46,26 @@ def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]
     for path in sorted(folder.glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         asked = list(_asked(document))
-        known = {machine: _costs(found, machine, asked) for machine in labels}
-        machine = max(known, key=lambda one: len(known[one]), default="")
-        costs = known.get(machine, {})
+        known = {machine: own for machine in labels if (own := _costs(found, machine, asked))}
+        machine = next(iter(known), "")
+        own = known.pop(machine, {})
+        costs = own | _of_others(known) | _measured(own)
         whose = [WHOSE.format(machine=labels[machine])] if costs else []
         marked = [ESTIMATED] if any(cost["text"].startswith(MARK) for cost in costs.values()) else []
         yield path.stem, _with_costs(document, costs) | {"whose": " ".join([*whose, *marked])}
+
+
+def _of_others(known: Mapping[str, Mapping[str, Drawing]]) -> dict[str, Drawing]:
+    """Measured costs, each with the short id of its machine; of several machines the one that has most goes first."""
+    found: dict[str, Drawing] = {}
+    for machine in sorted(known, key=lambda one: len(known[one])):
+        short = names.short_id(machine)
+        found |= {one: cost | {"text": f"{cost['text']} ({short})"} for one, cost in _measured(known[machine]).items()}
+    return found
+
+
+def _measured(costs: Mapping[str, Drawing]) -> dict[str, Drawing]:
+    return {one: cost for one, cost in costs.items() if not cost["text"].startswith(MARK)}
 
 
 def _asked(part: object) -> Iterator[str]:
@@ -97,13 +109,4 @@ def _cost(part: Part) -> Drawing:
     """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
     if part.basis == "measured":
         return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
-    return {"text": f"{MARK} {_range(part.cost)}", "href": addresses.case(part.name)}
-
-
-def _range(cost: Estimate) -> str:
-    """Both ends, with the unit once where it is the same; without them the value."""
-    low, high = units.duration(cost.low, 2), units.duration(cost.high, 2)
-    if units.MISSING in (low, high):
-        return units.duration(cost.value, 2)
-    same = low.partition(units.GAP)[2] == high.partition(units.GAP)[2]
-    return f"{low.partition(units.GAP)[0] if same else low} to {high}"
+    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}", "href": addresses.case(part.name)}

@@ -1,6 +1,10 @@
 """Times that hand-written pages may quote, by key. `<one>` is `<tracer>.<case>[@<level>]`:
 
-- `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|rate|loss|start|stop>`.
+- `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|loss|start|stop>`.
+- `<one>.<cost-per-iteration|cost-per-system-call>` in place of its cost, where the tool acts on every system call of
+  the loop, shown or not: its event is an iteration of several.
+- `<one>.untraced-rate`: how often the untraced program does what is traced; `<one>.traced-rate`: the highest rate of
+  events while traced, which it says.
 - `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
 - `<tracer>.<case>.threads-<n>`: the cost with so many threads that fire the probe, over that with one.
 - `<one>.[untraced-]<tail-50|tail-90|tail-99|tail-99.9|longest>`: so many per cent of the operations take no longer,
@@ -9,9 +13,10 @@
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop>`: of that run, current or not, where a page asks for it.
-- `<one>.machine`: the machine that its quantities are of, which may be another than the reference submission's.
-- `<one>.another-cpu`: the same cost on a machine whose CPU is of another family, which it names, of its tier if any is.
-- `machine`, `machine-tier`, `baseline`, `noise-floor`: of the reference submission.
+- `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
+- `<one>.range`: the least and the greatest cost of all machines that have it.
+- `<baseline|noise-floor>.<suite>`: of the run that is shown of that suite.
+- `machine`: the home machine.
 
 Which machine a number comes from is decided in `numbers.home`; the title names the machine and the day.
 """
@@ -21,46 +26,53 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
+from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import WORK, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import home_numbers, in_order
-from probe_effect.numbers.kinds import machine_kind
+from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.home import home_numbers, in_order, representative
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import SHARES
-from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
+from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at, threshold
 from probe_effect.stats import mover
 from probe_effect.units import Scale
 
 Fact = dict[str, str]
 """`text`, `title` (for hovering), `href`, `kind` (measured, published, derived or counted); `cell`, its text in tables.
 
-A measured one has its `machine`, named so that it is told from others of its name.
+A measured one has its `machine`, distinguished from others of its name, and the short id of that as `place`.
 """
 
 RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
 
 ONE_THREAD = "1"
 
+ALL_CALLS = "system-call"
+"""The probe of tools that act on every system call of a thread, shown or not."""
+
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     """Key to fact; of `ratios`, those that two costs of one submission have, and the quantities of a named run."""
     submissions = in_order(catalogue.numbers)
-    found = dict(_machine(submissions[0])) if submissions else {}
     current = home_numbers(catalogue.numbers)
+    found = {"machine": _name_of(submissions[0])} if submissions else {}
+    found |= dict(_of_suites(current.values()))
     suites = {case.id: one.suite for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
         found[f"{key}.machine"] = _name_of(one.submission) | {"text": names.machine_by_id(one.submission)}
         found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one), *_of_single(one))}
         suite = suites.get(one.case)
         if view_of(suite).has_costs:
-            found |= {f"{key}.{what}": fact for what, fact in _of_event(one)}
+            found |= {f"{key}.{what}": fact for what, fact in _of_event(one, catalogue)}
         if suite is None or suite.result_type.guides:
-            found |= {f"{key}.{what}": fact for what, fact in (*_of_rates(one), *_on_another_cpu(one, catalogue))}
+            found |= {
+                f"{key}.{what}": fact for what, fact in (*_of_rates(one, catalogue), *_of_machines(one, catalogue))
+            }
     found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
@@ -74,17 +86,22 @@ def fact(text: str, title: str, href: str, kind: str) -> Fact:
     return {"text": text, "title": title, "href": href, "kind": kind}
 
 
-def _machine(submission: Submission) -> Iterator[tuple[str, Fact]]:
-    common = _name_of(submission)
-    yield "machine", common
-    yield "machine-tier", common | {"text": wording.tier(submission.document)}
-    yield "baseline", common | {"text": units.duration(submission.baseline.value if submission.baseline else None)}
-    yield "noise-floor", common | {"text": units.duration(submission.noise_floor_ns, 2)}
+def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
+    """The untraced time of an iteration and the noise floor of each suite, from the run that is shown of it."""
+    for suite, numbers in grouped_by(current, lambda one: one.submission.suite).items():
+        shown = representative(list({one.submission.id: one.submission for one in numbers}.values()))
+        common = _name_of(shown) | {"title": f"suite {suite}; {names.machine_label(shown)}, {shown.date}"}
+        yield f"baseline.{suite}", common | {"text": units.duration(shown.baseline.value if shown.baseline else None)}
+        yield f"noise-floor.{suite}", common | {"text": units.duration(shown.noise_floor_ns, 2)}
 
 
 def _name_of(submission: Submission) -> Fact:
     label = names.machine_label(submission)
-    return fact(label, label, addresses.machine(submission.machine), "measured") | {"machine": label}
+    return fact(label, label, addresses.machine(submission.machine), "measured") | _place(submission)
+
+
+def _place(submission: Submission) -> Fact:
+    return {"machine": names.machine_label(submission), "place": names.short_id(submission.machine)}
 
 
 def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
@@ -118,39 +135,57 @@ def _of_single(one: Number) -> Iterator[tuple[str, Fact]]:
             yield f"{word}longest", _told(one, "cost", longest, f"the longest of {units.count(tail.operations)}")
 
 
-def _of_event(one: Number) -> Iterator[tuple[str, Fact]]:
-    cost = _bounded(one, "cost", one.bounded_cost, units.DURATION)
-    yield "cost", cost | {"cell": wording.cost(one)}
-    yield "cost-interval", cost | {"text": wording.cost(one)}
+def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    calls = _calls(one, catalogue)
+    cost = _bounded(one, "cost", one.bounded_cost, units.DURATION) | {"cell": wording.cost(one)}
+    if calls is None:
+        yield "cost", cost
+        yield "cost-interval", cost | {"text": wording.cost(one)}
+    else:
+        yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
+        alone = _bounded(one, "cost", _of_one_call(one, catalogue, calls), units.DURATION)
+        yield "cost-per-system-call", _per(alone, "system call")
     if one.fastest_ns is not None:
         yield "fastest", _told(one, "fastest", units.duration(one.fastest_ns), "least traced less least untraced time")
-    if one.slowdown is not None and one.baseline is not None and one.baseline.value:
-        saturated = slowdown_at(one.bounded_cost, units.NS_PER_SECOND / one.baseline.value)
-        yield "slowdown", _bounded(one, "slowdown", one.slowdown if one.is_clear else saturated, units.SHARE)
+    if one.baseline is not None and one.baseline.value:
+        untraced_hz = units.NS_PER_SECOND / one.baseline.value
+        yield "untraced-rate", _told(one, "cost", units.rate(untraced_hz), "the untraced program's own rate")
+        if one.slowdown is not None:
+            saturated = slowdown_at(one.bounded_cost, untraced_hz)
+            yield "slowdown", _bounded(one, "slowdown", one.slowdown if one.is_clear else saturated, units.SHARE)
     if one.rate_hz is not None:
-        yield "rate", _told(one, "cost", units.rate(one.rate_hz), "the highest rate of events while traced")
+        rate = units.rate(one.rate_hz)
+        told = _told(one, "cost", f"{rate} while traced", "the highest rate of events while traced")
+        yield "traced-rate", told | {"cell": rate}
     if one.loss_ratio is not None:
         yield "loss", _told(one, "loss", units.percent(one.loss_ratio), "events lost")
 
 
-def _on_another_cpu(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    """The clear cost of the same on the machine of another CPU family that was measured last.
+def _per(cost: Fact, unit: str) -> Fact:
+    """The cost with what it is the cost of, unless it is an event."""
+    return cost | {key: f"{cost[key]} per {unit}" for key in ("text", "cell") if key in cost}
 
-    Of the same tier and architecture; where the home machine is the first of its own, of another, which is then named.
-    """
-    kind = machine_kind(one.submission)
-    found = [
-        (its_kind, other)
-        for other in catalogue.numbers.of_case(one.case)
-        if (other.tracer, other.level) == (one.tracer, one.level) and other.is_sound and other.is_clear
-        if (its_kind := machine_kind(other.submission)) != kind
-    ]
-    if found:
-        its_kind, other = min(found, key=lambda item: item[0][:2] != kind[:2])
-        told = _fact(other, "cost", other.known_cost, units.DURATION)
-        machine = f"{its_kind[2]} ({names.short_id(other.submission.machine)})"
-        tier = "" if its_kind[0] == kind[0] else f", {its_kind[0]}"
-        yield "another-cpu", told | {"text": f"{told['text']} on {machine}{tier}"}
+
+def _calls(one: Number, catalogue: Catalogue) -> int | None:
+    """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
+    suite, case = evidence(catalogue).of.get(one.case, (None, None))
+    calls = suite.workload.system_calls if suite else None
+    return calls if case and case.probe == ALL_CALLS and isinstance(calls, int) and calls > 1 else None
+
+
+def _of_one_call(one: Number, catalogue: Catalogue, calls: int) -> Estimate:
+    """The cost of the traced system call alone, where an iteration has so many; in equal parts unless it is known."""
+    path = entry_path(evidence(catalogue), (one.submission.machine, one.tracer, one.case))
+    return path.moved(one.bounded_cost, 1) if path else one.bounded_cost.times(1 / calls)
+
+
+def _of_machines(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    """The cost of the same on all machines."""
+    if one.is_clear:
+        alone = f"{units.duration(one.known_cost.value, 2)} on one machine"
+        words = wording.on_all_machines(catalogue.numbers, one) or alone
+        title = f"{catalogue.titles.get(one.case, one.case)}, {one.tracer}"
+        yield "range", fact(words, title, addresses.case(one.case), "measured")
 
 
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
@@ -159,21 +194,22 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
     name, _, what = quantity.rpartition(".")
     numbers = (one for submission in catalogue.everything if submission.id == run for one in submission.numbers)
     number = next((one for one in numbers if one.name == name), None)
-    return None if number is None else dict((*_of_tool(number), *_of_event(number))).get(what)
+    return None if number is None else dict((*_of_tool(number), *_of_event(number, catalogue))).get(what)
 
 
-def _of_rates(one: Number) -> Iterator[tuple[str, Fact]]:
+def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     """The thresholds and the slowdowns of one busy thread."""
+    calls = _calls(one, catalogue)
+    cost = one.bounded_cost if calls is None else _of_one_call(one, catalogue, calls)
     quantities: tuple[addresses.Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     for what, percent in zip(quantities, THRESHOLDS, strict=True):
-        if (rate := one.threshold(percent)) is not None:
+        if one.is_clear and (rate := threshold(cost, percent)) is not None:
             told = _fact(one, what, rate, units.EVENTS, f"{percent} % slower at ")
             yield what, told | {"cell": units.interval(rate, units.RATE)}
     if one.level is None:
         for word, rate_hz in RATES_HZ.items():
             at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "
-            slowdown = slowdown_at(one.bounded_cost, rate_hz)
-            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown, units.SHARE, at_rate)
+            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown_at(cost, rate_hz), units.SHARE, at_rate)
 
 
 def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
@@ -239,6 +275,6 @@ def _fact(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, 
 
 
 def _told(one: Number, what: addresses.Quantity | None, text: str, title: str) -> Fact:
-    machine = names.machine_label(one.submission)
-    told = fact(text, f"{title}; {machine}, {one.submission.date}", addresses.number(one, what), "measured")
-    return told | {"machine": machine}
+    place = _place(one.submission)
+    title = f"{title}; {place['machine']}, {one.submission.date}"
+    return fact(text, title, addresses.number(one, what), "measured") | place

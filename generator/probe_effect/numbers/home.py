@@ -1,16 +1,21 @@
-"""Which machine, and which numbers, stand for the whole wherever a page names one number and no machine.
+"""Which machine, and which numbers, are shown wherever a page names one number and no machine.
 
-The home machine is that of the reference submission: of the first suite, best graded, with the least noise, newest. A
-number is the current one of the home machine where that is sound, else that of the machine that ran last.
+The home machine is that of the reference submission: the run of the first suite that was least disturbed. A number is
+the current one of the home machine where that is sound. A suite that the home machine lacks comes from the machine that
+has most of its numbers, so that a table is of one machine.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.once import once
+from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL, WORST
 from probe_effect.reduce.submission import Number, Submission
 
 FIRST_SUITE = "per-event"
@@ -19,7 +24,7 @@ FIRST_SUITE = "per-event"
 
 @once
 def reference_submission(numbers: Numbers) -> Submission | None:
-    """The submission of times that stands for the whole on the home page; None without any."""
+    """The submission of times that the home page shows; None without any."""
     every = [one for found in numbers.machines().values() for one in found]
     measured = [one for one in every if any(number.cost for number in one.numbers)]
     return representative(measured) if measured else None
@@ -32,8 +37,24 @@ def home_machine(numbers: Numbers) -> str | None:
 
 
 def representative(submissions: Sequence[Submission]) -> Submission:
-    """Of submissions, newest first, the one to show: of the first suite, best grade, least noise, newest."""
-    return min(submissions, key=lambda one: (one.suite != FIRST_SUITE, one.grade or "", _noise_ratio(one)))
+    """Of submissions, newest first, the one to show: of the first suite, and of these the least disturbed.
+
+    One comes before others if it has intervals that add up, then if its machine was idle before it, then if that is not
+    nested and not virtual, then by the lower noise floor in ns, then by more blocks. The floor is not divided by the
+    untraced time, which would favour slow machines: a cost that hides in the noise is in ns.
+    """
+    least = min(map(_disturbed, submissions))
+    return max((one for one in submissions if _disturbed(one) == least), key=_blocks)
+
+
+def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
+    reasons = [rule.words in one.grade_reasons for rule in (UNDER_LOAD, NESTED, VIRTUAL)]
+    floor_ns = math.inf if one.noise_floor_ns is None else one.noise_floor_ns
+    return one.suite != FIRST_SUITE, one.grade == WORST, reasons, floor_ns
+
+
+def _blocks(one: Submission) -> int:
+    return max((number.blocks for number in one.numbers), default=0)
 
 
 def in_order(numbers: Numbers) -> list[Submission]:
@@ -43,17 +64,32 @@ def in_order(numbers: Numbers) -> list[Submission]:
     return [one for _, found in machines for one in found]
 
 
+@once
 def home_numbers(numbers: Numbers) -> dict[str, Number]:
-    """By `<tracer>.<case>[@<level>]`, the sound number that stands for it."""
+    """By `<tracer>.<case>[@<level>]`, the sound number to show: the home machine's, else as its suite has most."""
+    sound = [one for one in numbers.current() if one.is_sound or one.tracer_cpu is not None]
+    of_suites = Counter((one.submission.machine, one.submission.suite) for one in sound)
+    home = home_machine(numbers)
+
+    def comes_first(one: Number) -> tuple[bool, int]:
+        machine = one.submission.machine
+        return machine == home, of_suites[machine, one.submission.suite]
+
     found: dict[str, Number] = {}
-    for machine in dict.fromkeys(one.machine for one in in_order(numbers)):
-        for number in numbers.of_machine(machine).values():
-            if number.is_sound or number.tracer_cpu is not None:
-                found.setdefault(number.name, number)
+    for one in sorted(sound, key=comes_first, reverse=True):
+        found.setdefault(one.name, one)
     return found
 
 
-def _noise_ratio(one: Submission) -> float:
-    if one.noise_floor_ns is None or one.baseline is None or not one.baseline.value:
-        return math.inf
-    return one.noise_floor_ns / one.baseline.value
+class Range(NamedTuple):
+    """What one thing costs, ns, between the least and the greatest of so many machines."""
+
+    cost: Estimate
+    machines: int
+
+
+def on_all_machines(numbers: Numbers, number: Number) -> Range | None:
+    """The cost of a number on all machines where it is clear; None if only one has it."""
+    same = [one for one in numbers.of_case(number.case) if (one.tracer, one.level) == (number.tracer, number.level)]
+    clear = sorted(one.known_cost.value for one in same if one.is_sound and one.is_clear)
+    return Range(Estimate(number.known_cost.value, clear[0], clear[-1]), len(clear)) if len(clear) > 1 else None

@@ -30,13 +30,15 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     found = evidence(catalogue)
     suites, drawn = first_suite_first(catalogue), HOME_CHART if charts(catalogue) else None
+    span = partial(wording.on_all_machines, catalogue.numbers)
     values: dict[str, dict[str, object]] = {
         "costs-table": {
             "reference": reference_submission(catalogue.numbers),
             "skipped": skipped_cases,
             "named": partial(home_page.named, catalogue),
+            "span": span,
         },
-        "user-probes": {"probes": home_page.user_probes(catalogue)},
+        "user-probes": {"probes": home_page.user_probes(catalogue), "span": span},
         "machines-said": {"said": home_page.machines_said(catalogue)},
         "all-costs": {
             "suites": suites,

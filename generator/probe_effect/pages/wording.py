@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.numbers import names
+from probe_effect.numbers import home, names
+from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.machine_file import MachineFile
@@ -29,6 +30,12 @@ def cost(case: Number) -> str:
     if case.distinguishable is False:
         return UNCLEAR.format(floor=units.duration(case.noise_floor_ns, 2))
     return units.interval(case.cost, units.DURATION)
+
+
+def on_all_machines(numbers: Numbers, number: Number) -> str:
+    """`36 to 290 ns on 6 machines`; empty if only one machine has the number."""
+    found = home.on_all_machines(numbers, number)
+    return f"{units.span(found.cost, units.DURATION)} on {found.machines} machines" if found else ""
 
 
 def slowdown(case: Number) -> str:

@@ -12,7 +12,7 @@ from probe_effect.stats.signed_rank import MIN_BLOCKS
 GradeFacts = dict[str, float | None]
 """What rules look at: a count, a ratio, or 1 for yes and 0 for no; None is not known."""
 
-BEST = "A"
+BEST, WORST = "A", "D"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +40,27 @@ class GradeRule:
         return self.reason.format(f"{units.trimmed(limit * 100)}{units.GAP}%" if is_share else units.count(limit))
 
 
+NESTED = GradeRule("C", "nested", "the machine is nested: a virtual machine inside another", above=0)
+VIRTUAL = GradeRule("B", "virtual", "the machine is virtual", above=0)
+UNDER_LOAD = GradeRule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5)
+
 OF_SUBMISSION = (
-    GradeRule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
-    GradeRule("D", "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
-    GradeRule("C", "nested", "the machine is nested: a virtual machine inside another", above=0),
+    GradeRule(WORST, "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
+    GradeRule(WORST, "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
+    NESTED,
     GradeRule("C", "floor_ratio", "noise floor above {} of an untraced operation", above=0.02),
     GradeRule("C", "drift_within_ratio", "the machine's speed drifted inside blocks, by more than {}", above=0.02),
     GradeRule("C", "steal_ratio", "the hypervisor took more than {} of the workload's CPU", above=0.01),
     GradeRule("B", "drift_ratio", "the machine's speed drifted during the run, by more than {}", above=0.05),
-    GradeRule("B", "virtual", "the machine is virtual", above=0),
+    VIRTUAL,
     GradeRule("B", "blocks", "fewer than {} blocks", below=20),
-    GradeRule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5),
+    UNDER_LOAD,
 )
 """Worst first. On a quiet machine baseline against baseline stays within 2 %; the other limits are ours."""
 
 OF_CASE = (
-    GradeRule("D", "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
-    GradeRule("D", "unreconciled", "its events do not add up within 0.1 %", above=0),
+    GradeRule(WORST, "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
+    GradeRule(WORST, "unreconciled", "its events do not add up within 0.1 %", above=0),
     GradeRule("C", "loss_ratio", "more than {} of its events were lost, and a lost event costs less", above=0.01),
     GradeRule("C", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.25),
     GradeRule("C", "bad_ratio", "more than {} of its runs did not end well", above=0.1),
