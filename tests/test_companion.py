@@ -12,6 +12,7 @@ from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.home import home_numbers
 from probe_effect.pages import companion
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ def test_rates_are_of_one_machine_and_one_tool_the_most_frequent_first(catalogue
         assert rates == sorted(rates, reverse=True)
         assert len({one.tracer for one in kind.numbers}) == 1
         assert kind.most is kind.numbers[0]
+
+
+def test_rates_are_of_the_numbers_that_pages_quote(catalogue: Catalogue) -> None:
+    quoted = home_numbers(catalogue.numbers)
+    assert all(quoted[one.name] is one for kind in companion.event_rates(catalogue) for one in kind.numbers)
 
 
 def test_every_program_has_a_row_with_its_rates(catalogue: Catalogue, written: Mapping[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import mode
 
 from probe_effect import units
 from probe_effect.answer.bands import BANDS, places
@@ -12,6 +13,7 @@ from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.home import home_numbers
 from probe_effect.pages import wording
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number
@@ -93,12 +95,10 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 
 def event_rates(catalogue: Catalogue) -> list[EventFrequency]:
-    """How often each kind of event happens, on the machine that counted last: one, so that the page does not grow."""
-    suites = [one.suite for one in catalogue.suites if one.suite.has_programs]
-    known = [case.id for suite in suites for case in suite.cases if case.id in EVENTS]
-    found = [one for case in known for one in catalogue.numbers.of_case(case) if one.is_sound and one.baseline]
-    newest = max(found, key=lambda one: one.submission.started, default=None)
-    own = [one for one in found if newest and one.submission.machine == newest.submission.machine]
+    """How often each type of event happens, on one machine: that of most of the numbers that pages quote."""
+    found = [one for one in home_numbers(catalogue.numbers).values() if one.case in EVENTS and one.baseline]
+    machines = [one.submission.machine for one in found]
+    own = [one for one in found if one.submission.machine == mode(machines)]
     made = []
     for case, title in EVENTS.items():
         tools = sorted({one.tracer for one in own if one.case == case})
