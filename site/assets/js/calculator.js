@@ -1,7 +1,7 @@
 // The calculator: its form and the state in the page's address. What it answers is in calculator-answer.js.
 (() => {
   const { scales, stated, readRate, readShare, missing } = probeEffect.units;
-  const { fetched, element, filled } = probeEffect.page;
+  const { fetched, element, filled, remembered, remember } = probeEffect.page;
   const { show, refuse } = probeEffect.calculatorAnswer;
   const state = probeEffect.state;
   const choices = ["probe", "first", "case", "tracer", "machine"];   // each is offered what was measured with those before it
@@ -193,6 +193,7 @@
       if (!target.name && target !== slider) return;
       message.textContent = "";
       if (target === slider) inputs.rate.value = rateAt(slider.value);
+      if (target.name === "machine") remember("machine", target.value);
       offer(chosen());
       act(!choices.includes(target.name));
     });
@@ -208,7 +209,8 @@
     // What is chosen by the time that the costs are here stays chosen, unless the address asks something.
     return async () => {
       if (state.isGiven(form)) return restore();
-      offer(chosen());
+      const machine = remembered("machine");
+      offer({ ...chosen(), ...(matching({ machine }).length > 0 && { machine }) });
       return answer();
     };
   };

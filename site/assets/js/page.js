@@ -21,6 +21,22 @@ globalThis.probeEffect ??= {};
     return answer.json();
   });
 
+  // What a reader chose before, on any page; nothing where storage is blocked.
+  const remembered = (key) => {
+    try {
+      return localStorage.getItem(key) ?? "";
+    } catch {
+      return "";
+    }
+  };
+  const remember = (key, value) => {
+    try {
+      localStorage.setItem(key, value);
+    } catch {
+      // Storage is blocked: the choice holds for this page.
+    }
+  };
+
   const element = (name, className = "", ...content) => {
     const made = document.createElement(name);
     if (className) made.className = className;
@@ -36,5 +52,5 @@ globalThis.probeEffect ??= {};
 
   const filled = (template, words) => template.replace(/\{(\w+)\}/g, (_, name) => words[name]);
 
-  probeEffect.page = { home, page, once, fetched, element, link, row, filled };
+  probeEffect.page = { home, page, once, fetched, remembered, remember, element, link, row, filled };
 })();
