@@ -52,8 +52,8 @@ RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
 
 ONE_THREAD = "1"
 
-ALL_CALLS = "system-call"
-"""The probe of tools that act on every system call of a thread, shown or not."""
+ALL_CALLS = ("system-call", "silent-system-call")
+"""The probes of tools that act on every system call of a thread, shown or not."""
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
@@ -170,7 +170,7 @@ def _calls(one: Number, catalogue: Catalogue) -> int | None:
     """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
     suite, case = evidence(catalogue).of.get(one.case, (None, None))
     calls = suite.workload.system_calls if suite else None
-    return calls if case and case.probe == ALL_CALLS and isinstance(calls, int) and calls > 1 else None
+    return calls if case and case.probe in ALL_CALLS and isinstance(calls, int) and calls > 1 else None
 
 
 def _of_one_call(one: Number, catalogue: Catalogue, calls: int) -> Estimate:
