@@ -39,6 +39,9 @@
   const show = async (id) => {
     const machine = await fetched(page(`/data/guidance/${id}.json`));
     document.querySelectorAll("[data-number]").forEach((element) => change(element, machine));
+    document.querySelectorAll(".measured-on").forEach((element) => {
+      if (element.closest("p").previousElementSibling.querySelector("[data-number]")) element.textContent = machine.where;
+    });
     status.textContent = `Costs are from ${machine.where}; one that it lacks has the short name of its machine behind it. `
       + "The sentences were written about the machine named first.";
   };

@@ -136,7 +136,7 @@ class ResultView:
     estimate: Callable[[Number], Estimate | None] = lambda _: None
     """The quantity of a number that a range shows; None for a number that is left out."""
     range_text: Callable[[float], str] = units.duration
-    range_label: str = "Measured"
+    range_label: str = "On all machines"
     alone: Callable[[Number], str] | None = None
     """The text of a cell in place of a range, for one number, or for several that are no difference."""
     sections: Callable[[CaseResults], list[ResultSection]] = lambda _: []
