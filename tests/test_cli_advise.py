@@ -63,6 +63,8 @@ class Here:
     costs: HereCosts | None = None
     cannot_calibrate: str = "nobody said what it costs here"
     calibrated: list[CalibrationTask] = field(default_factory=list)
+    facts: Facts = FACTS
+    first_bytes: bytes = b"\x55\x48"
 
     def calibrate(self, task: CalibrationTask) -> HereCosts:
         self.calibrated.append(task)
@@ -74,7 +76,9 @@ class Here:
         if "nowhere" in attach:
             msg = f"{attach}: nothing here matches it"
             raise NotHere(msg)
-        return [Place(kind=kind, name=attach.partition(":")[2], first_bytes=b"\x55\x48" if "libc" in attach else None)]
+        return [
+            Place(kind=kind, name=attach.partition(":")[2], first_bytes=self.first_bytes if "libc" in attach else None)
+        ]
 
     def count(self, countables: Sequence[Countable], _target: Target, **_: object) -> CountResult:
         if self.refusal is not None:
@@ -119,7 +123,7 @@ class Here:
             **{"machine": MACHINE, **others},
         )
         system = RunningSystem(
-            facts=FACTS,
+            facts=self.facts,
             places=self.places,
             count=self.count,
             complaint=lambda _: self.complaint,
@@ -319,6 +323,21 @@ def test_a_kprobe_where_there_is_none_has_an_estimated_cost(here: Here) -> None:
 def test_what_prints_what_it_traces_is_told_to_trace_itself(here: Here) -> None:
     assumed = here.json('t:syscalls:sys_enter_write { printf("%d", pid) }')["assumptions"]
     assert any("fires it again" in one for one in assumed)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "is_warned"), [("6.17.1", False), ("6.18.1", True), ("7.2.9", True), ("7.3.0", False)]
+)
+def test_a_nop_that_becomes_a_call_into_the_red_zone_is_warned_of(
+    here: Here,
+    kernel: str,
+    is_warned: bool,
+) -> None:
+    here.facts, here.first_bytes = replace(FACTS, kernel_release=kernel), bytes.fromhex("0f 1f 44 00 00 c3")
+    assumed = here.json(MALLOC)["assumptions"]
+    warned = [one for one in assumed if "red zone" in one]
+    assert len(warned) == is_warned
+    assert all("the call of uprobe:libc:malloc" in one for one in warned)
 
 
 def test_a_line_for_each_event_has_a_cheaper_script(here: Here) -> None:

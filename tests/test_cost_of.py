@@ -171,6 +171,7 @@ def test_a_static_user_probe_that_nobody_measured_is_a_uprobe() -> None:
         ("0f 84 00 00 00 00", "6.1.0", "emulated"),
         ("0f 1f 44 00 00 c3", "6.12.107+deb13-amd64", "stepped"),
         ("0f 1f 44 00 00 c3", "6.18.44", "called"),
+        ("0f 1f 44 00 00 c3", "7.3.4+deb13-amd64", "emulated"),
         ("48 8b 05 71 2b 00 00", "6.18.44", "stepped"),
         ("c3", "6.18.44", "stepped"),
         ("", "6.18.44", None),

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.answer.first_instruction import mechanism_of_bytes
+from probe_effect.answer.first_instruction import mechanism_of_bytes, writes_red_zone
 
-OLD, BEFORE, NEW = (4, 19), (6, 17), (6, 18)
+BEFORE, NEW = (6, 17), (6, 18)
+NOP5, NOP10 = "0f 1f 44 00 00", "66 2e 0f 1f 84 00 00 00 00 00"
 
 
 def on_x86(code: str, kernel: tuple[int, int] | None = None) -> str | None:
@@ -33,7 +34,7 @@ def on_arm64(instruction: int, kernel: tuple[int, int] | None = None) -> str | N
 def test_the_functions_of_suite_user_probes_are_told_apart_as_they_were_measured(
     function: str, code: str, expected: str
 ) -> None:
-    assert on_x86(code) == expected, function
+    assert on_x86(code, NEW) == expected, function
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_the_functions_of_suite_user_probes_are_told_apart_as_they_were_measured
         ("je near", "0f 84 00 00 00 00", "emulated"),
         ("jne short", "75 10", "emulated"),
         ("notrack jmp of a register", "3e ff e0", None),
-        ("pause", "f3 90", "emulated"),
+        ("pause", "f3 90", "stepped"),
         ("endbr64", "f3 0f 1e fa", "stepped"),
         ("cmp relative to rip", "80 3d 00 00 00 00 00", "stepped"),
         ("mov", "48 89 e5", "stepped"),
@@ -53,6 +54,7 @@ def test_the_functions_of_suite_user_probes_are_told_apart_as_they_were_measured
         ("jmp of memory", "ff 25 00 00 00 00", "stepped"),
         ("int3", "cc", None),
         ("lock add", "f0 01 07", None),
+        ("nop of 11 bytes", "66 66 2e 0f 1f 84 00 00 00 00 00", None),
     ],
 )
 def test_jumps_calls_nops_and_pushes_are_emulated_and_all_else_is_stepped(
@@ -62,10 +64,42 @@ def test_jumps_calls_nops_and_pushes_are_emulated_and_all_else_is_stepped(
 
 
 def test_what_a_kernel_does_depends_on_its_version() -> None:
-    nop5 = "0f 1f 44 00 00"
-    assert [on_x86(nop5, kernel) for kernel in ((6, 15), BEFORE, NEW)] == ["stepped", "emulated", "called"]
-    assert [on_x86("55", kernel) for kernel in (OLD, NEW)] == ["stepped", "emulated"]
+    assert [on_x86(NOP5, kernel) for kernel in ((6, 15), BEFORE)] == ["stepped", "emulated"]
+    assert [on_x86("55", kernel) for kernel in ((4, 14), (4, 16), (4, 19))] == ["stepped", "emulated", "emulated"]
+    assert [on_x86("f3 90", kernel) for kernel in (NEW, (6, 19))] == ["emulated", "stepped"]
     assert [on_arm64(0xD503201F, kernel) for kernel in ((6, 12), NEW)] == ["stepped", "emulated"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "of_5", "of_10"),
+    [
+        ((6, 17), "emulated", None),
+        ((6, 18), "called", None),
+        ((7, 2), "called", None),
+        ((7, 3), "emulated", "called"),
+        ((8, 0), "emulated", "called"),
+    ],
+)
+def test_a_nop_of_five_bytes_is_called_from_6_18_to_7_2_and_one_of_ten_from_7_3(
+    kernel: tuple[int, int], of_5: str, of_10: str | None
+) -> None:
+    assert [on_x86(nop, kernel) for nop in (NOP5, "66 0f 1f 40 00")] == [of_5, "stepped" if kernel < NEW else of_5]
+    assert on_x86(NOP10, kernel) == of_10
+    assert on_x86(NOP10[:-3], kernel) is None
+
+
+@pytest.mark.parametrize(
+    ("how", "release", "writes"),
+    [
+        ("called", "6.18.44", True),
+        ("called", "7.2.9-1-default", True),
+        ("called", "7.3.4+deb13-amd64", False),
+        ("emulated", "6.18.44", False),
+        (None, "6.18.44", False),
+    ],
+)
+def test_a_call_writes_into_the_red_zone_until_7_2(how: str | None, release: str, writes: bool) -> None:
+    assert writes_red_zone(how, release) is writes
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,16 @@ def test_an_answer_says_what_it_assumes() -> None:
     assert "idle time" not in found
 
 
+@pytest.mark.parametrize(("kernel", "is_warned"), [("6.12.1", False), ("6.18.1", True), ("7.3.4", False)])
+def test_an_answer_warns_of_a_call_into_the_red_zone(kernel: str, is_warned: bool) -> None:
+    nop5 = suite("nops", case("nop5", needs=["uprobe"], functions=["loop:nop5"]))
+    changes = {"run__functions": {"loop:nop5": "0f 1f 44 00 00"}, "system__kernel_release": kernel}
+    known = evidence((nop5,), measured("nop5", COST, document=changes))
+    found = answer(known, Question(probes=(ProbeQuestion("nop5", 1e3),)), HERE).neighbours[0].forecast
+    said = sentences.assumptions(found, tried(known, found))
+    assert any("red zone" in one and "“nop5”" in one for one in said) == is_warned
+
+
 def test_beyond_the_measured_rate_the_line_is_only_drawn_on() -> None:
     found = assumed(forecast(measured("06-uprobe", COST, rate_hz=1e4)))
     assert "measured at up to 10 k events/s while traced; higher rates are extrapolated." in found

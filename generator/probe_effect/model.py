@@ -127,6 +127,10 @@ def series_of(release: str) -> tuple[int, int]:
     return major, minor
 
 
+NOP10_CALLED_SINCE = (7, 3)
+"""The first Linux on which a uprobe makes a call of a nop of ten bytes on x86-64, and no more of one of five."""
+
+
 class Estimate(NamedTuple):
     """A value with its ends: of a time the 95 % interval, of a count the range of its blocks.
 

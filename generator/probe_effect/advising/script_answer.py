@@ -20,6 +20,7 @@ from probe_effect.advising.probes import (
 )
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.first_instruction import writes_red_zone
 from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
@@ -86,6 +87,7 @@ class ScriptAnswer:
     probes: int
     cheaper: tuple[CheaperScript, ...]
     fires_itself: tuple[str, ...]
+    in_red_zone: tuple[str, ...]
     elsewhere: tuple[tuple[str, str], ...]
     """Probes on functions that never fired, and the same function in another file of the process."""
 
@@ -136,6 +138,9 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         probes=number,
         cheaper=tuple(cheaper(script)),
         fires_itself=tuple(one.probe.attach for one in probes if fires_itself(one, script)),
+        in_red_zone=tuple(
+            one.group.attach for one in advice.probes if writes_red_zone(one.group.mechanism, here.kernel_release)
+        ),
         elsewhere=tuple(called_elsewhere(probes, counted, question.target.pid)),
     )
 

@@ -161,6 +161,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
         *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),
+        *(WORDS["red-zone"].format(what=attach) for attach in answer.in_red_zone),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
         *(
             f"{one.group.attach}: nobody measured it whole on {one.likeness.machine}: its cost is {one.part.basis}."

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from probe_effect.answer.composition import Agreement, CompositionKind, agreement, checked
 from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.first_instruction import is_in_red_zone
 from probe_effect.answer.from_counts import Account, counted_as, models
 from probe_effect.answer.levels import RatePoint, line
 from probe_effect.answer.part import Part
@@ -144,12 +145,13 @@ class Tried:
 
     `line`: the slowdown of its only probe at other rates; empty where nobody measured it. `combinations`: for each way
     in which its costs were put together, how well that agrees with measured combinations; None where nobody did.
-    `accounts`: of each part that is estimated from its instructions, how.
+    `accounts`: of each part that is estimated from its instructions, how. `in_red_zone`: those whose call writes there.
     """
 
     line: tuple[RatePoint, ...]
     combinations: tuple[tuple[CompositionKind, Agreement | None], ...]
     accounts: tuple[tuple[Part, Account], ...] = ()
+    in_red_zone: tuple[Part, ...] = ()
 
 
 def answer(found: Evidence, question: Question, here: Facts) -> Answer:
@@ -207,6 +209,11 @@ def tried(found: Evidence, one: Forecast) -> Tried:
         line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),
         combinations=tuple((kind, agreement(known, kind)) for kind in done),
         accounts=tuple(accounts(found, one.facts.machine, one.parts)),
+        in_red_zone=tuple(
+            part
+            for part in one.parts
+            if any(is_in_red_zone(found.case_of.get(added.case), added) for added in part.added)
+        ),
     )
 
 

@@ -17,12 +17,13 @@ WIDE_RATIO = 2.0
 
 
 def grounds(found: Forecast, known: Tried) -> list[str]:
-    """What costs rest on that are no plain measurements: compositions, estimates, others' figures."""
+    """What costs rest on that are no plain measurements: compositions, estimates, others' figures; and the red zone."""
     return [
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
         *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),
         *dict.fromkeys(part.note for part in found.parts if part.note),
+        *(WORDS["red-zone"].format(what=part.called) for part in known.in_red_zone),
     ]
 
 

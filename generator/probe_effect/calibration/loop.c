@@ -40,7 +40,11 @@ static void die(const char *what)
 #if defined(__x86_64__)
 #define EMULATED "push %rbp\n\tpop %rbp\n\tmov %rdi, %rax\n\tret"
 #define STEPPED "mov %rdi, %rax\n\tret"
-#define CALLED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n\tmov %rdi, %rax\n\tret" /* as compilers leave room for a call */
+#ifdef CALLS_NOP10 /* Linux 7.3 and newer: a nop of ten bytes becomes a call, and before one of five */
+#define CALLED ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n\tmov %rdi, %rax\n\tret"
+#else
+#define CALLED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n\tmov %rdi, %rax\n\tret"
+#endif
 #elif defined(__aarch64__)
 #define EMULATED "b 1f\n1:\tret"
 #define STEPPED "stp x29, x30, [sp, #-16]!\n\tldp x29, x30, [sp], #16\n\tret"

@@ -10,10 +10,12 @@ from typing import NamedTuple, Self
 
 from probe_effect.compilers import c_compiler, compiled
 from probe_effect.errors import HostNotReady
+from probe_effect.live.own_probe import CALLS_NOP10
 from probe_effect.processes import Child, is_readable
 
 SOURCE = Path(__file__).with_name("loop.c")
 FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-pthread", "-fno-omit-frame-pointer")
+NOP10_FLAGS = ("-DCALLS_NOP10",) if CALLS_NOP10 else ()
 
 SLOTS = 8
 """How many functions of each sort it has."""
@@ -47,7 +49,7 @@ class CalibrationLoop:
     """
 
     def __init__(self) -> None:
-        path = compiled(SOURCE, c_compiler(FLAGS), "calibration/calibration-loop").path
+        path = compiled(SOURCE, c_compiler(FLAGS + NOP10_FLAGS), "calibration/calibration-loop").path
         said = subprocess.run([str(path), "--calls"], capture_output=True, text=True, check=False)
         if said.returncode:
             msg = f"the program that the C compiler made of {SOURCE.name} does not run here: {said.stderr.strip()}"

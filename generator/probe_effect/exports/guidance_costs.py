@@ -15,13 +15,14 @@ from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.cost_of import combinations, cost_of
 from probe_effect.answer.entry_path import EntryPath, entry_path
 from probe_effect.answer.evidence import CostKey, Evidence
-from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.first_instruction import is_in_red_zone, mechanism_of
 from probe_effect.answer.grounds import grounds
 from probe_effect.answer.levels import contention, line
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts, published
 from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import Values, ends, short
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
@@ -148,4 +149,5 @@ def _measured(found: Evidence, key: CostKey, one: Number) -> Values:
         "path": _path(path),
         "line": sentences.line_words(line(found, machine, tracer, case_id)),
         "contention": [(factor.threads, ends(factor.factor)) for factor in factors],
+        **({"said": [WORDS["red-zone"].format(what=names.quoted(one.title))]} if is_in_red_zone(case, one) else {}),
     }

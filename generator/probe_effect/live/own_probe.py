@@ -23,6 +23,7 @@ from probe_effect.errors import HostNotReady
 from probe_effect.live.attachment import Attachments, Means
 from probe_effect.live.countable import IN_FILES, Countable, CountableProbe
 from probe_effect.live.prompt import be_prompt
+from probe_effect.model import NOP10_CALLED_SINCE, series_of
 
 CALLS, TRIALS_S = 100, 0.02
 """Events of a loop, and how long such loops go on.
@@ -31,12 +32,19 @@ Short, because probes of the kernel fire for all others meanwhile. Not shorter, 
 ms now and then.
 """
 
+CALLS_NOP10 = series_of(platform.release()) >= NOP10_CALLED_SINCE
+"""Whether a nop of ten bytes becomes a call here, and not one of five."""
+
 FUNCTIONS = {
-    "x86_64": {"emulated": "55 5d c3", "stepped": "89 f8 c3", "called": "0f 1f 44 00 00 c3"},
+    "x86_64": {
+        "emulated": "55 5d c3",
+        "stepped": "89 f8 c3",
+        "called": "66 2e 0f 1f 84 00 00 00 00 00 c3" if CALLS_NOP10 else "0f 1f 44 00 00 c3",
+    },
     "aarch64": {"emulated": "01 00 00 14 c0 03 5f d6", "stepped": "e0 03 01 2a c0 03 5f d6"},
 }
-"""Functions of one instruction and a return: a push (and its pop), a move between registers, a nop of five bytes; on
-arm64 a branch to the next instruction, and a move.
+"""Functions of one instruction and a return: a push (and its pop), a move between registers, a nop of five or ten
+bytes; on arm64 a branch to the next instruction, and a move.
 """
 
 ENTRIES = {"x86_64": "__x64_sys_getppid", "aarch64": "__arm64_sys_getppid"}

@@ -139,8 +139,8 @@ _SYSTEM_CALL = (
     "program that makes the call, by whatever way."
 )
 _TRAMPOLINE = (
-    "Probe the kernel function by fentry and fexit, written kfunc and kretfunc as every bpftrace reads them, in "
-    "place of kprobe and kretprobe. The kernel has to have BTF."
+    "Probe the kernel function by fentry and fexit, in place of kprobe and kretprobe. They are written kfunc and "
+    "kretfunc here, which bpftrace before and since 0.20 reads. The kernel has to have BTF."
 )
 _RENAMED = " Its arguments have other names there, so the block has to be rewritten."
 
