@@ -164,7 +164,7 @@ def test_the_first_page_says_what_a_kprobe_takes_on_arm64_and_since_when_fentry_
     pages: dict[str, str],
 ) -> None:
     found = seen(pages["kernel-answers.md"])
-    assert "On arm64 from Linux 6.12 on, and not on the older kernels here: “Fentry”." in found
+    assert "Counted on arm64 from Linux 6.12 on, not on the older kernels here: “Fentry”." in found
     assert "x86-64\narm64\nKprobe\n340\n510\nFentry\n100\n140\n" in found
     assert "](/kernels/arm64/)" in pages["kernel-answers.md"]
     assert "Probes that do nothing, on Linux 6.12, with libbpf 1.1" in found

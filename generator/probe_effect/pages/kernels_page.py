@@ -118,7 +118,7 @@ def _late(own: Iterable[Matrix], plain: Sequence[Case]) -> list[str]:
         names = kernel_names(found.kernels)
         late = late_titles(found, (row for row in found.rows if row.case in cases))
         said += [
-            f"On {architecture(found.architecture)} from {names[kernel]} on, and not on the older kernels here: "
+            f"Counted on {architecture(found.architecture)} from {names[kernel]} on, not on the older kernels here: "
             f"{', '.join(titles)}."
             for kernel, titles in late.items()
         ]
