@@ -1,16 +1,20 @@
-"""Tables that chapters of the guide include: what was measured of a suite, and what was counted of a case."""
+"""Tables that chapters of the guide include: what was measured of a suite or of versions of a tool, and counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from probe_effect.compare.comparison import compare, expected_by_chance
 from probe_effect.compare.kernels import Matrix, kernel_names, matrices_of_case
+from probe_effect.model import release_numbers
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_numbers
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import view_of
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, Submission
 
 MAX_ROWS = 24
 """The rows of a suite that a chapter shows; the rest is on the suite's own page."""
@@ -26,7 +30,39 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         for case in one.suite.cases
         if one.suite.result_type.guides
     }
-    return {name: text for name, text in (suites | kernels).items() if text is not None}
+    versions = {"versions.md": _versions(catalogue)}
+    return {name: text for name, text in (suites | kernels | versions).items() if text is not None}
+
+
+def _versions(catalogue: Catalogue) -> str:
+    """The cases whose cost differs between the oldest and the newest version of a tool, measured in turns.
+
+    From the machine that measured most versions of one tool in one run, and there most cases.
+    """
+    sets = [tracers for one in catalogue.timed for tracers in _versions_in(one)]
+    versions = max(sets, key=len, default=())
+    compared = [
+        (numbers, compare(numbers[-1], numbers[0]))
+        for submission in catalogue.timed
+        if versions in _versions_in(submission)
+        for case in submission.cases.values()
+        if len(numbers := [one for tracer in versions for one in case if one.tracer == tracer and one.is_sound]) > 1
+        if len(numbers) == len(versions)
+    ]
+    return render(
+        "fragments/versions.md.j2",
+        compared=[numbers for numbers, found in compared if found.is_clear],
+        others=sum(not found.is_clear for _, found in compared),
+        by_chance=expected_by_chance(found for _, found in compared),
+        titles=catalogue.titles,
+    )
+
+
+def _versions_in(submission: Submission) -> list[tuple[str, ...]]:
+    """For each tool that a submission has in several versions, their tracer ids, the newest version first."""
+    tracers = {one.tracer: release_numbers(one.tool_version or "") for one in submission.numbers if one.is_sound}
+    tools = grouped_by(sorted(tracers, key=tracers.__getitem__, reverse=True), names.tool_of)
+    return [tuple(some) for some in tools.values() if len(some) > 1]
 
 
 def _suite(folder: SuiteFolder, found: Iterable[Number], catalogue: Catalogue) -> str | None:
