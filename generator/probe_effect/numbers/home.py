@@ -2,7 +2,7 @@
 
 The home machine is that of the reference submission: the run of the first suite that was least disturbed. A number is
 the current one of the home machine where that is sound. A suite that the home machine lacks comes from the machine that
-has most of its numbers, so that a table is of one machine.
+has most of its numbers, so that a table is from one machine.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def home_machine(numbers: Numbers) -> str | None:
 def representative(submissions: Sequence[Submission]) -> Submission:
     """Of submissions, newest first, the one to show: of the first suite, and of these the least disturbed.
 
-    One comes before others if it has intervals that add up, then if its machine was idle before it, then if that is not
-    nested and not virtual, then by the lower noise floor in ns, then by more blocks. The floor is not divided by the
-    untraced time, which would favour slow machines: a cost that hides in the noise is in ns.
+    In this order: it has intervals and its events add up; its machine was idle before it; it is not nested, and not
+    virtual; its noise floor is lower, in ns; it has more blocks. The floor is not divided by the untraced time, which
+    would favour slow machines: a cost that hides in the noise is in ns.
     """
     least = min(map(_disturbed, submissions))
     return max((one for one in submissions if _disturbed(one) == least), key=_blocks)
