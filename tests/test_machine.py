@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from needs import needs
 from probe_effect import host
+from probe_effect.compilers import MACHINE
 from probe_effect.machine import cpu, kernel, virtual
 from probe_effect.machine.collect import HASH_DIGITS, choose_cpus, collect_machine, collect_system, machine_id
+from probe_effect.machine.traps import KEYS, trap_times
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,11 +181,88 @@ def test_a_guest_names_its_hypervisor_by_the_surest_sign(tmp_path: Path, path: s
     assert virtual.virtualization(tmp_path) == expected
 
 
-def test_nesting_is_known_only_from_a_sign(tmp_path: Path) -> None:
-    put(tmp_path, "proc/cpuinfo", GUEST)
-    assert virtual.nested(tmp_path) is None
-    put(tmp_path, "proc/cmdline", "quiet nested_pvm=1 panic=1")
-    assert virtual.nested(tmp_path) is True
+HYPERVISOR = "6,1,0,-;Hypervisor detected: KVM\n"
+PVM = "6,9,228507,-,caller=T1;pvm-pv: not detected, 0/49 sites patched\n SUBSYSTEM=pci\n"
+BOOT = "5,0,0,-;Linux version 6.18.44 (alice@laptop) #1\n"
+OTHERS = (
+    "12,20,5,-;kvm: alice wrote this line herself\n6,21,5,-;kvm: see http://evil/\n"
+    "6,22,5,-;Kernel command line: nested_pvm=1 password=secret\n6,23,5,-;systemd: Hypervisor detected: alice\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("info", "words", "log", "expected"),
+    [
+        pytest.param(GUEST, "quiet", BOOT + HYPERVISOR, (None, ("Hypervisor detected: KVM",)), id="plain KVM guest"),
+        pytest.param(
+            GUEST,
+            "quiet nested_pvm=1 panic=1",
+            BOOT + HYPERVISOR + PVM + HYPERVISOR + OTHERS,
+            (True, ("Hypervisor detected: KVM", "pvm-pv: not detected, 0/49 sites patched")),
+            id="nested by its boot parameter",
+        ),
+        pytest.param(GUEST.replace(" hypervisor", ""), "nested_pvm=1", BOOT + OTHERS, (False, ()), id="bare metal"),
+        pytest.param(GUEST, "nested_pvm=1", None, (True, None), id="log closed to us"),
+        pytest.param(GUEST, "quiet", "6,812,99,-;eth0: link up\n", (None, None), id="log that has forgotten the boot"),
+    ],
+)
+def test_what_the_kernel_said_of_a_hypervisor_is_recorded_beside_the_guess(
+    tmp_path: Path, info: str, words: str, log: str | None, expected: tuple[bool | None, tuple[str, ...] | None]
+) -> None:
+    put(tmp_path, "proc/cpuinfo", info)
+    put(tmp_path, "proc/cmdline", words)
+    if log is not None:
+        put(tmp_path, "dev/kmsg", log)
+    assert (collect_machine(tmp_path).nested, collect_system(None, tmp_path).boot_messages) == expected
+
+
+def test_what_is_recorded_of_the_log_has_an_end(tmp_path: Path) -> None:
+    put(tmp_path, "dev/kmsg", "".join(f"6,{number},0,-;kvm: line {number}\n" for number in range(5_000)))
+    found = virtual.boot_messages(tmp_path)
+    assert found is not None
+    assert len(found) == virtual.MOST_MESSAGES
+
+
+@pytest.mark.parametrize(
+    ("info", "name", "numbers"),
+    [
+        pytest.param(GUEST, "Zen 4", {"cpu family": "25", "model": "17", "stepping": "1"}, id="AMD"),
+        pytest.param(
+            "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 106\nstepping : 6\n",
+            "Sunny Cove",
+            {"cpu family": "6", "model": "106", "stepping": "6"},
+            id="Intel",
+        ),
+        pytest.param("vendor_id : GenuineIntel\ncpu family : 6\n", None, {"cpu family": "6"}, id="no model"),
+        pytest.param(
+            "vendor_id : Unheard\ncpu family : 6\nmodel : 1\n", None, {"cpu family": "6", "model": "1"}, id="new"
+        ),
+        pytest.param(
+            "CPU implementer : 0x41\nCPU variant : 0x3\nCPU part : 0xd0c\nCPU revision : 1\n",
+            "Neoverse-N1",
+            {"CPU implementer": "0x41", "CPU variant": "0x3", "CPU part": "0xd0c", "CPU revision": "1"},
+            id="Arm",
+        ),
+        pytest.param("", None, {}, id="nothing"),
+    ],
+)
+def test_a_cpu_is_known_by_its_numbers(tmp_path: Path, info: str, name: str | None, numbers: dict[str, str]) -> None:
+    put(tmp_path, "proc/cpuinfo", info)
+    found = collect_machine(tmp_path)
+    assert (found.microarchitecture, found.cpu_numbers) == (name, numbers)
+
+
+@needs("cc")
+def test_exits_are_timed_where_the_program_can_be_compiled(tmp_path: Path) -> None:
+    found = trap_times(0, tmp_path)
+    assert set(found) == (set(KEYS) if MACHINE == "x86_64" else set())
+    assert all(0 < time_ns < 1e9 for time_ns in found.values())
+    assert collect_system(None, tmp_path, found).cpuid_ns == found.get("cpuid_ns")
+
+
+def test_without_a_compiler_exits_are_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert trap_times(0, tmp_path) == {}
 
 
 FACTS = {

@@ -172,7 +172,9 @@ def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
     if document.run.steal_ratio:
         yield "run.steal_ratio", "a hypervisor took time from it"
     if document.machine.nested:
-        yield "machine.nested", "it is said to be nested"
+        yield "machine.nested", "it is believed to be nested"
+    if any(line.startswith("Hypervisor detected") for line in document.system.boot_messages or ()):
+        yield "system.boot_messages", "the kernel detected a hypervisor"
 
 
 @rule(

@@ -82,9 +82,14 @@ def _print(found: Diagnosis) -> None:
 
 def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     machine, system = found.machine, found.system
-    yield "CPU", f"{names.cpu(machine)}, {machine.threads} CPUs"
+    core = f" ({machine.microarchitecture})" if machine.microarchitecture else ""
+    yield "CPU", f"{names.cpu(machine)}{core}, {machine.threads} CPUs"
     if machine.virtualization:
-        yield "virtual", f"{machine.virtualization}{', in a virtual machine itself' if machine.nested else ''}"
+        belief = ", believed nested, by the boot parameter nested_pvm alone" if machine.nested else ""
+        yield "virtual", f"{machine.virtualization}{belief}"
+    yield "exits", ", ".join(names.traps(system)) or "not measured"
+    unread = ("the kernel's log is closed to us, or lacks the boot",) if system.boot_messages is None else ()
+    yield "at boot", "\n".join(system.boot_messages or unread) or "no word of a hypervisor"
     yield "system", ", ".join(filter(None, (system.os, names.kernel_name(system, exact=True))))
     yield "user", "root" if found.is_root else "not root"
     yield "C compiler", _answer(found.compiler)

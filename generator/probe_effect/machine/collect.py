@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine import cpu, kernel, virtual
@@ -38,6 +39,8 @@ def collect_machine(root: Path = ROOT) -> Machine:
             kernel_release=kernel.kernel_release(root),
         ),
         cpu_model=model,
+        cpu_numbers=cpu.numbers(root),
+        microarchitecture=cpu.microarchitecture(root),
         architecture=kernel.architecture(),
         sockets=cpu.sockets(root),
         cores=cpu.cores(root),
@@ -52,9 +55,11 @@ def collect_machine(root: Path = ROOT) -> Machine:
     )
 
 
-def collect_system(clock_read_ns: float | None, root: Path = ROOT) -> System:
-    """The operating system. `clock_read_ns` is measured by the caller, with the workload's own clock loop."""
-    return System(
+def collect_system(
+    clock_read_ns: float | None, root: Path = ROOT, traps: Mapping[str, float] = MappingProxyType({})
+) -> System:
+    """The operating system. The caller measures `clock_read_ns`, with the workload's own clock loop, and `traps`."""
+    found = System(
         os=kernel.os_name(root),
         kernel_release=kernel.kernel_release(root),
         kernel_config=kernel.kernel_options(root),
@@ -63,7 +68,9 @@ def collect_system(clock_read_ns: float | None, root: Path = ROOT) -> System:
         clocksource=kernel.clocksource(root),
         clock_read_ns=clock_read_ns,
         bpf_jit=kernel.bpf_jit(root),
+        boot_messages=virtual.boot_messages(root),
     )
+    return found.model_copy(update=traps)
 
 
 def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:

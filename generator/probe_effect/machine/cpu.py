@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 
 from probe_effect.host import read_text, sysctl
 
 CPU_FOLDER = "sys/devices/system/cpu"
 
-ARM_PARTS = {
-    ("0x41", "0xd03"): "Cortex-A53",
-    ("0x41", "0xd07"): "Cortex-A57",
-    ("0x41", "0xd08"): "Cortex-A72",
-    ("0x41", "0xd0b"): "Cortex-A76",
-    ("0x41", "0xd0c"): "Neoverse-N1",
-    ("0x41", "0xd40"): "Neoverse-V1",
-    ("0x41", "0xd49"): "Neoverse-N2",
-    ("0x41", "0xd4f"): "Neoverse-V2",
-    ("0xc0", "0xac3"): "Ampere-1",
-}
-"""The numbers of Arm's CPUs that servers and boards have, to their names (arch/arm64/include/asm/cputype.h)."""
+NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
+"""Keys of `/proc/cpuinfo` whose numbers distinguish CPUs of one name, on x86 and on Arm."""
+
+CORES: dict[str, dict[str, dict[str, list[list[int]]]]] = tomllib.loads(
+    Path(__file__).with_name("cores.toml").read_text(encoding="utf-8")
+)
+"""Vendor and family, or `Arm` and implementer, to the name of each core and the ranges of its models or parts."""
 
 
 def cpuinfo(root: Path) -> dict[str, str]:
@@ -38,14 +34,28 @@ def cpu_model(root: Path) -> str | None:
     implementer, part = info.get("CPU implementer"), info.get("CPU part")
     if implementer is None or part is None:
         return sysctl("hw.model")
-    return ARM_PARTS.get((implementer, part), f"implementer {implementer} part {part}")
+    return microarchitecture(root) or f"implementer {implementer} part {part}"
+
+
+def numbers(root: Path) -> dict[str, str]:
+    """The CPU's family, model and stepping, or Arm's numbers, by their keys in `/proc/cpuinfo`; empty where absent."""
+    info = cpuinfo(root)
+    return {key: info[key] for key in NUMBERS if key in info}
+
+
+def microarchitecture(root: Path) -> str | None:
+    """The name of the CPU's core, `Zen 4`; None where the table does not have its numbers."""
+    info = cpuinfo(root)
+    family, model = ("cpu family", "model") if "vendor_id" in info else ("CPU implementer", "CPU part")
+    cores = CORES.get(info.get("vendor_id", "Arm"), {}).get(info.get(family, ""), {})
+    number = int(info.get(model, "-1"), 0) if cores else -1
+    return next((name for name, ranges in cores.items() for low, high in ranges if low <= number <= high), None)
 
 
 def signature(root: Path) -> tuple[str, ...]:
-    """Family, model and stepping, which distinguish CPUs of one name."""
-    info = cpuinfo(root)
-    keys = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
-    return tuple(info.get(key, "") for key in keys)
+    """The CPU's numbers as the id of a machine has them, empty where absent."""
+    found = numbers(root)
+    return tuple(found.get(key, "") for key in NUMBERS)
 
 
 def microcode(root: Path) -> str | None:

@@ -50,6 +50,18 @@ FREEBSD_NAMES = {
 
 UNNAMED = "a hypervisor that does not say its name"
 
+NESTED_FLAG = "nested_pvm=1"
+
+BOOT_MESSAGE = re.compile(
+    r"[0-7],\d+,\d+,[^;]*;"
+    r"((?:Hypervisor detected: |Booting paravirtualized kernel on |kvm(?:_amd|_intel|-pvm)?: |pvm-\w+: )"
+    r"(?!.*(?://|www\.))[\w .,:;()=+/-]{1,200})",
+    re.ASCII,
+)
+"""A record of the kernel itself (facility 0: nobody else can write one) in a form that may be recorded."""
+
+MOST_LOG_LINES, MOST_RECORD_BYTES, MOST_MESSAGES = 100_000, 8192, 20
+
 
 def virtualization(root: Path) -> str | None:
     """The name of the hypervisor, or None on bare metal.
@@ -63,12 +75,32 @@ def virtualization(root: Path) -> str | None:
 
 
 def nested(root: Path) -> bool | None:
-    """Whether the hypervisor itself runs in a virtual machine: False on bare metal, None if nothing says."""
+    """Whether the hypervisor is believed to run in a virtual machine: False on bare metal, None if nothing says.
+
+    A guess: Linux itself has no such parameter. PVM runs guests where an outer hypervisor offers neither VMX nor SVM.
+    """
     if not _is_guest(root):
         return False
     words = (read_text(root, "proc/cmdline") or "").split()
-    # Set by hosts that run their guests by PVM, which exists to nest where the outer hypervisor offers no VMX or SVM.
-    return True if "nested_pvm=1" in words else None
+    return True if NESTED_FLAG in words else None
+
+
+def boot_messages(root: Path) -> tuple[str, ...] | None:
+    """What the kernel logged of a hypervisor, each line once; None where its log cannot be read or lacks the boot.
+
+    Source of the form: Documentation/ABI/testing/dev-kmsg. A read without waiting ends at the newest record.
+    """
+    lines: list[str] = []
+    try:
+        with open(os.open(root / "dev/kmsg", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as log:  # noqa: PTH123
+            while len(lines) < MOST_LOG_LINES and (record := log.read(MOST_RECORD_BYTES)):
+                lines += record.decode("utf-8", "replace").splitlines()
+    except OSError:
+        if not lines:
+            return None
+    found = dict.fromkeys(match[1] for line in lines if (match := BOOT_MESSAGE.fullmatch(line)))
+    has_boot = bool(lines) and re.match(r"\d+,0,", lines[0]) is not None
+    return tuple(found)[:MOST_MESSAGES] if found or has_boot else None
 
 
 def _is_guest(root: Path) -> bool:

@@ -16,6 +16,7 @@ from probe_effect.machine import collect
 from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio
 from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
+from probe_effect.machine.traps import trap_times
 from probe_effect.machine.warnings import MachineWarning, warnings
 from probe_effect.measure.request import Work, resolve
 from probe_effect.model import Need
@@ -112,7 +113,7 @@ def diagnose(
     steal = steal_ratio(SINCE_BOOT, cpu_times(root, workload_cpu))
     return Diagnosis(
         machine=collect.collect_machine(root),
-        system=collect.collect_system(clock_ns, root),
+        system=collect.collect_system(clock_ns, root, trap_times(workload_cpu, cache)),
         is_root=os.geteuid() == 0,
         compiler=Availability(built.compiler, None) if built else Availability(None, fault),
         tracefs=_tracefs(root),

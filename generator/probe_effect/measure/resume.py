@@ -8,6 +8,7 @@ from pathlib import Path
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import typed
+from probe_effect.machine.traps import KEYS
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.measure.testbed import Testbed
@@ -17,6 +18,9 @@ from probe_effect.store.plan_file import PlanFile, read_plan_file
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import at_path
+
+MEASURED = ("clock_read_ns", *KEYS, "boot_messages")
+"""Facts that may differ later on the same machine: times, and a log that forgets its beginning."""
 
 
 def unfinished(results: Path, suites: Collection[str], machine: str) -> list[OpenSubmission]:
@@ -109,7 +113,7 @@ def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]
     now = {"machine": testbed.machine().model_dump(), "system": system.model_dump()}
     for part, facts in before.items():
         for name, value in facts.items():
-            if name != "clock_read_ns" and now[part][name] != value:
+            if name not in MEASURED and now[part][name] != value:
                 yield f"{part}.{name} was {value} and is {now[part][name]}"
     for name, version in work.versions().items():
         if document.tools.get(name) != version:

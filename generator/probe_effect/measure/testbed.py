@@ -11,8 +11,9 @@ from typing import Protocol
 
 from probe_effect.compilers import CompiledProgram, cache_folder
 from probe_effect.errors import HostNotReady
-from probe_effect.host import stay_on, usable_cpus
+from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.machine import collect
+from probe_effect.machine.traps import trap_times
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
 from probe_effect.model import Metric, Sample
@@ -100,7 +101,9 @@ class ThisMachine:
 
     def system(self, program: Path | None, cpu: int) -> System:
         """The operating system."""
-        return collect.collect_system(clock_read_ns(program, cpu) if program else None)
+        if program is None:
+            return collect.collect_system(None)
+        return collect.collect_system(clock_read_ns(program, cpu), ROOT, trap_times(cpu, self.cache))
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed."""

@@ -20,6 +20,8 @@ NUMBER = re.compile(r"\d+(\.\d+)+")
 
 X86_64 = "x86-64"
 
+NESTED = "nested virtual machine"
+
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": "arm64"}
 """An instruction set as `uname -m` has it, to what readers call it."""
 
@@ -71,7 +73,16 @@ def tier(machine: Machine, metric: Metric = "time") -> str:
         return "emulated"
     if machine.virtualization is None:
         return "physical"
-    return "nested virtual machine" if machine.nested else "virtual machine"
+    return NESTED if machine.nested else "virtual machine"
+
+
+def tier_words(tier: str, number: int = 1) -> str:
+    """A tier as readers see it: `2 virtual machines, believed nested`; one machine without its number.
+
+    That a machine is nested is a guess, which the data file has in one word (`machine.virtual.nested`).
+    """
+    kind, belief = ("virtual machine", ", believed nested") if tier == NESTED else (tier, "")
+    return f"{kind}{belief}" if number == 1 else f"{number} {kind}s{belief}"
 
 
 def release_series(kernel_release: str) -> str:
@@ -86,6 +97,12 @@ def kernel_name(system: System, *, exact: bool = False) -> str:
     """
     own = "FreeBSD" if (system.os or "").startswith("FreeBSD") else "Linux"
     return f"{own} {system.kernel_release if exact else release_series(system.kernel_release)}"
+
+
+def traps(system: System) -> list[str]:
+    """What may exit to a hypervisor, each with its time: `CPUID 4.2 µs`; empty where it was not measured."""
+    times = {"CPUID": system.cpuid_ns, "a breakpoint": system.breakpoint_ns, "a single step": system.step_ns}
+    return [f"{name} {units.duration(time_ns, 2)}" for name, time_ns in times.items() if time_ns is not None]
 
 
 def architecture(machine_architecture: str) -> str:

@@ -62,7 +62,7 @@ def canonical_architecture(architecture: str) -> str:
 
 
 class Machine(Document):
-    """The hardware, real or virtual."""
+    """The hardware, real or virtual. Keys with a default joined the format after the first files were written."""
 
     id: Slug = Field(description="Made by the tool from CPU, core count and virtualization; names the folder.")
     cpu_model: Text | None = Field(description="The CPU's name as it reports it.")
@@ -76,11 +76,28 @@ class Machine(Document):
     turbo: bool | None = Field(description="Whether the CPU may exceed its base frequency.")
     microcode: Text | None = Field(description="Microcode revision.")
     virtualization: Text | None = Field(description="Hypervisor or container kind; null on bare metal.")
-    nested: bool | None = Field(description="Whether the hypervisor itself runs in a virtual machine; null: unknown.")
+    nested: bool | None = Field(
+        description="Whether the hypervisor is believed to run in a virtual machine, by the boot parameter "
+        "`nested_pvm=1` alone; false on bare metal; null: unknown."
+    )
+    cpu_numbers: dict[Text, Text] = Field(
+        default={},
+        description="Numbers that distinguish CPUs of one name, by their keys in `/proc/cpuinfo`: family, model and "
+        "stepping, or Arm's implementer, variant, part and revision.",
+    )
+    microarchitecture: Text | None = Field(
+        default=None, description="The core's name for these numbers, by the kernel's source; null: not in our table."
+    )
+
+
+TrapTime = Annotated[float, Field(ge=0, le=1e9)] | None
 
 
 class System(Document):
-    """The operating system, and the settings that change what a probe costs."""
+    """The operating system, and the settings that change what a probe costs.
+
+    Keys with a default joined the format after the first files were written.
+    """
 
     os: Text | None = Field(description="Distribution and its version.")
     kernel_release: Text = Field(description="Kernel release, as `uname -r` gives it.")
@@ -90,6 +107,22 @@ class System(Document):
     clocksource: Text | None = Field(description="Kernel clock source.")
     clock_read_ns: float | None = Field(ge=0, le=1e6, description="Median time of one monotonic clock read, ns.")
     bpf_jit: Text | None = Field(description="State of the BPF just-in-time compiler (net.core.bpf_jit_enable).")
+    boot_messages: tuple[Text, ...] | None = Field(
+        default=None,
+        description="What the kernel logged of a hypervisor at boot: lines of known forms, without times; null: its "
+        "log could not be read, or no longer begins at the boot.",
+    )
+    cpuid_ns: TrapTime = Field(
+        default=None, description="Median CPU time of a CPUID instruction, ns; a guest of VMX or SVM exits for each."
+    )
+    breakpoint_ns: TrapTime = Field(
+        default=None, description="Median CPU time of a breakpoint (`int3`, #BP) with its signal and the return, ns."
+    )
+    step_ns: TrapTime = Field(
+        default=None,
+        description="Median CPU time of an instruction under the trap flag (#DB) with its signal and the return, ns; "
+        "KVM intercepts #DB and not #BP.",
+    )
 
 
 class Run(Document):
