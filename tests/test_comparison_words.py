@@ -29,7 +29,7 @@ CLAIM = re.compile(
 PLACE = re.compile(r"\]\(#=[\w.-]+\)")
 """The address of a figure, which is its id and no word of the page."""
 
-MAKERS = ("sentence", "summary", "ranking", "place_among")
+MAKERS = ("sentence", "summary", "ranking")
 """The functions of `pages.comparison` that return what a page prints."""
 
 DEFINITIONS = (

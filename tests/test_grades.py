@@ -69,7 +69,7 @@ def test_the_worst_fact_decides_and_every_reason_is_told_worst_first() -> None:
     assert letter == "D"
     assert reasons == (
         "fewer than 6 blocks: no interval",
-        "the machine is nested: a virtual machine inside another",
+        "the machine is believed nested in a virtual machine",
         "the machine is virtual",
     )
 

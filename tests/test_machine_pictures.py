@@ -1,4 +1,4 @@
-"""What a machine's page has to show elsewhere: its badge, the picture of a link to it, and its place among others."""
+"""What a machine's page has to show elsewhere: its badge, and the picture of a link to it."""
 
 from __future__ import annotations
 
@@ -8,31 +8,22 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import MACHINE, picture_size, write_data
-from number_builder import number, submission
 from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import draw_png
 from probe_effect.charts.site_card import machine_card
 from probe_effect.charts.theme import CARD_HEIGHT, WIDTHS
 from probe_effect.exports.figures import write_machine_pictures
-from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import comparison, machine_page
+from probe_effect.pages import machine_page
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.reduce.submission import Number
-
 SVG = "{http://www.w3.org/2000/svg}"
 COSTS = [("tracepoint", "180 ns"), ("user probe, emulated", "750 ns"), ("user probe, stepped", "5.2 µs")]
-OVERLAP = ", for intervals of others overlap with its own"
 HOSTILE = "<script>alert(1)</script>&quot;'"
-
-
-def cost(machine: str, low_ns: float, high_ns: float) -> Number:
-    return number(submission(machine), Estimate((low_ns + high_ns) / 2, low_ns, high_ns))
 
 
 def test_a_badge_says_in_words_what_it_shows_and_has_nothing_that_is_active() -> None:
@@ -67,28 +58,3 @@ def test_both_are_written_beside_the_page_which_names_them(tmp_path: Path) -> No
     for path in (machine_page.card(MACHINE), machine_page.badge(MACHINE)):
         assert (tmp_path / "work/static" / path).is_file()
         assert f"/{path}" in page
-
-
-@pytest.mark.parametrize(
-    ("others", "said"),
-    [
-        ([], ""),
-        ([(300, 310)], "Of 2, counted from the lowest overhead, it holds place 1."),
-        ([(10, 20)], "Of 2, counted from the lowest overhead, it holds place 2."),
-        ([(90, 105)], "It shows no difference from any of the 2: their intervals overlap."),
-        (
-            [(90, 105), (300, 310)],
-            f"Of 3, counted from the lowest overhead, it holds place 1 to 2{OVERLAP}.",
-        ),
-    ],
-)
-def test_a_machine_has_a_place_among_others_as_far_as_intervals_part_them(
-    others: list[tuple[float, float]], said: str
-) -> None:
-    found = [cost(f"other-{place}", *ends) for place, ends in enumerate(others)]
-    assert comparison.place_among(cost("here", 100, 110), found) == said
-
-
-def test_one_that_is_no_difference_from_0_has_no_place() -> None:
-    one = number(submission("here"), Estimate(1, -10, 10), noise_floor_ns=20.0)
-    assert comparison.place_among(one, [cost("other", 100, 110)]) == ""

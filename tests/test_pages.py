@@ -28,7 +28,7 @@ from number_builder import reduced
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.pages import site, source_page, wording
+from probe_effect.pages import machine_page, site, source_page, wording
 from probe_effect.store.places import DataFolder
 from written_pages import split, with_fragments
 
@@ -89,7 +89,7 @@ def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str], data
     [
         (CASE_PAGE, "Kprobe", "case"),
         (SOURCE_PAGE, "A talk about tracing", "source"),
-        (MACHINE_PAGE, "Example CPU 9000, 8 CPUs, Linux 6.12", "machine"),
+        (MACHINE_PAGE, "Example CPU 9000, 8 CPUs, Linux 6.12 (machine)", "machine"),
         (SUBMISSION_PAGE, "What one event costs", "submission"),
         (NUMBER_PAGE, "Kprobe with bpftrace 0.23", "number"),
         ("suites/per-event.md", "What one event costs", "suite"),
@@ -210,12 +210,39 @@ def test_a_cost_below_the_noise_floor_is_words_and_not_a_number() -> None:
     [
         ({}, "physical"),
         ({"machine__virtualization": "kvm"}, "virtual machine"),
-        ({"machine__virtualization": "kvm", "machine__nested": True}, "nested virtual machine"),
+        ({"machine__virtualization": "kvm", "machine__nested": True}, "virtual machine, believed nested"),
         ({"run__metric": "instructions"}, "emulated"),
     ],
 )
 def test_machines_have_tiers(changes: dict[str, object], tier: str) -> None:
     assert wording.tier(machine_document(**changes)) == tier
+
+
+def test_what_an_early_file_lacks_of_a_machine_was_not_recorded() -> None:
+    found = machine_page.facts(machine_document())
+    later = ("Microarchitecture", "Numbers of the CPU", "The kernel at boot", "Exits to a hypervisor")
+    assert {found[label] for label in later} == {"not recorded"}
+    assert not set(later) & machine_page.facts(machine_document(run__metric="instructions")).keys()
+
+
+def test_a_guess_is_shown_beside_what_was_measured_and_logged() -> None:
+    changes: dict[str, object] = {
+        "machine__nested": True,
+        "machine__cpu_numbers": {"cpu family": "6", "model": "106"},
+        "machine__microarchitecture": "Sunny Cove",
+        "system__boot_messages": ["Hypervisor detected: KVM", "pvm-pv: not detected, 0/49 sites patched"],
+        "system__cpuid_ns": 5300.0,
+        "system__breakpoint_ns": 2100.0,
+        "system__step_ns": 16000.0,
+    }
+    found = machine_page.facts(machine_document(**changes))
+    assert found["Nested"] == "believed, by the boot parameter nested_pvm alone"
+    assert found["Numbers of the CPU"] == "cpu family 6, model 106"
+    assert found["The kernel at boot"].startswith("Hypervisor detected: KVM; pvm-pv: not detected")
+    assert (
+        found["Exits to a hypervisor"]
+        == "CPUID 5\u202f300\u00a0ns, a breakpoint 2\u202f100\u00a0ns, a single step 16\u00a0µs"
+    )
 
 
 @pytest.mark.parametrize(

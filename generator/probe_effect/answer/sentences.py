@@ -93,7 +93,7 @@ def printed_place(found: PublishedCost) -> str:
 
 def place(facts: Facts, document: MachineFile) -> str:
     """A machine by its id, because two may be alike in all that its name says."""
-    return f"{facts.machine} ({names.machine_name(document)}, {facts.tier})"
+    return f"{facts.machine} ({names.machine_name(document)}, {names.tier_words(facts.tier)})"
 
 
 def slowdown(found: Forecast) -> str:

@@ -54,7 +54,7 @@ def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> 
     """All runs of a machine, also those that it has under other ids because its kernel or microcode changed.
 
     Only machines of the project's fleet have a name that outlives them. Facts cannot tell: virtual machines that are
-    alike in all that is recorded differ sixfold in what a tracepoint costs.
+    of one name differ several times in what a tracepoint costs.
     """
     own = _fleet_names(machines[machine])
     others = (runs for other, runs in machines.items() if other != machine and own & _fleet_names(runs))

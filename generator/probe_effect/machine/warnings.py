@@ -187,8 +187,8 @@ def is_virtual(root: Path) -> MachineWarning | None:
         return None
     advice = "nothing, as the results say so; for times to compare with hardware, measure on hardware"
     if virtual.nested(root):
-        found = f"the machine is virtual inside a virtual machine ({hypervisor})"
-        why = "A trap may have to pass both hypervisors, so that a probe can cost many times its price elsewhere."
+        found = f"the machine is virtual ({hypervisor}), and believed nested, by its parameter {virtual.NESTED_FLAG}"
+        why = "In a nested machine a trap may pass two hypervisors, so that a probe can cost many times as much."
         return MachineWarning("nested", found, why, advice)
     found = f"the machine is virtual ({hypervisor})"
     why = "Traps and interrupts cost more in a guest, and other guests share caches: its times are a tier of their own."

@@ -141,18 +141,6 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
     return {one.id: _place(rank) for one, rank in found}
 
 
-def place_among(one: Number, others: Iterable[Number]) -> str:
-    """A sentence with its place among others, the lowest cost first; empty where it cannot be ranked."""
-    found = ranked([one, *others])
-    rank = next((rank for other, rank in found if other is one), None)
-    if rank is None or len(found) < 2:
-        return ""
-    if (rank.first, rank.last) == (1, len(found)):
-        return f"It shows no difference from any of the {len(found)}: their intervals overlap."
-    parted = "" if rank.first == rank.last else ", for intervals of others overlap with its own"
-    return f"Of {len(found)}, counted from the lowest overhead, it holds place {_place(rank)}{parted}."
-
-
 def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
     return f"{machine_label(one.submission)}{at_level(one.level)}"

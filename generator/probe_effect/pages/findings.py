@@ -40,13 +40,6 @@ TRACERS = tuple(reversed(plain_tools("bpf")))
 """Whose costs these are; the first that has one, and the lower bound only where no other has."""
 
 
-def of_machine(machine: str, catalogue: Catalogue) -> list[tuple[str, Number, str, str]]:
-    """For each type of probe its name, its number there, the comparison with the tier's others, and its place."""
-    return [
-        (kind.words, one, against(one, catalogue), place(one, catalogue)) for kind, one in asked(machine, catalogue)
-    ]
-
-
 def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
     """Each type of probe in a few words and its cost without interval, for a badge or a picture."""
     return [(kind.briefly, units.value(one.cost, units.DURATION)) for kind, one in asked(machine, catalogue)]
@@ -56,31 +49,6 @@ def asked(machine: str, catalogue: Catalogue) -> list[tuple[MachineQuestion, Num
     """Each type of probe with the number that represents it there; types without a clear cost are left out."""
     found = ((kind, _of_kind(machine, catalogue, kind)) for kind in ASKED)
     return [(kind, one) for kind, one in found if one is not None]
-
-
-def against(one: Number, catalogue: Catalogue) -> str:
-    """How often the cost is higher or lower there than on another machine of the tier; nothing where there is none."""
-    tier = wording.tier(one.submission.document)
-    compared = [compare(other, one) for other in _of_others(one, catalogue)]
-    return comparison.summary(compared, "here", f" with another {tier}") if compared else ""
-
-
-def place(one: Number, catalogue: Catalogue) -> str:
-    """The number's place among the machines of its tier, as a sentence; empty where it is alone."""
-    return comparison.place_among(one, _of_others(one, catalogue))
-
-
-def _of_others(one: Number, catalogue: Catalogue) -> list[Number]:
-    """The sound numbers of the same case, tracer and level on the other machines of the tier."""
-    tier = wording.tier(one.submission.document)
-    return [
-        other
-        for other in catalogue.numbers.of_case(one.case)
-        if (other.tracer, other.level) == (one.tracer, one.level)
-        and other.submission.machine != one.submission.machine
-        and other.is_sound
-        and wording.tier(other.submission.document) == tier
-    ]
 
 
 def extremes(catalogue: Catalogue) -> list[str]:

@@ -30,7 +30,7 @@ def machines_said(catalogue: Catalogue) -> str:
             cpu_family(one.cpu_model or names.architecture(one.architecture)) for one in newest if one.tier == tier
         ).most_common()
         of = ", ".join(f"{count} of {family}" for family, count in families)
-        kinds.append(f"{number} {tier}{'' if number == 1 else 's'} ({of})")
+        kinds.append(f"{'1 ' if number == 1 else ''}{names.tier_words(tier, number)} ({of})")
     if counted:
         kinds.append(f"{counted} emulated, where instructions are counted and nothing is timed")
     return "; ".join(kinds)

@@ -19,6 +19,11 @@ from probe_effect.pages.submission_page import with_numbers
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.machine_file import MachineFile
 
+NOT_RECORDED = "not recorded"
+
+BELIEVED = "believed, by the boot parameter nested_pvm alone"
+"""What `machine.virtual.nested` goes by."""
+
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of the machine of `submissions`, which are newest first."""
@@ -29,6 +34,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     return _page(
         "machine.md.j2",
         {
+            "title": names.machine_label(shown),
             "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
             "picture": f"/{card(shown.machine)}",
             "picture_words": f"What one traced event costs on {name}.",
@@ -38,7 +44,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         shown,
         catalogue,
         table=view.table(with_numbers(shown), factor, chart, brief=True),
-        found=findings.of_machine(shown.machine, catalogue),
+        found=findings.asked(shown.machine, catalogue),
         view=view,
         over_time=over_time.of_machine(shown.machine, catalogue),
         other_ids=over_time.other_ids(shown.machine, catalogue),
@@ -115,10 +121,12 @@ def parts(submissions: Iterable[Submission]) -> dict[str, list[str]]:
 
 
 def facts(document: MachineFile) -> dict[str, str]:
-    """Each recorded fact of a machine, label to text; unknown ones are left out."""
+    """Each fact of a machine, label to text; of the ones that early files lack, that they were not recorded."""
     machine, system = document.machine, document.system
     shown = {
         "CPU": machine.cpu_model,
+        "Microarchitecture": machine.microarchitecture or ("not in our table" if machine.cpu_numbers else NOT_RECORDED),
+        "Numbers of the CPU": _listed(f"{key} {value}" for key, value in machine.cpu_numbers.items()),
         "Architecture": names.architecture(machine.architecture),
         "Sockets, cores, threads": _numbers(machine.sockets, machine.cores, machine.threads),
         "Simultaneous multithreading": _yes(machine.smt),
@@ -127,7 +135,9 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Turbo": _yes(machine.turbo),
         "Microcode": machine.microcode,
         "Virtualization": machine.virtualization,
-        "Nested": _yes(machine.nested),
+        "Nested": BELIEVED if machine.nested else _yes(machine.nested),
+        "The kernel at boot": _listed(system.boot_messages, "; ") if system.boot_messages != () else "no hypervisor",
+        "Exits to a hypervisor": _listed(names.traps(system)),
         "Operating system": system.os,
         "Kernel": system.kernel_release,
         "Clock source": system.clocksource,
@@ -137,12 +147,17 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Tracers": "; ".join(f"{name}: {version}" if version else name for name, version in document.tools.items())
         or None,
     }
-    return {label: value for label, value in shown.items() if value}
+    is_timed = document.run.metric == "time"
+    return {label: value for label, value in shown.items() if value and (is_timed or value != NOT_RECORDED)}
 
 
 def by_value(settings: Mapping[str, str]) -> dict[str, list[str]]:
     """Each value to the names that have it: a hundred options become a few lines."""
     return grouped_by(settings, settings.__getitem__)
+
+
+def _listed(texts: Iterable[str] | None, mark: str = ", ") -> str:
+    return mark.join(texts or ()) or NOT_RECORDED
 
 
 def _yes(value: bool | None) -> str | None:  # noqa: FBT001

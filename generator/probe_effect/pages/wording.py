@@ -92,5 +92,5 @@ def source_label(document: SourceFile) -> str:
 
 
 def tier(document: MachineFile) -> str:
-    """The tier of a machine, because times of different tiers never share a ranking."""
-    return names.tier(document.machine, document.run.metric)
+    """The tier of a machine as readers see it; times of different tiers never share a ranking."""
+    return names.tier_words(names.tier(document.machine, document.run.metric))

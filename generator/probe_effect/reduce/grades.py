@@ -40,7 +40,7 @@ class GradeRule:
         return self.reason.format(f"{units.trimmed(limit * 100)}{units.GAP}%" if is_share else units.count(limit))
 
 
-NESTED = GradeRule("C", "nested", "the machine is nested: a virtual machine inside another", above=0)
+NESTED = GradeRule("C", "nested", "the machine is believed nested in a virtual machine", above=0)
 VIRTUAL = GradeRule("B", "virtual", "the machine is virtual", above=0)
 UNDER_LOAD = GradeRule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5)
 
