@@ -84,3 +84,21 @@ def test_what_a_step_adds_is_the_least_and_the_greatest_difference_in_the_table(
     said = re.search(r"A step adds (\d+) to (\d+) instructions\.", text)
     assert said is not None
     assert [int(end) for end in said.groups()] == pytest.approx([min(added), max(added)], abs=1)  # of rounded figures
+
+
+MACHINES = PROJECT / "content/findings/two-machines-of-one-name-differ-sixfold.md"
+ROW = re.compile(r"^\| (\w{4}) .*\| ([\d.]+) ns \| ([\d.]+) ns \| (\d+) \|$", re.MULTILINE)
+
+
+def test_the_table_of_guards_has_the_untraced_loops_of_its_day(catalogue: Catalogue) -> None:
+    rows = ROW.findall(MACHINES.read_text(encoding="utf-8"))
+    assert len(rows) == 6
+    untraced: dict[tuple[str, str], float] = {}
+    for machine, submissions in catalogue.numbers.machines().items():
+        for one in submissions:
+            if one.baseline and one.date <= "2026-11-23":
+                untraced.setdefault((machine.rpartition("-")[2], one.suite), one.baseline.value)
+    for machine, user_ns, calls_ns, ratio in rows:
+        user, calls = untraced[machine, "user-probes"], untraced[machine, "per-event"]
+        assert (float(user_ns), float(calls_ns)) == pytest.approx((user, calls), rel=0.01)
+        assert int(ratio) == round(calls / user)
