@@ -61,7 +61,7 @@ def test_elsewhere_the_nearest_machine_answers_and_says_why() -> None:
     said = answer(found, asked("probe"), HERE)
     assert said.headline is not None
     assert said.headline.forecast.facts.machine == MACHINE
-    assert "same CPU, Example CPU 9000" in said.headline.likeness.reasons
+    assert "same CPU name, Example CPU 9000" in said.headline.likeness.reasons
     assert [one.forecast.facts.machine for one in said.comparable] == [MACHINE, "far"]
 
 

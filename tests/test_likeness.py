@@ -47,14 +47,17 @@ def test_two_machines_are_comparable_from_both_sides_or_from_none(one: Facts, ot
     ("other", "reasons"),
     [
         (GIVEN, ("the same machine",)),
-        (TWIN, ("same CPU, AMD EPYC 7763 64-Core Processor", "same kernel, 6.18.44-fc", "nested too")),
-        (SIBLING, ("same CPU family, AMD EPYC", "same kernel, 6.18.44-fc", "nested too")),
-        (replace(TWIN, kernel_release="6.18.2"), (f"same CPU, {GIVEN.cpu_model}", "same kernel 6.18", "nested too")),
-        (OLDER, (f"same CPU, {GIVEN.cpu_model}", "another kernel, 6.1", "nested too")),
-        (STRANGER, (f"another CPU, {STRANGER.cpu_model}", "same kernel, 6.18.44-fc", "nested too")),
+        (TWIN, ("same CPU name, AMD EPYC 7763 64-Core Processor", "same kernel, 6.18.44-fc", "believed nested too")),
+        (SIBLING, ("same family name, AMD EPYC", "same kernel, 6.18.44-fc", "believed nested too")),
+        (
+            replace(TWIN, kernel_release="6.18.2"),
+            (f"same CPU name, {GIVEN.cpu_model}", "same kernel 6.18", "believed nested too"),
+        ),
+        (OLDER, (f"same CPU name, {GIVEN.cpu_model}", "another kernel, 6.1", "believed nested too")),
+        (STRANGER, (f"another CPU, {STRANGER.cpu_model}", "same kernel, 6.18.44-fc", "believed nested too")),
         (PHYSICAL, ("physical, not nested virtual machine",)),
         (ARM, ("arm64, not x86-64",)),
-        (replace(TWIN, cpu_model=None), ("CPU not known", "same kernel, 6.18.44-fc", "nested too")),
+        (replace(TWIN, cpu_model=None), ("CPU not known", "same kernel, 6.18.44-fc", "believed nested too")),
     ],
 )
 def test_what_two_machines_have_in_common_is_said_in_words(other: Facts, reasons: tuple[str, ...]) -> None:

@@ -115,7 +115,7 @@ def test_a_new_submission_comes_with_its_machine_its_numbers_and_its_nearest_rel
     assert (case["cost_ns"], case["cost_low_ns"], case["cost_high_ns"]) == (50, 50, 50)
     nearest = found["nearest"]
     assert nearest["machine"] == MACHINE
-    assert nearest["reasons"][0] == "same CPU, Example CPU 9000"
+    assert nearest["reasons"][0] == "same CPU name, Example CPU 9000"
     assert only(nearest["compared"])["outcome"] == "no difference"
     assert found["remarks"]["rows"] == []
 

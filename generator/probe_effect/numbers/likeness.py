@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from probe_effect.model import Metric, series_of
-from probe_effect.numbers.names import architecture, release_series, tier
+from probe_effect.numbers.names import NESTED, architecture, release_series, tier
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.machine_file import Machine, canonical_architecture
 
@@ -91,7 +91,8 @@ def likeness(given: Facts, other: Facts) -> Likeness:
     apart = _apart(given, other)
     if apart:
         return Likeness(other.machine, apart, comparable=False)
-    shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{other.tier.split()[0]} too")
+    kind = "believed nested" if other.tier == NESTED else other.tier.split()[0]
+    shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{kind} too")
     return Likeness(other.machine, shared, comparable=True)
 
 
@@ -111,9 +112,9 @@ def _cpu(given: Facts, other: Facts) -> str:
     if other.cpu_model is None or given.cpu_model is None:
         return "CPU not known"
     if other.cpu_model == given.cpu_model:
-        return f"same CPU, {other.cpu_model}"
+        return f"same CPU name, {other.cpu_model}"
     family = cpu_family(other.cpu_model)
-    return f"same CPU family, {family}" if family == cpu_family(given.cpu_model) else f"another CPU, {other.cpu_model}"
+    return f"same family name, {family}" if family == cpu_family(given.cpu_model) else f"another CPU, {other.cpu_model}"
 
 
 def _guards(given: Facts, other: Facts) -> list[str]:
