@@ -89,7 +89,8 @@ def cite_machine(document: MachineFile, catalogue: Catalogue) -> Citation:
     found, metric = document.machine.id, document.run.metric
     path = addresses.kernel(found) if metric == "instructions" else addresses.machine(found)
     what = "Instructions that tracing takes" if metric == "instructions" else "What tracing costs"
-    return cite(Subject(found, f"{what} on {names.machine_title(document)}", path), catalogue.edition)
+    which = "" if metric == "instructions" else f" ({names.short_id(found)})"
+    return cite(Subject(found, f"{what} on {names.machine_title(document)}{which}", path), catalogue.edition)
 
 
 def cite_case(one: Case, catalogue: Catalogue) -> Citation:
