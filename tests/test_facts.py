@@ -226,6 +226,7 @@ def test_a_figure_printed_without_its_unit_gets_it(catalogue: Catalogue) -> None
     assert plain(found["nakryiko-2024-uprobe-rcu.time_baseline_1"]) == "330 ns"
     assert plain(found["nakryiko-2024-uprobe-rcu.time_baseline_64"]).startswith("about ")
     assert plain(found["gregg-2011-pid-provider.cost_count"]) == "0.598 microseconds"
+    assert plain(found["gregg-2011-pid-provider.ff_rate"]) == "131\u202f119 events/s"
 
 
 def test_how_much_data_there_is_is_counted(data: Path) -> None:

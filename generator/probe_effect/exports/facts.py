@@ -76,7 +76,7 @@ def _text(figure: Figure) -> str:
     if printed is None or figure.unit in NO_UNIT or UNIT_IN_PRINT.search(printed):
         return figure_text(figure)
     about = "about " if printed.startswith(("~", "≈")) else ""
-    return about + with_unit(float(figure.value), figure.unit)
+    return about + with_unit(float(figure.value), figure.unit, is_exact=True)
 
 
 def _title(source: PublishedSource, figure: Figure) -> str:

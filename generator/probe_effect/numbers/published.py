@@ -74,10 +74,10 @@ def figure_text(figure: Figure) -> str:
     return with_unit(float(figure.value), figure.unit)
 
 
-def with_unit(value: float, unit: str) -> str:
-    """A value in its unit, for prose and tables: `262 ns`, `21 %`, `6 000 000`."""
+def with_unit(value: float, unit: str, *, is_exact: bool = False) -> str:
+    """A value in its unit, for prose and tables: `262 ns`, `21 %`, `6 000 000`; an exact whole one has all digits."""
     word = UNIT_WORDS.get(unit, unit)
-    text = units.count(value) if unit == "count" and value == round(value) else units.trimmed(value)
+    text = units.count(value) if (is_exact or unit == "count") and value == round(value) else units.trimmed(value)
     return f"{text}\u00a0{word}" if word else text
 
 
