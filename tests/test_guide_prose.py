@@ -110,7 +110,7 @@ def test_chapters_wait_only_for_suites_that_there_are_or_will_be() -> None:
     assert waited <= known | PLANNED
 
 
-def test_chapters_stand_in_the_order_of_their_numbers_with_a_sentence_each() -> None:
+def test_chapters_have_places_without_a_gap_and_a_sentence_each() -> None:
     found = [front_matter(path) for path in CHAPTERS]
-    assert [one["weight"] for one in found] == [10 * place for place in range(1, len(found) + 1)]
+    assert sorted(one["weight"] for one in found) == [10 * place for place in range(1, len(found) + 1)]
     assert [one["title"] for one in found if not 20 <= len(one["description"]) <= 160] == []
