@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
+from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
+
+if TYPE_CHECKING:
+    from probe_effect.reduce.submission import Number
 
 LOOP = {"program": "loop.c", "operation": "-", "system_calls": 2}
 SUITE = suite(
@@ -78,3 +84,44 @@ def test_the_interval_grows_with_what_is_added_and_keeps_the_value_inside() -> N
         assert moved.high is not None
         assert moved.low < moved.value < moved.high
     assert path.moved(ENTRY.known_cost, 2.0) == ENTRY.known_cost
+
+
+STOPPED = suite(
+    "per-event",
+    case("22-call", "system-call", "print", silent="30-silent"),
+    case("30-silent", "silent-system-call", counted_by="nothing"),
+    workload=LOOP,
+)
+
+
+def of_calls(name: str, tracer: str, ns: float) -> Number:
+    return measured(name, Estimate(ns, ns - 10.0, ns + 10.0), tracer=tracer)
+
+
+@pytest.mark.parametrize(
+    ("tracer", "whole", "silent", "event"),
+    [
+        ("strace", 200.0, 190.0, 100.0),
+        ("strace", 200.0, None, 100.0),
+        ("strace-seccomp", 120.0, 2.0, 119.0),
+        ("perf-trace", 80.0, 10.0, 75.0),
+        ("perf-trace", 80.0, None, 80.0),
+    ],
+)
+def test_a_tool_that_prints_calls_is_charged_for_one_call_and_not_for_those_of_an_iteration(
+    tracer: str, whole: float, silent: float | None, event: float
+) -> None:
+    known = [of_calls("22-call", tracer, whole)] + ([of_calls("30-silent", tracer, silent)] if silent else [])
+    found = evidence((STOPPED,), *known)
+    (part,) = parts(found, Question(probes=(ProbeQuestion("22-call", 1000.0),)), MACHINE, tracer)
+    assert part.cost.value == pytest.approx(event)
+    made = cost_of(found, MACHINE, tracer, kind="system-call", actions=["print"])
+    assert made is not None
+    assert made.cost == part.cost
+    assert (part.path.calls_per_event if part.path else None) == (1.0 if silent else None)
+
+
+def test_what_each_call_costs_that_is_not_printed_is_a_part_of_an_iteration() -> None:
+    found = evidence((STOPPED,), of_calls("22-call", "strace", 200.0), of_calls("30-silent", "strace", 190.0))
+    (part,) = parts(found, Question(probes=(ProbeQuestion("30-silent", 1000.0),)), MACHINE, "strace")
+    assert part.cost.value == pytest.approx(95.0)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from probe_effect.answer.actions import Differences, Fired, Sum, sorted_out
-from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import counted_as, models
 from probe_effect.answer.part import PLAIN_ACTION, Part
@@ -142,12 +142,12 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
     number = base.number
     if not number.is_time:
         return _from_count(on, base, wanted.mechanism)
-    cost, suites = number.bounded_cost, frozenset({base.suite})
+    cost, path = event_cost(on.found, (on.machine, number.tracer, number.case), number.bounded_cost)
+    suites = frozenset({base.suite})
     notes = (INTERRUPT,) if wanted.kind in SAMPLED and base.case.probe not in SAMPLED else ()
     if wanted.kind not in AWAY_FROM_CALLS or base.case.silent is None:
         return Candidate(base, Sum((number,), (), cost, suites), notes)
     # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
-    path = entry_path(on.found, (on.machine, number.tracer, number.case))
     if path is None:
         note = AT_MOST.format(case=quoted(number.title))
         return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
@@ -223,6 +223,7 @@ def _part(on: Setup, wanted: Request, chosen: Candidate, rate_hz: float) -> Part
     base, whole, notes = chosen
     is_estimated = not base.number.is_time
     is_measured = not is_estimated and len(whole.added) == 1 and not whole.less
+    key = (on.machine, on.tracer, base.case.id)
     is_apart = whole.cost.value > 0 and (whole.cost.low is None or whole.cost.low > 0)
     return Part(
         name=base.case.id if is_measured else wanted.name,
@@ -235,6 +236,6 @@ def _part(on: Setup, wanted: Request, chosen: Candidate, rate_hz: float) -> Part
         calibrated=on.calibrated if is_estimated else (),
         cost=whole.cost,
         is_clear=base.number.is_clear if is_measured else is_apart,
-        path=None if wanted.kind in AWAY_FROM_CALLS else entry_path(on.found, (on.machine, on.tracer, base.case.id)),
+        path=None if wanted.kind in AWAY_FROM_CALLS else event_cost(on.found, key, whole.cost)[1],
         note=" ".join(notes) or None,
     )

@@ -9,12 +9,18 @@ that makes fewer. A probe of the same kind that never fires tells how much that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import mover
+
+PRINTED_CALL = "system-call"
+"""The probe type of tools that print the system calls of a process: each event is one call."""
+
+STRACE = "strace"
+"""Without a filter in the kernel it stops a process at every call, also at those that it does not print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +55,17 @@ def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
     if source is None or not isinstance(calls, int) or not isinstance(silent_calls, int) or not silent_calls:
         return None
     return EntryPath(source.bounded_cost.times(1 / silent_calls), source, calls / case.events_per_operation)
+
+
+def event_cost(found: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate, EntryPath | None]:
+    """What one event costs, ns, where an iteration of the loop costs `cost`; with what system calls pay, if known.
+
+    An iteration makes several system calls, and prints one. strace stops at each of them alike, so each costs an equal
+    part; what a call costs that another tool passes over is taken off. A probe that never fires costs each call alike.
+    """
+    path, (suite, case) = entry_path(found, key), found.of[key[2]]
+    calls = suite.workload.system_calls
+    each_pays = key[1] == STRACE if case.probe == PRINTED_CALL else any(case.id == one.silent for one in suite.cases)
+    if path is not None and case.probe == PRINTED_CALL:
+        cost, path = cost if each_pays else path.moved(cost, 1.0), replace(path, calls_per_event=1.0)
+    return (cost.times(1 / calls) if each_pays and isinstance(calls, int) and calls else cost), path

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import contention, nearest
 from probe_effect.answer.part import Part
@@ -73,16 +73,17 @@ def _measured(found: Evidence, asked: ProbeQuestion, machine: str, tracer: str, 
     if one is None:
         return _estimated(found, asked, machine, tracer)
     several = nearest(contention(found, machine, tracer, asked.case), threads)
+    cost, path = event_cost(found, (machine, tracer, asked.case), one.bounded_cost)
     return Part(
         name=asked.case,
         title=one.title,
         rate_hz=asked.rate_hz,
         basis="measured",
         added=(one,),
-        cost=multiplied(one.bounded_cost, several.factor) if several else one.bounded_cost,
+        cost=multiplied(cost, several.factor) if several else cost,
         is_clear=one.is_clear,
         contention=several,
-        path=entry_path(found, (machine, tracer, asked.case)),
+        path=path,
     )
 
 

@@ -13,7 +13,7 @@ from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import alternatives
 from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.cost_of import combinations, cost_of
-from probe_effect.answer.entry_path import EntryPath, entry_path
+from probe_effect.answer.entry_path import EntryPath, event_cost
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import is_in_red_zone, mechanism_of
 from probe_effect.answer.grounds import grounds
@@ -133,14 +133,14 @@ def _measured(found: Evidence, key: CostKey, one: Number) -> Values:
     case = found.case_of[case_id]
     letter, reasons = one.trust
     factors = contention(found, machine, tracer, case_id)
-    path = entry_path(found, key)
+    cost, path = event_cost(found, key, one.bounded_cost)
     return {
         "case": case_id,
         "tracer": tracer,
         "tool": names.tool_with_version(one),
         "basis": "measured",
         "first": _first(found, case, one),
-        "cost": ends(one.bounded_cost),
+        "cost": ends(cost),
         "clear": one.is_clear,
         "rate": short(one.rate_hz),
         "loss": short(one.loss_ratio),
