@@ -100,3 +100,10 @@ def test_the_bands_of_a_diagram_are_those_of_every_answer(catalogue: Catalogue, 
     [(_, diagram)] = diagrams(catalogue, documents)
     rows = diagram["stages"][0]["groups"][1]["rows"]
     assert rows == [{"when": band.range, "what": band.recommendation} for band in BANDS]
+
+
+def test_a_measured_cost_comes_before_an_estimated_one_and_names_its_tool(catalogue: Catalogue) -> None:
+    decision = dict(diagrams(catalogue, DOCUMENTS))["decision"]
+    row = next(part for part in parts_of(decision) if part.get("what") == "raw tracepoint")
+    assert row["cost"]["text"].endswith(", libbpf")
+    assert "≈" not in row["cost"]["text"]

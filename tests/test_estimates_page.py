@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evidence_builder import MACHINE
+from evidence_builder import MACHINE, measured
 from probe_effect.answer.evidence import evidence
+from probe_effect.model import Estimate
 from probe_effect.pages import estimates, fragments
 from test_from_counts import known
 
@@ -47,7 +48,9 @@ def test_the_page_says_how_many_of_those_left_out_the_interval_held() -> None:
         "\xa0", " "
     )
     assert "wider than a factor of two" not in text
-    assert "wider than a factor of two" in estimates.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0)))
+    far = estimates.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0)))
+    assert "wider than a factor of two" in far
+    assert "The greatest ratio is that of [raw-" in far
 
 
 @pytest.mark.parametrize("suite", ["per-event", "user-probes", "usdt", "combinations"])
@@ -59,3 +62,9 @@ def test_no_row_of_the_costs_says_only_that_it_was_skipped(catalogue: Catalogue,
     rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| [") and "(/costs/" in line]
     assert len(rows) == len([one for folder, one in found.cases if folder.id == suite])
     assert [row[0] for row in rows if row[1] in {"skipped", "not yet", "—"}] == []
+
+
+def test_a_machine_that_measured_a_case_with_any_tracer_has_no_estimate_of_it() -> None:
+    found = known()
+    found.add(measured("kprobe", Estimate(300.0, 290.0, 310.0), tracer="libbpf"))
+    assert estimates.of_case(found, "kprobe", found.machines) == []

@@ -14,7 +14,16 @@ from number_builder import number, submission
 from probe_effect import units
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.from_counts import calibrations, counted, counted_as, models
+from probe_effect.answer.from_counts import (
+    Calibration,
+    EventCount,
+    Model,
+    Models,
+    calibrations,
+    counted,
+    counted_as,
+    models,
+)
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
@@ -112,6 +121,15 @@ def test_a_kind_that_is_far_off_is_judged_by_what_the_others_say_of_it() -> None
     assert ratios["raw"] == pytest.approx(3.0, rel=1e-3)
 
 
+def test_an_estimate_has_the_interval_of_its_own_kind_and_of_all_kinds_where_few_of_its_own_were_timed() -> None:
+    uprobes = [Calibration("uprobe", TRACER, "uprobe", True, 2.0 + place / 10) for place in range(10)]
+    others = [Calibration("usdt", TRACER, "usdt", True, 0.8) for _ in range(9)]
+    fitted = Models({MACHINE: Model(1.0, 1.0, 1.0, (*uprobes, *others))})
+    ns = instructions("kprobe") + 1.0
+    for kind, low, high in (("uprobe", 1.0, 2.9), ("usdt", 0.8, 2.9), ("kprobe", 0.8, 2.9)):
+        assert fitted.cost(MACHINE, EventCount(kind, count_of("kprobe"), 1, 0)) == Estimate(ns, low * ns, high * ns)
+
+
 def test_a_probe_that_could_not_be_timed_costs_what_its_instructions_do() -> None:
     part = cost_of(known(), MACHINE, TRACER, kind="kprobe", actions=["nothing"], rate_hz=1.0)
     assert part is not None
@@ -159,7 +177,7 @@ def test_a_count_on_the_first_cpu_says_nothing_of_what_bpftrace_does_at_a_tracep
     first = DOCUMENT | {"run__workload_cpu": 0}
     own = submission("emulated", metric="instructions", document=first)
     found.counts.update({one.id: [number(own, Estimate(300.0), one.id, TRACER)] for one in both.cases})
-    assert [one.kind for one in calibrations(found, MACHINE)] == ["fentry"]
+    assert [one.counted.kind for one in calibrations(found, MACHINE)] == ["fentry"]
 
 
 def test_too_few_cases_make_no_model() -> None:

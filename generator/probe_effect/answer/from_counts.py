@@ -6,7 +6,7 @@ of its own on each machine, fitted to the cases that have both a count and a tim
 logarithms, so that an error of a tenth weighs as much for any probe. Gauss and Newton's steps are taken in the
 logarithms of the terms, which keeps them above 0. How good that is, is seen by leaving out each kind of probe in turn:
 the time of its cases is estimated from all others. The ratios of measured over estimated time give estimates their
-interval.
+interval: those of the same kind of probe where there are enough, or else those of all kinds.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (
 
 @dataclass(frozen=True, slots=True)
 class EventCount:
-    """What one event adds: instructions, counted by `number`, and exceptions."""
+    """What one event of a kind of probe adds: instructions, counted by `number`, and exceptions."""
 
+    kind: str
     number: Number
     breakpoints: int
     steps: int
@@ -69,7 +70,6 @@ class EventCount:
 class TimedCount:
     """A case that has a count and a time, as a model is fitted to it."""
 
-    kind: str
     counted: EventCount
     timed: Number
 
@@ -118,32 +118,35 @@ class Models:
     by_machine: dict[str, Model]
 
     @cached_property
-    def ratios(self) -> dict[bool, Estimate]:
-        """Measured over estimated time of cases left out, by whether they have exceptions; without those of too few."""
-        found = {has_exceptions: _held(ratios) for has_exceptions, ratios in self.left_out.items()}
-        return {has_exceptions: one for has_exceptions, one in found.items() if one is not None}
+    def ratios(self) -> dict[str | bool, Estimate]:
+        """Measured over estimated time of cases left out, by `left_out`'s keys; without those of too few cases."""
+        found = {key: _held(ratios) for key, ratios in self.left_out.items()}
+        return {key: one for key, one in found.items() if one is not None}
 
     def account(self, machine: str, counted: EventCount) -> Account | None:
         """How a count becomes a time on a machine; None where it has no model."""
-        model, ratio = self.by_machine.get(machine), self.ratios.get(counted.has_exceptions)
+        key = counted.kind if counted.kind in self.ratios else counted.has_exceptions
+        model, ratio = self.by_machine.get(machine), self.ratios.get(key)
         if model is None or ratio is None:
             return None
-        return Account(counted, model, ratio, len(self.left_out[counted.has_exceptions]))
+        return Account(counted, model, ratio, len(self.left_out[key]))
 
     def cost(self, machine: str, counted: EventCount) -> Estimate | None:
-        """What an event costs on a machine, ns, with the interval that held those left out; None without a model."""
+        """What an event costs on a machine, ns, with the interval of those left out; None without a model."""
         found = self.account(machine, counted)
         if found is None:
             return None
         cost_ns = found.model.cost_ns(counted)
-        return found.ratio._replace(value=1.0).mapped(lambda times: times * cost_ns)
+        low, high = found.ratio.low or 0.0, found.ratio.high or 0.0
+        return Estimate(cost_ns, min(1.0, low) * cost_ns, max(1.0, high) * cost_ns)
 
     @cached_property
-    def left_out(self) -> dict[bool, list[float]]:
-        """Measured over estimated time of every case that was left out, by whether it has exceptions."""
-        found: dict[bool, list[float]] = {False: [], True: []}
+    def left_out(self) -> dict[str | bool, list[float]]:
+        """Measured over estimated time of every case that was left out: by kind of probe, and by exceptions or none."""
+        found: dict[str | bool, list[float]] = defaultdict(list)
         for one in (one for model in self.by_machine.values() for one in model.calibrations):
             if one.ratio is not None:
+                found[one.kind].append(one.ratio)
                 found[one.has_exceptions].append(one.ratio)
         return found
 
@@ -219,7 +222,7 @@ def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
 def counted_as(case: Case, number: Number, mechanism: str | None = None) -> EventCount:
     """A count with the exceptions of its probe, or of one that is made by another mechanism."""
     made = mechanism_of(case, number)
-    return EventCount(number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
+    return EventCount(case.probe, number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
 
 
 def calibrations(found: Evidence, machine: str) -> Iterator[TimedCount]:
@@ -231,7 +234,7 @@ def calibrations(found: Evidence, machine: str) -> Iterator[TimedCount]:
                 continue
             one = counted(found, machine, tracer, case)
             if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
-                yield TimedCount(case.probe, counted_as(case, one), timed)
+                yield TimedCount(counted_as(case, one), timed)
 
 
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
@@ -246,13 +249,12 @@ def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
 
 def _model(points: Sequence[TimedCount]) -> tuple[list[float], list[Calibration]]:
     """The times fitted to all points, and each point with its ratio where it was left out with its kind."""
-    kinds = sorted({one.kind for one in points})
-    without = {kind: _fitted([one for one in points if one.kind != kind]) for kind in kinds}
+    kinds = sorted({one.counted.kind for one in points})
+    without = {kind: _fitted([one for one in points if one.counted.kind != kind]) for kind in kinds}
     judged = [
-        Calibration(
-            one.kind, one.timed.tracer, one.timed.case, one.counted.has_exceptions, _ratio(one, without[one.kind])
-        )
+        Calibration(kind, one.timed.tracer, one.timed.case, one.counted.has_exceptions, _ratio(one, without[kind]))
         for one in points
+        for kind in (one.counted.kind,)
     ]
     return list(map(float, _fitted(points))), judged
 

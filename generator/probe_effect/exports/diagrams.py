@@ -79,11 +79,15 @@ def _asked(part: object) -> Iterator[str]:
 
 
 def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
-    """The document with the first known of the costs of each part, and the rows of the bands where they belong."""
+    """The document with a cost for each part, and the rows of the bands where they belong.
+
+    Of the costs that a part asks for it has the first that was measured, or else the first that is estimated.
+    """
     made: Drawing = {}
     for key, value in document.items():
         if key == "cost":
-            made |= {"cost": next((costs[one] for one in value if one in costs), None)}
+            known = [costs[one] for one in value if one in costs]
+            made |= {"cost": min(known, key=lambda cost: cost["text"].startswith(MARK), default=None)}
         else:
             inner = isinstance(value, list) and value and isinstance(value[0], dict)
             made[key] = [_with_costs(one, costs) for one in value] if inner else value
@@ -93,9 +97,12 @@ def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
 
 
 def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
-    """The costs that a machine knows of those asked for."""
-    known = {one: _part(found, machine, *one.split(".", 1)) for one in asked}
-    return {one: _cost(part) for one, part in known.items() if part}
+    """The costs that a machine knows of those asked for; one with another tracer than the first names it."""
+    usual = asked[0].partition(".")[0] if asked else ""
+    known = {
+        one: (tracer, _part(found, machine, tracer, case)) for one in asked for tracer, case in [one.split(".", 1)]
+    }
+    return {one: _cost(part, "" if tracer == usual else f", {tracer}") for one, (tracer, part) in known.items() if part}
 
 
 def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
@@ -105,8 +112,11 @@ def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
     return next((part for part in known if part.is_clear or part.basis != "measured"), None)
 
 
-def _cost(part: Part) -> Drawing:
-    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
+def _cost(part: Part, tool: str) -> Drawing:
+    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two.
+
+    Behind it is the `tool`, where the text has to name one.
+    """
     if part.basis == "measured":
-        return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
-    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}", "href": addresses.case(part.name)}
+        return {"text": units.value(part.cost, units.DURATION) + tool, "href": addresses.number(part.added[0], "cost")}
+    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}{tool}", "href": addresses.case(part.name)}

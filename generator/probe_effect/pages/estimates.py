@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from statistics import median
 
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.from_counts import Models, models
+from probe_effect.answer.from_counts import Calibration, Models, models
 from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
@@ -43,16 +44,15 @@ class EstimateRow:
 
 
 def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
-    """The estimates of a case on some machines, machine by machine; none where nobody counted it."""
+    """The estimates of a case on some machines that did not measure it with any tracer; none where nobody counted it."""
     if not found.counts.get(case_id):
         return []
     question = Question(probes=(ProbeQuestion(case_id, 0.0),))
     return [
         EstimateRow(part, tracer)
         for machine in found.machines
-        if machine in machines
+        if machine in machines and not found.with_tracers(machine, case_id)
         for tracer in found.by_tracer(machine)
-        if (machine, tracer, case_id) not in found.costs
         for part in parts(found, question, machine, tracer)
         if part.basis == "estimated"
     ]
@@ -73,8 +73,10 @@ def write(found: Evidence) -> str:
     return render(
         "fragments/estimates.md.j2",
         models={_label(found, machine): model for machine, model in fitted.by_machine.items()},
-        sentences=[_sentence(fitted, has_exceptions=one) for one in fitted.ratios],
+        sentences=[_sentence(fitted, has_exceptions=one) for one in (False, True) if one in fitted.ratios],
         kinds=_kinds(fitted),
+        greatest=_greatest(fitted),
+        titles=found.titles,
         mark=MARK,
     )
 
@@ -91,21 +93,23 @@ def _sentence(fitted: Models, *, has_exceptions: bool) -> str:
     which = "with an exception" if has_exceptions else "without any exception"
     said = (
         f"Of {len(left_out)} cases {which}, left out with their kind, {held} took {units.quantity(low, units.TIMES)} "
-        f"to {units.quantity(high, units.TIMES)} what was estimated, {units.quantity(ratio.value, units.TIMES)} in the "
-        "middle; this is the interval of such estimates."
+        f"to {units.quantity(high, units.TIMES)} what was estimated; the median is "
+        f"{units.quantity(ratio.value, units.TIMES)}."
     )
     wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
     return f"{said}{wide}"
 
 
-def _kinds(fitted: Models) -> dict[str, tuple[int, Estimate]]:
-    """Kind of probe to how many of its cases were left out, and the least and the greatest of their ratios."""
-    found: dict[str, list[float]] = {}
-    for model in fitted.by_machine.values():
-        for one in model.calibrations:
-            if one.ratio is not None:
-                found.setdefault(one.kind, []).append(one.ratio)
+def _kinds(fitted: Models) -> dict[str, tuple[int, Estimate, Estimate | None]]:
+    """Kind of probe to how many cases were left out, the least and greatest of their ratios, and their interval."""
+    kinds = sorted((kind, ratios) for kind, ratios in fitted.left_out.items() if isinstance(kind, str))
     return {
-        kind: (len(ratios), Estimate(sorted(ratios)[len(ratios) // 2], min(ratios), max(ratios)))
-        for kind, ratios in sorted(found.items())
+        kind: (len(ratios), Estimate(median(ratios), min(ratios), max(ratios)), fitted.ratios.get(kind))
+        for kind, ratios in kinds
     }
+
+
+def _greatest(fitted: Models) -> Calibration | None:
+    """The case that took most in proportion to its estimate; None where none was left out."""
+    every = [one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio is not None]
+    return max(every, key=lambda one: one.ratio or 0.0, default=None)
