@@ -37,7 +37,7 @@ def figure(name: str, ns: str = "56", **values: Any) -> Figure:  # noqa: ANN401
 def source(*figures: Figure) -> PublishedSource:
     texts = dict.fromkeys(SourceFile.model_fields, "-")
     document = {**texts, "schema_version": 1, "read": "full", "grade": "S", "date": "2023-05-19", "author": "A. Author"}
-    lists = {"remarks": (), "findings": (), "repeated": ()}
+    lists = {"remarks": (), "findings": (), "repeated": (), "physical": ()}
     return PublishedSource(Path("someone-2023"), SourceFile.model_validate(document | lists), figures)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from probe_effect import units
 from probe_effect.advising.script_answer import ScriptAnswer
-from probe_effect.answer import bands, sentences
+from probe_effect.answer import bands, hardware, sentences
 from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.grounds import published
 from probe_effect.answer.nearest import ProbeGroup
@@ -168,6 +168,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
             for one in advice.probes
             if one.part and one.likeness and one.part.basis != "measured"
         ),
+        *(hardware.said(part.called, part.hardware) for part in parts if part.hardware is not None),
         *(published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],

@@ -21,6 +21,7 @@ from probe_effect.answer.actions import Differences, Fired, Sum, sorted_out
 from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import counted_as, models
+from probe_effect.answer.hardware import on_hardware
 from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
 from probe_effect.model import Estimate
@@ -237,5 +238,6 @@ def _part(on: Setup, wanted: Request, chosen: Candidate, rate_hz: float) -> Part
         cost=whole.cost,
         is_clear=base.number.is_clear if is_measured else is_apart,
         path=None if wanted.kind in AWAY_FROM_CALLS else event_cost(on.found, key, whole.cost)[1],
+        hardware=on_hardware(on.found, wanted.kind, base.mechanism, next(iter(on.costs.values())).submission),
         note=" ".join(notes) or None,
     )

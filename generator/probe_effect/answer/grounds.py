@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from probe_effect import units
+from probe_effect.answer import hardware
 from probe_effect.answer.answers import Forecast, Tried
 from probe_effect.answer.composition import Agreement, CompositionKind
 from probe_effect.answer.from_counts import Account
@@ -22,6 +23,7 @@ def grounds(found: Forecast, known: Tried) -> list[str]:
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
         *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),
+        *(hardware.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
         *dict.fromkeys(part.note for part in found.parts if part.note),
         *(WORDS["red-zone"].format(what=part.called) for part in known.in_red_zone),
     ]

@@ -29,7 +29,8 @@ class Part:
     where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
     `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
     by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
-    `printed`. `note`: what was assumed to get there, in sentences.
+    `printed`. `hardware`: what others measured without the hypervisor that the cost
+    includes (`hardware.py`). `note`: what was assumed to get there, in sentences.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Part:
     is_clear: bool
     contention: Contention | None = None
     path: EntryPath | None = None
+    hardware: PublishedCost | None = None
     note: str | None = None
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import replace
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.hardware import of_number
 from probe_effect.answer.levels import contention, nearest
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import multiplied
@@ -84,6 +85,7 @@ def _measured(found: Evidence, asked: ProbeQuestion, machine: str, tracer: str, 
         is_clear=one.is_clear,
         contention=several,
         path=path,
+        hardware=of_number(found, one),
     )
 
 

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed_text
 from probe_effect.store.source_file import Figure
 
 TIER = "published"
@@ -30,6 +32,13 @@ class PublishedCost:
         return Estimate(float(self.figure.cost_ns))
 
     @property
+    def text(self) -> str:
+        """The cost as printed, or as worked out, with its mark."""
+        if self.is_derived:
+            return f"{units.duration(self.cost.value)}{DERIVED_MARK}"
+        return f"{printed_text(self.figure)}{PUBLISHED_MARK}"
+
+    @property
     def is_derived(self) -> bool:
         """Whether the cost is not printed, and was worked out here from what is."""
         return self.figure.cost_from == "derived"
@@ -44,6 +53,11 @@ class PublishedCost:
     def hardware(self) -> str:
         """The platform as the figure names it, or else the hardware as the source describes it."""
         return self.figure.platform or self.source.document.hardware
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether its source describes the platform as a machine without a hypervisor."""
+        return self.hardware in self.source.document.physical
 
     @property
     def label(self) -> str:

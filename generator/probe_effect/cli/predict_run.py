@@ -8,7 +8,7 @@ from probe_effect import units
 from probe_effect.advising.machine import this_machine
 from probe_effect.advising.predicted_here import predicted_here
 from probe_effect.advising.prediction import answer_json, predicted
-from probe_effect.answer import beside, sentences
+from probe_effect.answer import beside, hardware, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import tried
 from probe_effect.answer.words import WORDS
@@ -68,7 +68,9 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     if len(said.comparable) > 1 and not is_named:
         output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
     waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
-    show_section("What it does", [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))])
+    outside = [hardware.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
+    what = [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one)), *outside]
+    show_section("What it does", what)
     together = ", all probes together" if len(one.parts) > 1 else ""
     show_section(f"When it begins to matter{together}", sentences.thresholds(one))
     less = [(name, f"{figures} {remarks}") for name, figures, remarks in map(beside.way, ways(found, one))]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from probe_effect.answer import sentences
+from probe_effect.answer import hardware, sentences
 from probe_effect.answer.actions import MADE_OF, Differences, Sum
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.calibrated_proof import times_of_others
@@ -43,7 +43,9 @@ PROBE_KINDS = tuple(
 )
 """Kinds that the reader of scripts knows."""
 
-SAID = "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands".split()
+SAID = (
+    "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands hardware-row".split()
+)
 """Keys of the words that the page has in common with `predict` and the calculator."""
 
 ADVISE_WORDS = {
@@ -136,7 +138,7 @@ def _added(action: str, known: Differences) -> list[float | None] | None:
 
 
 def _costs(on: Setup, kind: str, mechanism: str | None, actions: Sequence[str]) -> dict[str, list[Any]]:
-    """Action to the cost of the probe with it alone: value, ends, basis and note; those that anything tells."""
+    """Action to the cost of the probe with it alone: value, ends, basis, note, and what others measured on hardware."""
     parts = {
         action: cost_of(
             on.found, on.machine, on.tracer, kind=kind, mechanism=mechanism, actions=[action] * (action != PLAIN_ACTION)
@@ -148,4 +150,7 @@ def _costs(on: Setup, kind: str, mechanism: str | None, actions: Sequence[str]) 
 
 def _values(part: Part) -> list[Any]:
     cost = ends(part.cost) or []
-    return [*cost, part.basis, *([part.note] if part.note else [])]
+    if part.hardware is None:
+        return [*cost, part.basis, *([part.note] if part.note else [])]
+    note = " ".join(filter(None, [part.note, hardware.said("this probe", part.hardware)]))
+    return [*cost, part.basis, note, part.hardware.text]

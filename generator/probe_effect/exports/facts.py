@@ -23,17 +23,13 @@ from probe_effect.exports import measured_facts
 from probe_effect.exports.measured_facts import Fact, fact
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.published import figure_text, with_unit
+from probe_effect.numbers.published import printed_text, with_unit
 from probe_effect.pages import addresses, instructions
 from probe_effect.reduce.submission import Number
 from probe_effect.store.source_file import Figure
 
 ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"\s*>\}\}')
 """A ratio that a page asks for. There are a hundred thousand that nobody does."""
-
-UNIT_IN_PRINT = re.compile(r"[A-Za-zµ%]")
-
-NO_UNIT = ("count", "ratio")
 
 DURATIONS = ("ns", "us", "ms", "s")
 
@@ -64,19 +60,10 @@ def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
     for figure in source.figures:
         key, title = f"{source.id}.{figure.figure}", _title(source, figure)
         kind = "derived" if figure.is_derived else "published"
-        yield key, fact(_text(figure), title, addresses.figure(source.id, figure.figure), kind)
+        yield key, fact(printed_text(figure), title, addresses.figure(source.id, figure.figure), kind)
         if recomputed := source.recomputed.get(figure.figure):
             text = with_unit(float(recomputed.value), figure.unit)
             yield f"{key}.recomputed", fact(text, f"{title}; computed again", addresses.figure(source.id), "derived")
-
-
-def _text(figure: Figure) -> str:
-    """The figure as printed; with its unit where the source has that in the head of a table."""
-    printed = figure.printed
-    if printed is None or figure.unit in NO_UNIT or UNIT_IN_PRINT.search(printed):
-        return figure_text(figure)
-    about = "about " if printed.startswith(("~", "≈")) else ""
-    return about + with_unit(float(figure.value), figure.unit, is_exact=True)
 
 
 def _title(source: PublishedSource, figure: Figure) -> str:
@@ -91,7 +78,8 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
     alike = one.unit == other.unit or {one.unit, other.unit} <= set(DURATIONS)
     if source is not other_source or not alike or not other.base_value:
         return None
-    words = f"{_text(one)} over {_text(other)}: {one.what}; {other.what}; from figures of {source.document.author}"
+    both = f"{printed_text(one)} over {printed_text(other)}"
+    words = f"{both}: {one.what}; {other.what}; from figures of {source.document.author}"
     ratio = units.quantity(float(one.base_value / other.base_value), units.TIMES, 2)
     return fact(ratio, words, addresses.figure(source.id, one.figure), "derived")
 

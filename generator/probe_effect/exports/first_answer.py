@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, get_args
 
 from probe_effect import units
-from probe_effect.answer import asking, bands, beside, sentences
+from probe_effect.answer import asking, bands, beside, hardware, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import Forecast, forecast, tried
 from probe_effect.answer.evidence import Evidence
@@ -178,7 +178,8 @@ def _forecast(found: Evidence, apart: Spread | None, one: OfferedCost) -> Foreca
 
 def _answer(found: Evidence, one: Forecast) -> Values:
     slowdown = one.prediction.slowdown
-    figures = [("CPU", sentences.cpu(one)), ("Events lost", sentences.loss(one)), *sentences.thresholds(one)]
+    outside = [hardware.row(part.hardware, one.load) for part in one.parts if part.hardware is not None]
+    figures = [("CPU", sentences.cpu(one)), ("Events lost", sentences.loss(one)), *outside, *sentences.thresholds(one)]
     return {
         "sentence": sentences.headline(one),
         "recommendation": bands.recommendation(slowdown),

@@ -17,6 +17,7 @@ from probe_effect.answer.entry_path import EntryPath, event_cost
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import is_in_red_zone, mechanism_of
 from probe_effect.answer.grounds import grounds
+from probe_effect.answer.hardware import of_number, said
 from probe_effect.answer.levels import contention, line
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts, published
@@ -26,6 +27,7 @@ from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import Values, ends, short
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.names import quoted
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case
@@ -124,6 +126,7 @@ def _derived(found: Evidence, facts: Facts, tracer: str, part: Part) -> Values:
         **first,
         **({"known": part.known_as} if part.known_as != part.basis else {}),
         **({"path": path} if (path := _path(part.path)) else {}),
+        **({"hardware": (ends(part.hardware.cost), part.hardware.text)} if part.hardware is not None else {}),
     }
 
 
@@ -134,6 +137,7 @@ def _measured(found: Evidence, key: CostKey, one: Number) -> Values:
     letter, reasons = one.trust
     factors = contention(found, machine, tracer, case_id)
     cost, path = event_cost(found, key, one.bounded_cost)
+    outside = of_number(found, one)
     return {
         "case": case_id,
         "tracer": tracer,
@@ -148,6 +152,11 @@ def _measured(found: Evidence, key: CostKey, one: Number) -> Values:
         "date": names.date_words(one.submission.date),
         "path": _path(path),
         "line": sentences.line_words(line(found, machine, tracer, case_id)),
+        **(
+            {"hardware": (ends(outside.cost), outside.text), "said": [said(quoted(one.title), outside)]}
+            if outside
+            else {}
+        ),
         "contention": [(factor.threads, ends(factor.factor)) for factor in factors],
         **({"said": [WORDS["red-zone"].format(what=names.quoted(one.title))]} if is_in_red_zone(case, one) else {}),
     }

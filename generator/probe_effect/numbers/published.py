@@ -25,6 +25,10 @@ DERIVED_MARK = "‡"
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
+UNIT_IN_PRINT = re.compile(r"[A-Za-zµ%]")
+
+NO_UNIT = ("count", "ratio")
+
 UNIT_WORDS = {"percent": "%", "us": "µs", "hz": "events/s", "count": "", "ratio": "times"}
 
 
@@ -74,10 +78,22 @@ def figure_text(figure: Figure) -> str:
     return with_unit(float(figure.value), figure.unit)
 
 
-def with_unit(value: float, unit: str, *, is_exact: bool = False) -> str:
-    """A value in its unit, for prose and tables: `262 ns`, `21 %`, `6 000 000`; an exact whole one has all digits."""
+def printed_text(figure: Figure) -> str:
+    """The figure as printed, its thousands grouped; with its unit where the source has that in the head of a table."""
+    printed = figure.printed
+    if printed is None or figure.unit in NO_UNIT or UNIT_IN_PRINT.search(printed):
+        return figure_text(figure)
+    digits = re.sub(r"[~≈,\s]", "", printed)
+    is_number = re.fullmatch(r"-?\d+(\.\d+)?", digits)
+    number = f"{Decimal(digits):,}".replace(",", units.GROUP) if is_number else units.trimmed(float(figure.value))
+    about = "about " if printed.startswith(("~", "≈")) else ""
+    return f"{about}{number}{units.GAP}{UNIT_WORDS.get(figure.unit, figure.unit)}"
+
+
+def with_unit(value: float, unit: str) -> str:
+    """A value in its unit, for prose and tables: `262 ns`, `21 %`, `6 000 000`."""
     word = UNIT_WORDS.get(unit, unit)
-    text = units.count(value) if (is_exact or unit == "count") and value == round(value) else units.trimmed(value)
+    text = units.count(value) if unit == "count" and value == round(value) else units.trimmed(value)
     return f"{text}\u00a0{word}" if word else text
 
 

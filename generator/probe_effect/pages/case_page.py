@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from probe_effect.answer import sentences
+from probe_effect.answer import hardware, sentences
 from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.beside import remarks
 from probe_effect.answer.composition import Checked, checked
@@ -99,6 +99,11 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         lines=[one for one in more if one.points],
         threads=[(one.cost, factor) for one in more for factor in one.factors],
         estimated=estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES],
+        hardware=[
+            hardware.said(names.quoted(title), one)
+            for one in dict.fromkeys(hardware.of_number(found, one) for one in measured)
+            if one
+        ],
         system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
         less=less(found, case.id, machines),

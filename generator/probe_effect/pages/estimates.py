@@ -44,7 +44,7 @@ class EstimateRow:
 
 
 def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
-    """The estimates of a case on some machines that did not measure it with any tracer; none where nobody counted it."""
+    """The estimates of a case on those machines that measured it with no tracer; none where nobody counted it."""
     if not found.counts.get(case_id):
         return []
     question = Question(probes=(ProbeQuestion(case_id, 0.0),))

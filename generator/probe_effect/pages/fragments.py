@@ -28,7 +28,7 @@ HOME_CHART = "events-to-slowdown"
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
-    found = evidence(catalogue)
+    found, probes = evidence(catalogue), home_page.user_probes(catalogue)
     suites, drawn = first_suite_first(catalogue), HOME_CHART if charts(catalogue) else None
     span = partial(wording.on_all_machines, catalogue.numbers)
     values: dict[str, dict[str, object]] = {
@@ -38,7 +38,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "named": partial(home_page.named, catalogue),
             "span": span,
         },
-        "user-probes": {"probes": home_page.user_probes(catalogue), "span": span},
+        "user-probes": {"probes": probes, "hardware": home_page.hardware_said(found, probes), "span": span},
         "machines-said": {"said": home_page.machines_said(catalogue)},
         "all-costs": {
             "suites": suites,

@@ -132,6 +132,7 @@
         definitions([
           ["An event", `${within(found.cost, scales.DURATION)}, ${found.basis}`],
           ["Of a CPU", cpu],
+          ...(found.hardware ? [[data.words["hardware-row"], found.hardware]] : []),
           ...thresholds(found.cost),
         ]),
         ...probe.unknown.map((what) =>

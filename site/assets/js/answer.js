@@ -134,10 +134,17 @@
       found.isClear && rate ? filled(words.threshold, { rate: interval(rate, scales.RATE) }) : words["no-threshold"],
     ]);
 
+  // What others measured without a hypervisor, of a probe for which KVM has to be left: the generator's hardware.py.
+  const outside = ({ entry: { hardware }, asked }, words) => [words["hardware-row"], filled(words["hardware-figures"], {
+    slowdown: percent(predict(ends(hardware[0]), asked).slowdown.value),
+    cost: hardware[1],
+  })];
+
   const figures = (found, data) => [
     ["CPU", figure(found.cpu, found, scales.CPUS)],
     ...(found.asked.busy < 1 ? [["Delay of its work", delay(found, data.words)]] : []),
     ["Events lost", loss(found, data.words)],
+    ...(found.entry.hardware ? [outside(found, data.words)] : []),
     ...thresholds(found, data),
     ["Grade", found.entry.grade],
   ];

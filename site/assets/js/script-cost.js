@@ -40,9 +40,9 @@
     let cost = total([given(costs[first]), ...others.map((one) => given(tracer.adds[one]))]);
     unknown.forEach(() => { cost = { ...total([cost, given(tracer.dearest)]), low: cost.low }; });
     if (probe.has_filter && done.some((one) => one !== "filter")) cost = fromFilter(cost, costs);
-    const [, , , basis, note] = costs[first];
+    const [, , , basis, note, hardware] = costs[first];
     const isWhole = others.length === 0 && unknown.length === 0;
-    return { cost, basis: isWhole || basis !== "measured" ? basis : "composed", note, unknown };
+    return { cost, basis: isWhole || basis !== "measured" ? basis : "composed", note, hardware, unknown };
   };
 
   probeEffect.scriptCost = { total, tracerOf, costOf };
