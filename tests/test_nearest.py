@@ -188,7 +188,7 @@ def test_a_rate_that_is_not_exact_widens_what_its_probe_takes() -> None:
 
 
 def test_each_probe_has_the_spread_of_programs_of_its_own_kind() -> None:
-    twice = Spread(10, Estimate(1.0, 0.5, 2.0))
+    twice = Spread(10, Estimate(1.0, 0.5, 2.0), 1)
     one = advised(
         rated("tracepoint-entry"),
         rated("uprobe"),

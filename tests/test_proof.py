@@ -173,8 +173,8 @@ def test_the_spread_holds_four_in_five_of_the_visible_pairs() -> None:
 
 
 def test_a_spread_never_makes_an_interval_narrower() -> None:
-    assert Spread(10, Estimate(2.0, 1.5, 3.0)).factor == Estimate(1.0, 1.0, 3.0)
-    assert Spread(10, Estimate(0.5, 0.4, 0.8)).factor == Estimate(1.0, 0.4, 1.0)
+    assert Spread(10, Estimate(2.0, 1.5, 3.0), 1).factor == Estimate(1.0, 1.0, 3.0)
+    assert Spread(10, Estimate(0.5, 0.4, 0.8), 1).factor == Estimate(1.0, 0.4, 1.0)
 
 
 def test_nothing_comes_to_nothing() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from probe_effect.answer import beside, sentences
+from probe_effect.answer import beside, hardware, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import forecast, tried
 from probe_effect.answer.entry_path import entry_path
@@ -219,7 +219,8 @@ def said(found: Evidence, one: Forecast) -> list[str | list[str]]:
     """The sentence, the assumptions, the figures and the alternatives of an answer as the page has them."""
     late = [sentences.delay(one)] if one.load.busy_ratio < 1 else []
     rates = [rate for _, rate in sentences.thresholds(one)]
-    figures = [sentences.cpu(one), *late, sentences.loss(one), *rates, sentences.grade(one)]
+    outside = [hardware.row(part.hardware, one.load)[1] for part in one.parts if part.hardware]
+    figures = [sentences.cpu(one), *late, sentences.loss(one), *outside, *rates, sentences.grade(one)]
     less = [list(beside.way(way)) for way in ways(found, one)]
     assumed = sentences.assumptions(one, tried(found, one))
     return [sentences.headline(one), sentences.recommendation(one) or "", *assumed, *figures, *less]

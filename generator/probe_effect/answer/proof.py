@@ -90,11 +90,12 @@ class Agreed:
 class Spread:
     """Measured over predicted slowdown: the mean of programs, and ends between which those of four in five are.
 
-    What the errors of the measurements explain is not in it.
+    What the errors of the measurements explain is not in it. `pairs` is how many it is from, on how many `machines`.
     """
 
     pairs: int
     ratio: Estimate
+    machines: int
 
     @property
     def factor(self) -> Estimate:
@@ -183,7 +184,9 @@ def spread(some: Sequence[ProgramPair], fewest: int = FEWEST_PAIRS, alike: Seque
     `alike`: pairs of other kinds, whose programs are taken to differ as much among each other.
     """
     ratios, others = ([ratio for one in each if (ratio := one.clear_ratio) is not None] for each in (some, alike))
-    return Spread(len(ratios), range_of_ratios(ratios, SPREAD_SHARE, others)) if len(ratios) >= fewest else None
+    machines = {one.measured.submission.machine for one in some if one.clear_ratio is not None}
+    known = len(ratios) >= fewest
+    return Spread(len(ratios), range_of_ratios(ratios, SPREAD_SHARE, others), len(machines)) if known else None
 
 
 def _share(answers: Iterable[bool]) -> float | None:

@@ -205,8 +205,9 @@ def calls(called: str, path: EntryPath) -> str:
 
 def programs(apart: Spread) -> str:
     """How far real programs lie from what the loops predict."""
-    low, high = (units.quantity(end or 0.0, units.TIMES) for end in (apart.ratio.low, apart.ratio.high))
-    return WORDS["programs"].format(count=units.count(apart.pairs), low=low, high=high)
+    low, high = (units.significant(end or 0.0) for end in (apart.ratio.low, apart.ratio.high))
+    where = f"{units.count(apart.machines)} machine{'' if apart.machines == 1 else 's'}"
+    return WORDS["programs"].format(count=units.count(apart.pairs), where=where, low=low, high=high)
 
 
 def contending(found: Forecast, part: Part) -> str:

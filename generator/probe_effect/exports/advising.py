@@ -64,7 +64,8 @@ ADVISE_WORDS = {
     "no-event": "None of its probes is fired by what a thread does.",
     "first": "What the kernel does with the first instruction of a probed user function decides its cost. It carries "
     "out a jump, a call or a nop itself (a nop on arm64 since Linux 6.13), and on x86-64 a push of a register too. It "
-    "copies and steps most others, with a second exception. On x86-64 a nop of 5 bytes becomes a call on Linux 6.18 to "
+    "copies and steps most others, with a second exception, for which a guest of KVM is left. On x86-64 a nop of 5 "
+    "bytes becomes a call on Linux 6.18 to "
     "7.2, and one of 10 bytes from 7.3 on. The call of 6.18 to 7.2 writes into the 128 bytes below the stack pointer: "
     "at the entry of a function nothing is there, inside a function it can overwrite data. "
     "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
