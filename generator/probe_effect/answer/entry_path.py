@@ -16,11 +16,8 @@ from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import mover
 
-PRINTED_CALL = "system-call"
-"""The probe type of tools that print the system calls of a process: each event is one call."""
-
-STRACE = "strace"
-"""Without a filter in the kernel it stops a process at every call, also at those that it does not print."""
+PRINTED_CALL, STRACE = "system-call", "strace"
+"""A probe of this type prints system calls, one an event; this tracer stops at each call, printed or not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ unless the host debugs it, so an emulated instruction costs no exit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.prediction import ThreadLoad, predict
 from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
-from probe_effect.numbers.names import X86_64, architecture
+from probe_effect.numbers.names import X86_64, architecture, quoted
 from probe_effect.reduce.submission import Number, Submission
 
 
@@ -22,8 +24,8 @@ def on_hardware(found: Evidence, kind: str, mechanism: str | None, measured: Sub
     machine = measured.document.machine
     if mechanism != "stepped" or machine.virtualization != "KVM" or architecture(machine.architecture) != X86_64:
         return None
-    printed = ((found.case_of.get(case), one) for (_, _, case), one in found.printed.items() if one.is_physical)
-    return next((one for case, one in printed if case is not None and case.probe == kind), None)
+    of_kind = (one for key, one in found.printed.items() if key[2] in found.of and found.case_of[key[2]].probe == kind)
+    return next((one for one in of_kind if one.hardware in one.source.document.physical), None)
 
 
 def of_number(found: Evidence, one: Number) -> PublishedCost | None:
@@ -32,13 +34,18 @@ def of_number(found: Evidence, one: Number) -> PublishedCost | None:
     return on_hardware(found, case.probe, mechanism_of(case, one), one.submission)
 
 
+def sentences(found: Evidence, numbers: Iterable[Number]) -> list[str]:
+    """A sentence for each case of measured numbers that has such a cost."""
+    known = dict.fromkeys((quoted(one.title), of_number(found, one)) for one in numbers)
+    return [said(called, one) for called, one in known if one]
+
+
 def said(called: str, one: PublishedCost) -> str:
     """That the cost of what is called so includes an exit from the guest, and what it is without a hypervisor."""
-    words = {"cost": one.text, "figure": one.figure.what, "label": one.label, "hardware": one.hardware}
-    return WORDS["hardware"].format(what=called, **words)
+    return WORDS["hardware"].format(what=called, one=one)
 
 
 def row(one: PublishedCost, load: ThreadLoad) -> tuple[str, str]:
     """A line of figures: the slowdown of a thread without a hypervisor, and the cost of an event."""
-    slowdown = units.percent(predict(one.cost, load).slowdown.value)
-    return WORDS["hardware-row"], WORDS["hardware-figures"].format(slowdown=slowdown, cost=one.text)
+    values = {"slowdown": units.percent(predict(one.cost, load).slowdown.value), "cost": one.text}
+    return WORDS["hardware-row"], WORDS["hardware-figures"].format(**values)

@@ -34,9 +34,8 @@ class PublishedCost:
     @property
     def text(self) -> str:
         """The cost as printed, or as worked out, with its mark."""
-        if self.is_derived:
-            return f"{units.duration(self.cost.value)}{DERIVED_MARK}"
-        return f"{printed_text(self.figure)}{PUBLISHED_MARK}"
+        derived = f"{units.duration(self.cost.value)}{DERIVED_MARK}"
+        return derived if self.is_derived else f"{printed_text(self.figure)}{PUBLISHED_MARK}"
 
     @property
     def is_derived(self) -> bool:
@@ -53,11 +52,6 @@ class PublishedCost:
     def hardware(self) -> str:
         """The platform as the figure names it, or else the hardware as the source describes it."""
         return self.figure.platform or self.source.document.hardware
-
-    @property
-    def is_physical(self) -> bool:
-        """Whether its source describes the platform as a machine without a hypervisor."""
-        return self.hardware in self.source.document.physical
 
     @property
     def label(self) -> str:

@@ -68,9 +68,9 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     if len(said.comparable) > 1 and not is_named:
         output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
     waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
-    outside = [hardware.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
-    what = [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one)), *outside]
-    show_section("What it does", what)
+    rows = [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))]
+    rows += [hardware.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
+    show_section("What it does", rows)
     together = ", all probes together" if len(one.parts) > 1 else ""
     show_section(f"When it begins to matter{together}", sentences.thresholds(one))
     less = [(name, f"{figures} {remarks}") for name, figures, remarks in map(beside.way, ways(found, one))]

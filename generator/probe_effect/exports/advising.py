@@ -43,9 +43,7 @@ PROBE_KINDS = tuple(
 )
 """Kinds that the reader of scripts knows."""
 
-SAID = (
-    "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands hardware-row".split()
-)
+SAID = "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands".split()
 """Keys of the words that the page has in common with `predict` and the calculator."""
 
 ADVISE_WORDS = {
@@ -80,7 +78,7 @@ def advise_file(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
     whole = {
         "tables": tables(),
-        "words": {key: WORDS[key] for key in SAID} | ADVISE_WORDS,
+        "words": {key: WORDS[key] for key in (*SAID, "hardware-row")} | ADVISE_WORDS,
         "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor)} if apart else None,
         "calibrated_ratio": {"low": far.low, "middle": far.value, "high": far.high} if far else None,
         "thresholds": THRESHOLDS,

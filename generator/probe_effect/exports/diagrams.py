@@ -79,10 +79,7 @@ def _asked(part: object) -> Iterator[str]:
 
 
 def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
-    """The document with a cost for each part, and the rows of the bands where they belong.
-
-    Of the costs that a part asks for it has the first that was measured, or else the first that is estimated.
-    """
+    """The document with the first measured cost of each part, or else the first known, and the rows of the bands."""
     made: Drawing = {}
     for key, value in document.items():
         if key == "cost":
@@ -97,12 +94,10 @@ def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
 
 
 def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
-    """The costs that a machine knows of those asked for; one with another tracer than the first names it."""
-    usual = asked[0].partition(".")[0] if asked else ""
-    known = {
-        one: (tracer, _part(found, machine, tracer, case)) for one in asked for tracer, case in [one.split(".", 1)]
-    }
-    return {one: _cost(part, "" if tracer == usual else f", {tracer}") for one, (tracer, part) in known.items() if part}
+    """The costs that a machine knows of those asked for, with the tracer where it is not bpftrace."""
+    known = {one: _part(found, machine, *one.split(".", 1)) for one in asked}
+    tools = {one: "" if one.startswith("bpftrace") else f", {one.partition('.')[0]}" for one in asked}
+    return {one: _cost(part, tools[one]) for one, part in known.items() if part}
 
 
 def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
@@ -113,10 +108,7 @@ def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
 
 
 def _cost(part: Part, tool: str) -> Drawing:
-    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two.
-
-    Behind it is the `tool`, where the text has to name one.
-    """
+    """A measured cost as its value with its address, an estimated one as its interval; both with `tool` behind it."""
     if part.basis == "measured":
         return {"text": units.value(part.cost, units.DURATION) + tool, "href": addresses.number(part.added[0], "cost")}
     return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}{tool}", "href": addresses.case(part.name)}

@@ -7,7 +7,7 @@ holds the two to. So nothing waits for them, and a reader without scripts has an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, get_args
@@ -112,7 +112,12 @@ def first_answer(
 
 def _fields(offered: Sequence[OfferedCost], chosen: OfferedCost, kinds: Mapping[str, int]) -> dict[str, Values]:
     """For each field what was measured with the choices before it, in groups."""
-    choices = {"probe": _probes, "first": _firsts, "case": _cases, "tracer": _tracers}
+    choices: dict[str, Callable[[Sequence[OfferedCost]], list[OptionGroup]]] = {
+        "probe": lambda own: asking.questions(_distinct(one.probe for one in own)),
+        "first": _firsts,
+        "case": _cases,
+        "tracer": lambda own: [("", [(one, one) for one in _distinct(one.tracer for one in own)])],
+    }
     own, found = list(offered), {}
     for name, groups in choices.items():
         value = attrgetter(name)
@@ -120,10 +125,6 @@ def _fields(offered: Sequence[OfferedCost], chosen: OfferedCost, kinds: Mapping[
         own = [one for one in own if value(one) == value(chosen)]
     machines = Counter(kind for _, kind in {(one.machine, one.kind) for one in offered})
     return found | {"machine": {"chosen": chosen.machine, "groups": _machines(own, machines, kinds)}}
-
-
-def _probes(own: Sequence[OfferedCost]) -> list[OptionGroup]:
-    return asking.questions(_distinct(one.probe for one in own))
 
 
 def _firsts(own: Sequence[OfferedCost]) -> list[OptionGroup]:
@@ -143,10 +144,6 @@ def _cases(own: Sequence[OfferedCost]) -> list[OptionGroup]:
             known = WORDS[f"is-{best.known or best.basis}"]
             options.append((case, known.format(what=asking.action_words(action) + named)))
     return [("", options)]
-
-
-def _tracers(own: Sequence[OfferedCost]) -> list[OptionGroup]:
-    return [("", [(tracer, tracer) for tracer in _distinct(one.tracer for one in own)])]
 
 
 def _machines(own: Sequence[OfferedCost], loaded: Mapping[str, int], kinds: Mapping[str, int]) -> list[OptionGroup]:

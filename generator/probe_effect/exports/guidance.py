@@ -53,9 +53,13 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for one in in_order(catalogue.numbers):
         newest.setdefault(one.machine, one)
     runs = catalogue.numbers.machines()
-    # Estimates are of counts too, and their intervals of all machines.
+    # Estimates are of counts too, and their intervals of all machines; others' costs are beside some.
     counts = [f"{one.id} {one.digest}" for one in catalogue.counted]
-    others = [*counts, repr(models(found).ratios)]
+    others = [
+        *counts,
+        repr(models(found).ratios),
+        repr([(one.figure, one.source.document) for one in found.printed.values()]),
+    ]
     machines = {
         machine: kept_of_machine(
             "guidance", catalogue, [one, *runs[machine]], partial(_machine, found, one, notes), *others

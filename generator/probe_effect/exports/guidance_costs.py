@@ -62,10 +62,9 @@ def costs_of(found: Evidence, facts: Facts, notes: Sequence[str]) -> list[Values
 
 def printed_cost(found: Evidence, tracer: str, case: str, one: PublishedCost) -> Values:
     """A cost that others printed."""
-    is_user_probe = found.case_of[case].probe in USER_PROBES if case in found.case_of else False
-    return _derived(found, one.facts, tracer, published(found, one, case)) | (
-        {"first": UNKNOWN_FIRST} if is_user_probe else {}
-    )
+    is_user_probe = case in found.case_of and found.case_of[case].probe in USER_PROBES
+    first = {"first": UNKNOWN_FIRST} if is_user_probe else {}
+    return _derived(found, one.facts, tracer, published(found, one, case)) | first
 
 
 def _ways(

@@ -99,11 +99,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         lines=[one for one in more if one.points],
         threads=[(one.cost, factor) for one in more for factor in one.factors],
         estimated=estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES],
-        hardware=[
-            hardware.said(names.quoted(title), one)
-            for one in dict.fromkeys(hardware.of_number(found, one) for one in measured)
-            if one
-        ],
+        hardware=hardware.sentences(found, measured),
         system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
         less=less(found, case.id, machines),

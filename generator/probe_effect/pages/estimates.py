@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from statistics import median
 
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.from_counts import Calibration, Models, models
+from probe_effect.answer.from_counts import Models, models
 from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Submission
@@ -74,8 +72,9 @@ def write(found: Evidence) -> str:
         "fragments/estimates.md.j2",
         models={_label(found, machine): model for machine, model in fitted.by_machine.items()},
         sentences=[_sentence(fitted, has_exceptions=one) for one in (False, True) if one in fitted.ratios],
-        kinds=_kinds(fitted),
-        greatest=_greatest(fitted),
+        kinds={kind: ratios for kind, ratios in fitted.left_out.items() if isinstance(kind, str)},
+        intervals=fitted.ratios,
+        left_out=[one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio is not None],
         titles=found.titles,
         mark=MARK,
     )
@@ -98,18 +97,3 @@ def _sentence(fitted: Models, *, has_exceptions: bool) -> str:
     )
     wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
     return f"{said}{wide}"
-
-
-def _kinds(fitted: Models) -> dict[str, tuple[int, Estimate, Estimate | None]]:
-    """Kind of probe to how many cases were left out, the least and greatest of their ratios, and their interval."""
-    kinds = sorted((kind, ratios) for kind, ratios in fitted.left_out.items() if isinstance(kind, str))
-    return {
-        kind: (len(ratios), Estimate(median(ratios), min(ratios), max(ratios)), fitted.ratios.get(kind))
-        for kind, ratios in kinds
-    }
-
-
-def _greatest(fitted: Models) -> Calibration | None:
-    """The case that took most in proportion to its estimate; None where none was left out."""
-    every = [one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio is not None]
-    return max(every, key=lambda one: one.ratio or 0.0, default=None)

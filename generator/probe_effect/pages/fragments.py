@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from probe_effect.answer import hardware
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
@@ -38,7 +39,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "named": partial(home_page.named, catalogue),
             "span": span,
         },
-        "user-probes": {"probes": probes, "hardware": home_page.hardware_said(found, probes), "span": span},
+        "user-probes": {"probes": probes, "hardware": hardware.sentences(found, dict(probes).values()), "span": span},
         "machines-said": {"said": home_page.machines_said(catalogue)},
         "all-costs": {
             "suites": suites,

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
-from probe_effect.answer import hardware
-from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
@@ -63,9 +60,3 @@ def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
     highest = {how: max(some, key=lambda one: one.known_cost.value) for how, some in ways.items()}
     found = [(WORDS[f"first-{how}"], highest[how]) for how in MECHANISMS if how in highest]
     return found if len(found) > 1 else []
-
-
-def hardware_said(found: Evidence, probes: Sequence[tuple[str, Number]]) -> list[str]:
-    """What others measured without a hypervisor, of those that are stepped in a guest."""
-    known = [(one, hardware.of_number(found, one)) for _, one in probes]
-    return [hardware.said(names.quoted(one.title), outside) for one, outside in known if outside]

@@ -104,10 +104,7 @@ class SourceFile(Document):
     read: Literal["full", "file", "excerpt"] = Field(description="How much of it was read: `full`, `file`, `excerpt`.")
     grade: Grade = Field(description="How its figures are known, where a row of `figures.csv` does not say otherwise.")
     hardware: Text = Field(description="The machine that it measured, as it tells.")
-    physical: tuple[Text, ...] = Field(
-        default=(),
-        description="Platforms of its figures that it describes as physical: a CPU, with settings that no guest has.",
-    )
+    physical: tuple[Text, ...] = Field(default=(), description="Platforms that it describes as physical machines.")
     os: Text = Field(description="The operating system there, with its release.")
     tool_versions: Text = Field(description="Tracers and other tools, with their versions.")
     workload: Text = Field(description="What was traced.")
