@@ -120,10 +120,10 @@ def test_a_part_that_was_not_understood_is_bounded_by_the_dearest_action() -> No
     assert "strftime()" in (one.part.note or "")
 
 
-def test_a_tool_that_stops_at_each_call_is_taken_to_print_it() -> None:
+def test_a_tool_that_stops_at_each_call_is_taken_to_print_it_and_costs_a_call_its_part_of_an_iteration() -> None:
     (one,) = advised(group("system-call", "count-by-name")).probes
     assert one.part is not None
-    assert one.part.cost.value == 2e4
+    assert one.part.cost.value == 1e4
     assert "taken to be printed" in (one.part.note or "")
 
 

@@ -172,7 +172,7 @@ def test_the_page_shows_both_ways_the_pairs_and_the_factors(tmp_path: Path) -> N
     assert "timed in a loop just before it ran over 24 programs" in text
     assert "| a loop before the run, all pairs | 24 | 24 |" in text
     assert text.count("/01-script/bpftrace/program-") == len(PROGRAMS)
-    assert "| a loop before the run | plain | 1.0 to 1.5 | plain, 24 | 12 | 100" in text
+    assert "| a loop before the run | plain | 1.0 to 1.5 | plain, 24 on 1 machine | 12 | 100" in text
 
 
 def test_a_slowdown_that_is_not_clear_has_no_row(tmp_path: Path) -> None:
