@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from probe_effect import units
+from probe_effect.model import Key
 from probe_effect.numbers.home import home_machine
 from whose_numbers import Page, mixed_tables, unnamed_machines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from playwright.sync_api import Browser
+
     from probe_effect.numbers.catalogue import Catalogue
 
 pytestmark = pytest.mark.site
 
-ELSEWHERE = {"results", "machines", "compare"}
+ELSEWHERE = {"results", "compare"}
 """Sections whose pages are each of one machine, or compare those that they name in their title."""
-OF_A_DAY = "findings"
-"""What was found on a day is told of the machines that it was found on."""
 
 
 def pages(site: Path) -> dict[str, Page]:
@@ -40,7 +42,7 @@ def test_a_sentence_names_each_machine_but_the_home_machine(site: Path, catalogu
     unnamed = {
         where: some
         for where, page in pages(site).items()
-        if not where.startswith(OF_A_DAY) and (some := list(unnamed_machines(page, home)))
+        if (some := list(unnamed_machines(page, home)))
     }
     assert unnamed == {}
 
@@ -75,3 +77,36 @@ def test_a_table_of_two_machines_is_found(text: str, *, is_mixed: bool) -> None:
 def test_a_sentence_of_two_machines_is_found(text: str, *, is_unnamed: bool) -> None:
     page = Page(f"<p>{text.format(a=TWO.format('00aa'), b=TWO.format('00bb'))}</p>")
     assert bool(list(unnamed_machines(page, "amd-1-00aa"))) == is_unnamed
+
+
+@pytest.mark.browser
+def test_a_reader_chooses_a_machine_once_and_every_chapter_shows_its_times(
+    chromium: Browser, address: str, catalogue: Catalogue
+) -> None:
+    home = home_machine(catalogue.numbers)
+    other = next(
+        machine
+        for machine in catalogue.numbers.machines()
+        if machine != home and catalogue.numbers.of_machine_and_case(machine, "04-uprobe-push")
+    )
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{address}guide/why/")
+    cost = page.locator('td [data-number="bpftrace.04-uprobe-push.cost"]')
+    before = cost.inner_text()
+    page.locator(".whose select").focus()
+    with page.expect_navigation():
+        page.locator(".whose select").select_option(other)
+    page.locator(".whose [role=status]").get_by_text(other).wait_for()
+    own = catalogue.numbers.of_machine(other)[Key("04-uprobe-push", "bpftrace")]
+    assert cost.inner_text() == units.interval(own.known_cost, units.DURATION) != before
+    page.goto(f"{address}guide/probes/")
+    page.locator(".whose [role=status]").get_by_text(other).wait_for()
+    context.close()
+
+
+def test_without_scripts_a_chapter_names_its_machine_and_leads_to_the_others(site: Path, catalogue: Catalogue) -> None:
+    html = (site / "guide" / "why" / "index.html").read_text(encoding="utf-8")
+    line = html.partition('class="whose"')[2].partition("</p>")[0]
+    assert f"machines/{home_machine(catalogue.numbers)}/" in line
+    assert 'machines/">machine</a>' in line

@@ -23,10 +23,11 @@ Which machine a number comes from is decided in `numbers.home`; the title names 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
-from probe_effect.answer.entry_path import entry_path
+from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import WORK, line
 from probe_effect.model import Estimate
@@ -89,7 +90,9 @@ def fact(text: str, title: str, href: str, kind: str) -> Fact:
 def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
     """The untraced time of an iteration and the noise floor of each suite, from the run that is shown of it."""
     for suite, numbers in grouped_by(current, lambda one: one.submission.suite).items():
-        shown = representative(list({one.submission.id: one.submission for one in numbers}.values()))
+        [(machine, _)] = Counter(one.submission.machine for one in numbers).most_common(1)
+        runs = {one.submission.id: one.submission for one in numbers if one.submission.machine == machine}
+        shown = representative(list(runs.values()))
         common = _name_of(shown) | {"title": f"suite {suite}; {names.machine_label(shown)}, {shown.date}"}
         yield f"baseline.{suite}", common | {"text": units.duration(shown.baseline.value if shown.baseline else None)}
         yield f"noise-floor.{suite}", common | {"text": units.duration(shown.noise_floor_ns, 2)}
@@ -143,7 +146,7 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         yield "cost-interval", cost | {"text": wording.cost(one)}
     else:
         yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
-        alone = _bounded(one, "cost", _of_one_call(one, catalogue, calls), units.DURATION)
+        alone = _bounded(one, "cost", _of_one_call(one, catalogue), units.DURATION)
         yield "cost-per-system-call", _per(alone, "system call")
     if one.fastest_ns is not None:
         yield "fastest", _told(one, "fastest", units.duration(one.fastest_ns), "least traced less least untraced time")
@@ -173,10 +176,9 @@ def _calls(one: Number, catalogue: Catalogue) -> int | None:
     return calls if case and case.probe in ALL_CALLS and isinstance(calls, int) and calls > 1 else None
 
 
-def _of_one_call(one: Number, catalogue: Catalogue, calls: int) -> Estimate:
-    """The cost of the traced system call alone, where an iteration has so many; in equal parts unless it is known."""
-    path = entry_path(evidence(catalogue), (one.submission.machine, one.tracer, one.case))
-    return path.moved(one.bounded_cost, 1) if path else one.bounded_cost.times(1 / calls)
+def _of_one_call(one: Number, catalogue: Catalogue) -> Estimate:
+    """The cost of the traced system call alone."""
+    return event_cost(evidence(catalogue), (one.submission.machine, one.tracer, one.case), one.bounded_cost)[0]
 
 
 def _of_machines(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
@@ -200,7 +202,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     """The thresholds and the slowdowns of one busy thread."""
     calls = _calls(one, catalogue)
-    cost = one.bounded_cost if calls is None else _of_one_call(one, catalogue, calls)
+    cost = one.bounded_cost if calls is None else _of_one_call(one, catalogue)
     quantities: tuple[addresses.Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     for what, percent in zip(quantities, THRESHOLDS, strict=True):
         if one.is_clear and (rate := threshold(cost, percent)) is not None:
