@@ -28,7 +28,7 @@ from probe_effect.pages import addresses, instructions
 from probe_effect.reduce.submission import Number
 from probe_effect.store.source_file import Figure
 
-ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"\s*>\}\}')
+ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"(?:\s+\w+)?\s*>\}\}')
 """A ratio that a page asks for. There are a hundred thousand that nobody does."""
 
 DURATIONS = ("ns", "us", "ms", "s")
