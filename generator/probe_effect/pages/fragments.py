@@ -12,7 +12,7 @@ from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.home import FIRST_SUITE, reference_submission
+from probe_effect.numbers.home import FIRST_SUITE, on_all_machines, reference_submission
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import estimates, home_page, kernels_page, lists, wording
 from probe_effect.pages.markdown import render
@@ -31,15 +31,15 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     found, probes = evidence(catalogue), home_page.user_probes(catalogue)
     suites, drawn = first_suite_first(catalogue), HOME_CHART if charts(catalogue) else None
-    span = partial(wording.on_all_machines, catalogue.numbers)
+    spans = partial(on_all_machines, catalogue.numbers)
     values: dict[str, dict[str, object]] = {
         "costs-table": {
             "reference": reference_submission(catalogue.numbers),
             "skipped": skipped_cases,
             "named": partial(home_page.named, catalogue),
-            "span": span,
+            "spans": spans,
         },
-        "user-probes": {"probes": probes, "hardware": hardware.sentences(found, dict(probes).values()), "span": span},
+        "user-probes": {"probes": probes, "hardware": hardware.sentences(found, dict(probes).values()), "spans": spans},
         "machines-said": {"said": home_page.machines_said(catalogue)},
         "all-costs": {
             "suites": suites,
