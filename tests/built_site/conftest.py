@@ -70,7 +70,7 @@ def chromium() -> Iterator[Browser]:
 def desktop(chromium: Browser) -> Iterator[BrowserContext]:
     """A reader at a desk, who keeps the site's files from page to page; each test opens and closes pages of its own.
 
-    All that this site stores in a browser is the theme: a test that chooses one takes a context of its own.
+    All that this site stores in a browser is the theme and the machine that a reader chose, which `laptop` clears.
     """
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     yield context
@@ -82,6 +82,8 @@ def laptop(desktop: BrowserContext) -> Iterator[Page]:
     """A page of that reader."""
     page = desktop.new_page()
     yield page
+    if page.url.startswith("http"):
+        page.evaluate("localStorage.clear()")
     page.close()
 
 

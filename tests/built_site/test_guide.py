@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 
-CHAPTERS = [path.stem for path in sorted((PROJECT / "content/guide").glob("[a-z]*.md"))]
+
+def weight(chapter: Path) -> int:
+    """The place of a chapter in the book."""
+    return int(tomllib.loads(chapter.read_text(encoding="utf-8").split("+++")[1])["weight"])
+
+
+CHAPTERS = [path.stem for path in sorted((PROJECT / "content/guide").glob("[a-z]*.md"), key=weight)]
 MARK = "Published by others; no machine has measured this here yet."
 
 

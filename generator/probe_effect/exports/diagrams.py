@@ -83,8 +83,7 @@ def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
     made: Drawing = {}
     for key, value in document.items():
         if key == "cost":
-            known = [costs[one] for one in value if one in costs]
-            made |= {"cost": min(known, key=lambda cost: cost["text"].startswith(MARK), default=None)}
+            made |= {"cost": _chosen(value, costs)}
         else:
             inner = isinstance(value, list) and value and isinstance(value[0], dict)
             made[key] = [_with_costs(one, costs) for one in value] if inner else value
@@ -93,11 +92,20 @@ def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
     return made
 
 
+def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | None:
+    """The first measured cost of those that a part asks for, else the first; of another tracer it names that."""
+    known = sorted((one for one in asked if one in costs), key=lambda one: costs[one]["text"].startswith(MARK))
+    if not known:
+        return None
+    (tracer, _, _), (usual, _, _) = known[0].partition("."), asked[0].partition(".")
+    cost = costs[known[0]]
+    return cost if tracer == usual else cost | {"text": f"{cost['text']}, {tracer}"}
+
+
 def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
-    """The costs that a machine knows of those asked for, with the tracer where it is not bpftrace."""
+    """The costs that a machine knows of those asked for."""
     known = {one: _part(found, machine, *one.split(".", 1)) for one in asked}
-    tools = {one: "" if one.startswith("bpftrace") else f", {one.partition('.')[0]}" for one in asked}
-    return {one: _cost(part, tools[one]) for one, part in known.items() if part}
+    return {one: _cost(part) for one, part in known.items() if part}
 
 
 def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
@@ -107,8 +115,8 @@ def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
     return next((part for part in known if part.is_clear or part.basis != "measured"), None)
 
 
-def _cost(part: Part, tool: str) -> Drawing:
-    """A measured cost as its value with its address, an estimated one as its interval; both with `tool` behind it."""
+def _cost(part: Part) -> Drawing:
+    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
     if part.basis == "measured":
-        return {"text": units.value(part.cost, units.DURATION) + tool, "href": addresses.number(part.added[0], "cost")}
-    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}{tool}", "href": addresses.case(part.name)}
+        return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
+    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}", "href": addresses.case(part.name)}

@@ -81,15 +81,15 @@ def home_numbers(numbers: Numbers) -> dict[str, Number]:
     return found
 
 
-class Range(NamedTuple):
+class MachineRange(NamedTuple):
     """What one thing costs, ns, between the least and the greatest of so many machines."""
 
     cost: Estimate
     machines: int
 
 
-def on_all_machines(numbers: Numbers, number: Number) -> Range | None:
+def on_all_machines(numbers: Numbers, number: Number) -> MachineRange | None:
     """The cost of a number on all machines where it is clear; None if only one has it."""
     same = [one for one in numbers.of_case(number.case) if (one.tracer, one.level) == (number.tracer, number.level)]
     clear = sorted(one.known_cost.value for one in same if one.is_sound and one.is_clear)
-    return Range(Estimate(number.known_cost.value, clear[0], clear[-1]), len(clear)) if len(clear) > 1 else None
+    return MachineRange(Estimate(number.known_cost.value, clear[0], clear[-1]), len(clear)) if len(clear) > 1 else None

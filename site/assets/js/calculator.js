@@ -50,6 +50,8 @@
       return timed.length > 0 ? timed : entries;
     };
 
+    const isMeasured = (id) => data.costs.some(({ machine, basis }) => machine === id && basis === "measured");
+
     const distinct = (entries, name) => [...new Set(entries.map((entry) => entry[name]))];
 
     const group = (label, options) =>
@@ -193,7 +195,7 @@
       if (!target.name && target !== slider) return;
       message.textContent = "";
       if (target === slider) inputs.rate.value = rateAt(slider.value);
-      if (target.name === "machine") remember("machine", target.value);
+      if (target.name === "machine" && isMeasured(target.value)) remember("machine", target.value);
       offer(chosen());
       act(!choices.includes(target.name));
     });
@@ -210,8 +212,9 @@
     return async () => {
       if (state.isGiven(form)) return restore();
       const machine = remembered("machine");
-      offer({ ...chosen(), ...(matching({ machine }).length > 0 && { machine }) });
-      return answer();
+      const isKept = isMeasured(machine);
+      offer(isKept ? { ...chosen(), machine } : chosen());
+      return isKept ? act(true) : answer();
     };
   };
 
