@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.advising import script_words
+from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from probe_effect.advising.script_answer import ScriptAnswer
 
 
 def show(answer: ScriptAnswer) -> None:

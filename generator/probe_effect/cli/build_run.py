@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.cli import output
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
@@ -13,12 +14,7 @@ from probe_effect.exports.assemble import FOLDERS
 from probe_effect.exports.build import BuildPlaces, assemble_work, build_site, fitted
 from probe_effect.exports.files import mirror
 from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder
 
 
 def build(project: Path, data: DataFolder, out: Path, base_url: str, repository: str) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _percent(text: str) -> float:

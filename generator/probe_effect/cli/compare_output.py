@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.compare.compared import failures, tracers_by_case
-from probe_effect.compare.comparison import expected_by_chance, largest, outcomes
-from probe_effect.model import interval_json, spread_json
+from probe_effect.compare.compared import Compared, failures, tracers_by_case
+from probe_effect.compare.comparison import Comparison, Outcome, expected_by_chance, largest, outcomes
+from probe_effect.model import Key, interval_json, spread_json
 from probe_effect.pages import comparison
 from probe_effect.pages.instructions import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from probe_effect.compare.compared import Compared
-    from probe_effect.compare.comparison import Comparison, Outcome
-    from probe_effect.model import Key
 
 MOST_NAMED = 3
 """Largest changes that a sentence names."""

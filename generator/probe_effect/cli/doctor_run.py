@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -24,18 +25,12 @@ from probe_effect.emulated.debian import check_programs
 from probe_effect.errors import HostNotReady
 from probe_effect.host import typed
 from probe_effect.host.mounts import mount_for_good
-from probe_effect.measure.diagnosis import NEEDS, diagnose
+from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, SuiteState, TracerState, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.numbers import names
+from probe_effect.store.places import DataFolder
 from probe_effect.tracers.packages import install_line
 from probe_effect.tracers.registry import known_tracers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.measure.diagnosis import Availability, Diagnosis, SuiteState, TracerState
-    from probe_effect.store.places import DataFolder
-
 
 FIRST = "per-event"
 """The suite to begin with: the common probes, in minutes."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from probe_effect import units
 from probe_effect.cli import output
+from probe_effect.cli.laboratories import Laboratory
 from probe_effect.cli.measure_display import display, progress, show_leftovers, show_skipped
 from probe_effect.errors import BadData
 from probe_effect.host.mounts import mount_for_our_time
@@ -21,21 +22,16 @@ from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.measure.testbed import ThisMachine
+from probe_effect.model import Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_published
 from probe_effect.numbers.published import with_unit
 from probe_effect.pages import wording
 from probe_effect.reduce.reading import read_submissions
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.registry import known_tracers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.cli.laboratories import Laboratory
-    from probe_effect.model import Problem
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.places import DataFolder
-    from probe_effect.store.suite_file import Suite
 
 COLUMNS = 88
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from probe_effect.errors import HostNotReady
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SITE_PART = ("hugo", "pagefind", "pyarrow", "vl_convert", "watchfiles")
 """What the part `site` of the package brings: Hugo, charts, Parquet. Measuring does without it."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
@@ -12,16 +12,12 @@ from rich.text import Text
 
 from probe_effect import units
 from probe_effect.errors import ProbeEffectError
+from probe_effect.measure.bench import Progress
 from probe_effect.measure.leftovers import leftovers
+from probe_effect.measure.request import Work
 from probe_effect.measure.resume import command_to_go_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from probe_effect.measure.bench import Progress
-    from probe_effect.measure.request import Work
-    from probe_effect.model import Key, Sample
-    from probe_effect.store.places import SubmissionFolder
+from probe_effect.model import Key, Sample
+from probe_effect.store.places import SubmissionFolder
 
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
 progress = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.cli import output
 from probe_effect.cli.measure_run import run
-from probe_effect.cli.measure_settings import default_blocks
+from probe_effect.cli.measure_settings import MeasureOptions, default_blocks
 from probe_effect.cli.measure_target import CACHE
 from probe_effect.cli.tables import show_section
 from probe_effect.compilers import cache_folder
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.debian import locked
-from probe_effect.emulated.news import RELEASES, SUITES, counted, duration_s, missing, offer
+from probe_effect.emulated.news import RELEASES, SUITES, Job, Offer, counted, duration_s, missing, offer
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.request import choose_suites
-from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.machine_file import MachineFile, read_machine_file
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.suite_file import tools_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from probe_effect.cli.measure_settings import MeasureOptions
-    from probe_effect.emulated.news import Job, Offer
-    from probe_effect.store.machine_file import MachineFile
-    from probe_effect.store.places import DataFolder
 
 HOUR_MIN = 60
 

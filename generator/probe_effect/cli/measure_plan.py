@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from probe_effect import units
 from probe_effect.cli.tables import show_section
+from probe_effect.measure.bench import Settings
 from probe_effect.measure.plan import plan
+from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import ThisMachine
+from probe_effect.model import Key
 from probe_effect.store.plan_file import PlannedSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from probe_effect.measure.bench import Settings
-    from probe_effect.measure.request import Work
-    from probe_effect.model import Key
 
 TWO_MINUTES_S = 120
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.calibration.asked import recorded
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
-from probe_effect.cli.measure_settings import command_words, default_blocks, lengths, machine_words
-from probe_effect.cli.measure_target import emulable, target, tree_named, with_tree, without_builds
+from probe_effect.cli.measure_settings import MeasureOptions, command_words, default_blocks, lengths, machine_words
+from probe_effect.cli.measure_target import MeasurementTarget, emulable, target, tree_named, with_tree, without_builds
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.errors import UsageError, unknown
 from probe_effect.host import typed
@@ -21,23 +21,16 @@ from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine import kernel
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import interruptible
-from probe_effect.measure.request import choose_suites, choose_tracers, first_look, resolve
+from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.measure.tree import named_tree
 from probe_effect.numbers import names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.cli.measure_settings import MeasureOptions
-    from probe_effect.cli.measure_target import MeasurementTarget
-    from probe_effect.measure.request import Work
-    from probe_effect.store.machine_file import Submitter
-    from probe_effect.store.places import DataFolder, SubmissionFolder
-    from probe_effect.store.suite_file import Suite
+from probe_effect.store.machine_file import Submitter
+from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.suite_file import Suite
 
 
 def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import progress
-from probe_effect.cli.measure_settings import kernel_word, machine_words
+from probe_effect.cli.measure_settings import MeasureOptions, kernel_word, machine_words
 from probe_effect.compilers import MACHINE, cache_folder
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
@@ -23,19 +24,11 @@ from probe_effect.emulated.tracers import offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import BUILDERS, Work
 from probe_effect.measure.resume import cut_short, read_unfinished
-from probe_effect.measure.testbed import ThisMachine
-from probe_effect.measure.tree import named_tree
+from probe_effect.measure.testbed import Testbed, ThisMachine
+from probe_effect.measure.tree import Tree, named_tree
+from probe_effect.store.suite_file import Suite
+from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers, with_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from probe_effect.cli.measure_settings import MeasureOptions
-    from probe_effect.measure.testbed import Testbed
-    from probe_effect.measure.tree import Tree
-    from probe_effect.store.suite_file import Suite
-    from probe_effect.tracers.protocol import Tracer
 
 CACHE = "emulated"
 

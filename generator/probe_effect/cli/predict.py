@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,9 +11,6 @@ from probe_effect.answer.question import Combination, Question, asked_from, rate
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.advising.machine import this_machine
@@ -10,18 +10,12 @@ from probe_effect.advising.predicted_here import predicted_here
 from probe_effect.advising.prediction import answer_json, predicted
 from probe_effect.answer import beside, hardware, sentences
 from probe_effect.answer.alternatives import ways
-from probe_effect.answer.answers import tried
+from probe_effect.answer.answers import Answer, Forecast, Neighbour, tried
+from probe_effect.answer.evidence import Evidence
+from probe_effect.answer.question import Question
 from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.answer.answers import Answer, Forecast, Neighbour
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.question import Question
-    from probe_effect.store.places import DataFolder
-
+from probe_effect.store.places import DataFolder
 
 ORIGIN = {
     "measured": "measured on",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import BadData, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rich.text import Text
 
@@ -12,22 +13,17 @@ from probe_effect.checks.against_base import new_problems
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, show_table
 from probe_effect.errors import BadData, UsageError
+from probe_effect.model import Problem
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.review.annotations import annotate
 from probe_effect.review.changes import review as review_of
 from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
+from probe_effect.review.revisions import State
 from probe_effect.review.rows import report_of
 from probe_effect.review.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, markdown, sections
 from probe_effect.store.difference import difference
 from probe_effect.store.documents import read_document
 from probe_effect.store.tables import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from probe_effect.model import Problem
-    from probe_effect.review.revisions import State
 
 RUN = re.compile(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+")
 

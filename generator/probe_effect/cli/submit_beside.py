@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_section
-from probe_effect.compare.nearest import nearest
+from probe_effect.compare.comparison import Comparison
+from probe_effect.compare.nearest import Nearest, nearest
 from probe_effect.errors import BadData
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.pages import comparison, instructions
 from probe_effect.reduce.grades import remedies
 from probe_effect.reduce.reading import read_submission
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.places import PACKAGED, DataFolder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.compare.comparison import Comparison
-    from probe_effect.compare.nearest import Nearest
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.submit.bundle import Item
+from probe_effect.submit.bundle import Item
 
 
 def show_numbers(items: Sequence[Item], data: DataFolder, checkout: Path | None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypedDict
 
 import click
 
@@ -20,14 +22,8 @@ from probe_effect.measure.resume import command_to_go_on
 from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
-from probe_effect.submit.bundle import IN_REPOSITORY, read_bundles, unpublished
+from probe_effect.submit.bundle import IN_REPOSITORY, SubmissionBundle, read_bundles, unpublished
 from probe_effect.submit.private import find_private, marks_of_host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from probe_effect.submit.bundle import SubmissionBundle
 
 NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
 

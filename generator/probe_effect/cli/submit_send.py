@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,13 +11,8 @@ from probe_effect.cli import output
 from probe_effect.store.places import OWN_FOLDER
 from probe_effect.submit import branch as branches
 from probe_effect.submit import github
-from probe_effect.submit.bundle import IN_REPOSITORY, lay_out
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from probe_effect.submit.bundle import SubmissionBundle
-    from probe_effect.submit.github import Step
+from probe_effect.submit.bundle import IN_REPOSITORY, SubmissionBundle, lay_out
+from probe_effect.submit.github import Step
 
 
 def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> None:

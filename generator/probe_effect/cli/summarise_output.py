@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.model import interval_json, spread_json
 from probe_effect.numbers import names
 from probe_effect.pages.results import view_of
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.thresholds import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.reduce.submission import Number, Submission
-    from probe_effect.store.suite_file import Suite
+from probe_effect.store.suite_file import Suite
 
 
 def as_json(submission: Submission) -> dict[str, Any]:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
-from probe_effect.scripts.script import read_script
+from probe_effect.scripts.script import ScriptProbe, read_script
+from probe_effect.store.places import DataFolder
 from probe_effect.store.tools_file import ToolPackage, ToolProbes, read_tools, tool_files, written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from probe_effect.scripts.script import ScriptProbe
-    from probe_effect.store.places import DataFolder
 
 SUFFIX = ".bt"
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
 from probe_effect.errors import BadData, UsageError
-from probe_effect.guide.commands import faults, run, unmet, version
+from probe_effect.guide.commands import CommandOutput, faults, run, unmet, version
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine import collect
 from probe_effect.store.documents import write_document
-from probe_effect.store.transcripts import NO_COMMANDS, Recorded, read_transcripts, recorded_file
+from probe_effect.store.places import DataFolder
+from probe_effect.store.transcripts import NO_COMMANDS, Recorded, Transcript, read_transcripts, recorded_file
 from probe_effect.submit.private import FORMS, marks_of_host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probe_effect.guide.commands import CommandOutput
-    from probe_effect.store.places import DataFolder
-    from probe_effect.store.transcripts import Transcript
 
 
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:

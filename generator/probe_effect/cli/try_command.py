@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option, script_text
 from probe_effect.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 COMMAND = "probe_effect.command"
 MOST_SCRIPTS = 2

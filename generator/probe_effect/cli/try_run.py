@@ -6,10 +6,10 @@ import json
 import tempfile
 import textwrap
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import progress, show_leftovers, time_left
@@ -19,16 +19,11 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
+from probe_effect.store.places import DataFolder
 from probe_effect.trial.predicted import predicted
 from probe_effect.trial.result import TrialResult
 from probe_effect.trial.result_json import trial_csv, trial_json, trial_spec
-from probe_effect.trial.runs import CommandTrial
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from probe_effect.store.places import DataFolder
-    from probe_effect.trial.runs import TrialRun, TrialSettings
+from probe_effect.trial.runs import CommandTrial, TrialRun, TrialSettings
 
 WIDTH = 79
 INTERRUPTED = 130

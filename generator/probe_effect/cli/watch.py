@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()

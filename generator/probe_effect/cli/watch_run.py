@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
 from probe_effect.advising.machine import this_machine
 from probe_effect.advising.watch_json import watch_json
-from probe_effect.advising.watched import probe_costs, total
+from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total
+from probe_effect.calibration.measure import Calibrate
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, table_of
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.loaded import RunStatistics
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.console import RenderableType
-
-    from probe_effect.advising.watched import TracingCost, Watched
-    from probe_effect.calibration.measure import Calibrate
-    from probe_effect.live.places import Place
-    from probe_effect.model import Estimate
-    from probe_effect.store.places import DataFolder
+from probe_effect.live.places import Place
+from probe_effect.model import Estimate
+from probe_effect.store.places import DataFolder
 
 LABELS = ("What", "Type", "Held by", "Attached to")
 VALUES = ("Events", "Program", "Probe, each event", "Probe", "Together")
