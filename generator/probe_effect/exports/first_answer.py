@@ -102,11 +102,22 @@ def first_answer(
         return {}
     same = attrgetter("case", "tracer", "kind", "basis")
     others = [one for one in offered if one is not chosen and same(one) == same(chosen)]
+    answer, alike = _forecast(found, apart, chosen), [_forecast(found, apart, one) for one in others]
     return {
         "chosen": {name: getattr(chosen, name) for name in PRINTED},
         "fields": _fields(offered, chosen, kinds),
-        **_answer(found, _forecast(found, apart, chosen)),
-        "comparable": [(one.machine, sentences.slowdown(_forecast(found, apart, one))) for one in others],
+        **_answer(found, answer),
+        "comparable": _comparable([answer, *alike]) if alike else None,
+    }
+
+
+def _comparable(every: Sequence[Forecast]) -> Values:
+    """The slowdown on each machine but the first, which the answer is of, and the range of all."""
+    values = [one.prediction.slowdown.value for one in every]
+    ends = {"least": units.percent(min(values)), "greatest": units.percent(max(values))}
+    return {
+        "title": WORDS["comparable"].format(count=len(every), **ends),
+        "each": [(one.facts.machine, sentences.slowdown(one)) for one in every[1:]],
     }
 
 

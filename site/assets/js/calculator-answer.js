@@ -1,6 +1,6 @@
 // What the calculator's page shows as an answer: sentence, chart, figures, and what would cost less.
 (() => {
-  const { scales, stated } = probeEffect.units;
+  const { scales, stated, quantity } = probeEffect.units;
   const { forecast, sentence, alike, recommendation, slowdown, ways, figures, assumptions } = probeEffect.answer;
   const { draw } = probeEffect.calculatorChart;
   const { page, element, link, filled } = probeEffect.page;
@@ -63,7 +63,10 @@
     const others = data.costs.filter((other) => other.machine !== entry.machine
       && ["case", "tracer", "kind", "basis"].every((name) => other[name] === entry[name]));
     const all = others.map((other) => forecast(other, asked));
-    return all.length > 0 ? [section("comparable", "Comparable machines", onEach(all))] : [];
+    const values = [forecast(entry, asked), ...all].map((one) => one.slowdown.value);
+    const [least, greatest] = [Math.min(...values), Math.max(...values)].map((one) => quantity(one, scales.SHARE));
+    const title = filled(data.words.comparable, { count: values.length, least, greatest });
+    return all.length > 0 ? [section("comparable", title, onEach(all))] : [];
   };
 
   const describe = (found, words) =>
