@@ -232,7 +232,7 @@ def test_what_a_probe_of_a_program_costs_is_measured_on_a_function_of_our_own(
 ) -> None:
     event_ns, others_s = event_costs([Countable(probe="any", kind=kind, mechanism=mechanism)])
     assert list(event_ns) == [kind]
-    assert 0 < event_ns[kind] != UNKNOWN_NS
+    assert 0 <= event_ns[kind] != UNKNOWN_NS
     assert others_s == 0
 
 
