@@ -48,6 +48,11 @@ def test_a_user_probe_is_named_with_what_its_first_instruction_is_to_the_kernel(
         assert named(catalogue, one).endswith(f", {words.partition(' ')[0]}")
 
 
+def test_a_tool_that_acts_on_every_call_is_named_with_the_calls_of_its_event(catalogue: Catalogue) -> None:
+    found = next(one for one in catalogue.numbers.current() if one.case == "22-system-call")
+    assert named(catalogue, found) == f"{catalogue.titles[found.case]}, per iteration of 2 system calls"
+
+
 def test_any_other_probe_is_named_by_its_title(catalogue: Catalogue) -> None:
     found = next(one for one in catalogue.numbers.current() if one.case == "04-tracepoint-entry")
     assert named(catalogue, found) == catalogue.titles[found.case]

@@ -19,6 +19,9 @@ from probe_effect.stats import mover
 PRINTED_CALL, STRACE = "system-call", "strace"
 """A probe of this type prints system calls, one an event; this tracer stops at each call, printed or not."""
 
+ALL_CALLS = (PRINTED_CALL, "silent-system-call")
+"""The probes of tools that act on every system call of a thread, shown or not."""
+
 
 @dataclass(frozen=True, slots=True)
 class EntryPath:
@@ -38,6 +41,13 @@ class EntryPath:
         if more < 0:
             return mover.difference(cost, self.cost.times(-more))
         return mover.total([cost, self.cost.times(more)])
+
+
+def calls_of_event(found: Evidence, case_id: str) -> int | None:
+    """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
+    suite, case = found.of.get(case_id, (None, None))
+    calls = suite.workload.system_calls if suite else None
+    return calls if case and case.probe in ALL_CALLS and isinstance(calls, int) and calls > 1 else None
 
 
 def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:

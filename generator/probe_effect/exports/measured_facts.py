@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
-from probe_effect.answer.entry_path import event_cost
+from probe_effect.answer.entry_path import calls_of_event, event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.levels import WORK, line
 from probe_effect.model import Estimate
@@ -52,9 +52,6 @@ A measured one has its `machine`, distinguished from others of its name, and the
 RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
 
 ONE_THREAD = "1"
-
-ALL_CALLS = ("system-call", "silent-system-call")
-"""The probes of tools that act on every system call of a thread, shown or not."""
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
@@ -139,7 +136,7 @@ def _of_single(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    calls = _calls(one, catalogue)
+    calls = calls_of_event(evidence(catalogue), one.case)
     cost = _bounded(one, "cost", one.bounded_cost, units.DURATION) | {"cell": wording.cost(one)}
     if calls is None:
         yield "cost", cost
@@ -169,13 +166,6 @@ def _per(cost: Fact, unit: str) -> Fact:
     return cost | {key: f"{cost[key]} per {unit}" for key in ("text", "cell") if key in cost}
 
 
-def _calls(one: Number, catalogue: Catalogue) -> int | None:
-    """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
-    suite, case = evidence(catalogue).of.get(one.case, (None, None))
-    calls = suite.workload.system_calls if suite else None
-    return calls if case and case.probe in ALL_CALLS and isinstance(calls, int) and calls > 1 else None
-
-
 def _of_one_call(one: Number, catalogue: Catalogue) -> Estimate:
     """The cost of the traced system call alone."""
     return event_cost(evidence(catalogue), (one.submission.machine, one.tracer, one.case), one.bounded_cost)[0]
@@ -201,7 +191,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 
 def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     """The thresholds and the slowdowns of one busy thread."""
-    calls = _calls(one, catalogue)
+    calls = calls_of_event(evidence(catalogue), one.case)
     cost = one.bounded_cost if calls is None else _of_one_call(one, catalogue)
     quantities: tuple[addresses.Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     for what, percent in zip(quantities, THRESHOLDS, strict=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from probe_effect.answer.entry_path import calls_of_event
+from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers import names
@@ -37,11 +39,16 @@ def machines_said(catalogue: Catalogue) -> str:
 
 
 def named(catalogue: Catalogue, number: Number) -> str:
-    """A case by its name; a user probe with what the kernel does with the first instruction, where that is known."""
+    """A case by its name; a user probe with what the kernel does with the first instruction, where that is known.
+
+    One whose event is an iteration of several system calls says so.
+    """
     case = next((one for one in catalogue.cases() if one.id == number.case), None)
     title = catalogue.titles.get(number.case, number.case)
     how = mechanism_of(case, number) if case and USER_PROBE in case.needs and number.is_time else None
-    return f"{title}, {how}" if how in MECHANISMS else title
+    calls = calls_of_event(evidence(catalogue), number.case)
+    says = how if how in MECHANISMS else calls and f"per iteration of {calls} system calls"
+    return f"{title}, {says}" if says else title
 
 
 def user_probes(catalogue: Catalogue) -> list[tuple[str, Number]]:
