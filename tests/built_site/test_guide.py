@@ -10,9 +10,13 @@ import pytest
 
 from builders import write_data
 from html_page import Page
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.first_instruction import is_in_red_zone
+from probe_effect.answer.hardware import of_number
 from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.build import BuildPlaces
 from probe_effect.exports.hugo import SiteOptions, run_hugo
+from probe_effect.pages import addresses
 from probe_effect.store.places import DataFolder
 from probe_effect.store.references_file import read_references
 from site_build import OWN_KEPT, PROJECT, assembled, build, with_quoted_source
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Page as BrowserPage
+
+    from probe_effect.numbers.catalogue import Catalogue
 
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 
@@ -91,6 +97,23 @@ def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twic
     assert text.count('aria-label="Reference 1"') == 2
     assert text.index('id="reference-two"') < text.index('id="reference-one"')
     assert 'href="https://a.org/two"' in text
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_table_says_what_a_stepped_uprobe_costs_without_a_hypervisor_and_where_a_called_one_is_unsafe(
+    site: Path, chapter: str, catalogue: Catalogue
+) -> None:
+    found = evidence(catalogue)
+    measured = {addresses.number(one): one for one in catalogue.numbers.current() if one.case in found.case_of}
+    for table in page(site, chapter).split("<table>")[1:]:
+        rows, _, after = table.partition("</table>")
+        note = after.partition("</p>")[0]
+        if "measured-on" not in note:
+            continue
+        shown = [one for address, one in measured.items() if address in rows]
+        outside = [cost for one in shown if (cost := of_number(found, one))]
+        assert all(addresses.figure(one.source.id, one.figure.figure) in note for one in outside)
+        assert ("Linux 6.18 to 7.2" in note) == any(is_in_red_zone(found.case_of[one.case], one) for one in shown)
 
 
 def test_every_reference_stands_on_a_page_of_its_own(site: Path) -> None:

@@ -29,6 +29,8 @@ from collections.abc import Iterable, Iterator
 from probe_effect import units
 from probe_effect.answer.entry_path import calls_of_event, event_cost
 from probe_effect.answer.evidence import evidence
+from probe_effect.answer.first_instruction import is_in_red_zone
+from probe_effect.answer.hardware import of_number
 from probe_effect.answer.levels import WORK, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -47,6 +49,7 @@ Fact = dict[str, str]
 """`text`, `title` (for hovering), `href`, `kind` (measured, published, derived or counted); `cell`, its text in tables.
 
 A measured one has its `machine`, distinguished from others of its name, and the short id of that as `place`.
+A cost may have `hardware`, the key of what others measured without a hypervisor, and `red-zone`.
 """
 
 RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
@@ -136,8 +139,13 @@ def _of_single(one: Number) -> Iterator[tuple[str, Fact]]:
 
 
 def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    calls = calls_of_event(evidence(catalogue), one.case)
+    found = evidence(catalogue)
+    calls = calls_of_event(found, one.case)
     cost = _bounded(one, "cost", one.bounded_cost, units.DURATION) | {"cell": wording.cost(one)}
+    if one.case in found.case_of:
+        outside = of_number(found, one)
+        cost |= {"hardware": f"{outside.source.id}.{outside.figure.figure}"} if outside else {}
+        cost |= {"red-zone": "yes"} if is_in_red_zone(found.case_of[one.case], one) else {}
     if calls is None:
         yield "cost", cost
         yield "cost-interval", cost | {"text": wording.cost(one)}

@@ -38,6 +38,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "skipped": skipped_cases,
             "named": partial(home_page.named, catalogue),
             "spans": spans,
+            "hardware": partial(hardware.sentences, found),
         },
         "user-probes": {"probes": probes, "hardware": hardware.sentences(found, dict(probes).values()), "spans": spans},
         "machines-said": {"said": home_page.machines_said(catalogue)},
