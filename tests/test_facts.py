@@ -82,9 +82,17 @@ def test_a_tool_that_stops_every_call_has_costs_of_an_iteration_and_of_a_call_an
     catalogue: Catalogue,
 ) -> None:
     found = facts(catalogue)
-    assert "strace.22-system-call.cost" not in found
+    unsaid = {f"strace.22-system-call.{what}" for what in ("cost", "cost-interval", "fastest", "range")}
+    assert unsaid & found.keys() == set()
     assert plain(found["strace.22-system-call.cost-per-iteration"]).endswith("per iteration of 2 system calls")
+    assert "per iteration of 2 system calls on" in plain(found["strace.22-system-call.range-per-iteration"])
     assert plain(found["strace.22-system-call.cost-per-system-call"]).endswith("per system call")
+
+
+def test_the_cost_of_an_iteration_over_that_of_an_event_is_no_ratio(catalogue: Catalogue) -> None:
+    ratios = ("strace.22-system-call/bpftrace.04-tracepoint-entry", "strace.22-system-call/perf-trace.22-system-call")
+    found = facts(catalogue, ratios)
+    assert [one in found for one in ratios] == [False, True]
 
 
 QUOTED = re.compile(r'{{[<%] number "([^"]+)"')

@@ -1,8 +1,8 @@
 """Times that hand-written pages may quote, by key. `<one>` is `<tracer>.<case>[@<level>]`:
 
 - `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|loss|start|stop>`.
-- `<one>.<cost-per-iteration|cost-per-system-call>` in place of its cost, where the tool acts on every system call of
-  the loop, shown or not: its event is an iteration of several.
+- `<one>.<cost-per-iteration|cost-per-system-call|range-per-iteration>` in place of its cost and its range, where the
+  tool acts on every system call of the loop, shown or not: its event is an iteration of several.
 - `<one>.untraced-rate`: how often the untraced program does what is traced; `<one>.traced-rate`: the highest rate of
   events while traced, which it says.
 - `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
@@ -11,7 +11,7 @@
   where each was timed by itself; *untraced* is of the same blocks.
 - `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
-- `<one>/<one>`: the ratio of two costs of one submission, where a page asks for it.
+- `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop>`: of that run, current or not, where a page asks for it.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
 - `<one>.range`: the least and the greatest cost of all machines that have it.
@@ -77,7 +77,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
-        if told := _ratio(submissions, first, second) or _of_run(catalogue, key):
+        if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, key):
             found[key] = told
     return found
 
@@ -153,7 +153,7 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
         alone = _bounded(one, "cost", _of_one_call(one, catalogue), units.DURATION)
         yield "cost-per-system-call", _per(alone, "system call")
-    if one.fastest_ns is not None:
+    if one.fastest_ns is not None and calls is None:
         yield "fastest", _told(one, "fastest", units.duration(one.fastest_ns), "least traced less least untraced time")
     if one.baseline is not None and one.baseline.value:
         untraced_hz = units.NS_PER_SECOND / one.baseline.value
@@ -182,10 +182,11 @@ def _of_one_call(one: Number, catalogue: Catalogue) -> Estimate:
 def _of_machines(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     """The cost of the same on all machines."""
     if one.is_clear:
-        alone = f"{units.duration(one.known_cost.value, 2)} on one machine"
-        words = wording.on_all_machines(catalogue.numbers, one) or alone
+        calls = calls_of_event(evidence(catalogue), one.case)
+        key, per = ("range-per-iteration", f" per iteration of {calls} system calls") if calls else ("range", "")
+        words = wording.on_all_machines(catalogue.numbers, one, per)
         title = f"{catalogue.titles.get(one.case, one.case)}, {one.tracer}"
-        yield "range", fact(words, title, addresses.case(one.case), "measured")
+        yield key, fact(words, title, addresses.case(one.case), "measured")
 
 
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
@@ -247,12 +248,14 @@ def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple
             yield f"{key}.highest-rate", _told(one, None, units.rate(points[-1].rate_hz), "highest rate measured")
 
 
-def _ratio(submissions: Iterable[Submission], first: str, second: str) -> Fact | None:
-    """The first cost over the second, of the first submission that has both of them clear of noise."""
+def _ratio(catalogue: Catalogue, submissions: Iterable[Submission], first: str, second: str) -> Fact | None:
+    """The first cost over the second, of the first submission that has both clear of noise; both are of one unit."""
     for submission in submissions:
         costs = {one.name: one for one in submission.numbers if one.is_sound and one.distinguishable}
         if first in costs and second in costs:
             one, other = costs[first], costs[second]
+            if len({calls_of_event(evidence(catalogue), side.case) for side in (one, other)}) > 1:
+                return None
             ratio = mover.ratio(one.known_cost, other.known_cost)
             shown = [units.interval(side.cost, units.DURATION) for side in (one, other)]
             return _fact(one, "cost", ratio, units.TIMES, f"{shown[0]} over {shown[1]}: ") if ratio else None

@@ -32,10 +32,12 @@ def cost(case: Number) -> str:
     return units.interval(case.cost, units.DURATION)
 
 
-def on_all_machines(numbers: Numbers, number: Number) -> str:
-    """`36 to 290 ns on 6 machines`; empty if only one machine has the number."""
+def on_all_machines(numbers: Numbers, number: Number, per: str) -> str:
+    """`36 to 290 ns on 6 machines`, or the cost `on one machine`; ` per` what the cost is, unless it is an event."""
     found = home.on_all_machines(numbers, number)
-    return f"{units.span(found.cost, units.DURATION)} on {found.machines} machines" if found else ""
+    if found is None:
+        return f"{units.duration(number.known_cost.value, 2)}{per} on one machine"
+    return f"{units.span(found.cost, units.DURATION)}{per} on {found.machines} machines"
 
 
 def slowdown(case: Number) -> str:
