@@ -21,11 +21,12 @@ from builders import (
     write_submission,
 )
 from number_builder import number
+from probe_effect.answer.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import number_page, site
-from probe_effect.pages.results import measured_range
-from probe_effect.pages.results.view import Range
+from probe_effect.pages.results import cost, measured_range
+from probe_effect.pages.results.view import CaseResults, Range
 from probe_effect.pages.tracer_page import write_plain
 from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import TOOLS
@@ -186,6 +187,16 @@ def test_the_list_of_results_has_every_submission(small: Catalogue) -> None:
     text = site.fragment_files(small)["results.md"]
     assert f"](/{SUBMISSION}/)" in text
     assert f"](/{COUNTED}/)" in text
+
+
+@pytest.mark.parametrize(("case_id", "is_said"), [("22-system-call", True), ("04-tracepoint-entry", False)])
+def test_a_table_says_where_an_event_is_an_iteration_of_several_calls(
+    catalogue: Catalogue, case_id: str, *, is_said: bool
+) -> None:
+    found = evidence(catalogue)
+    measured = [one for one in catalogue.numbers.current() if one.case == case_id and one.is_time]
+    table, *_ = cost.sections(CaseResults(found, *found.of[case_id], measured))
+    assert ("iteration of 2 system calls" in "".join(table.note)) == is_said
 
 
 def test_a_range_has_the_least_and_the_greatest_of_the_newest(data: Path) -> None:

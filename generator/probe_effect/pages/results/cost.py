@@ -8,6 +8,7 @@ from itertools import combinations
 
 from markupsafe import Markup
 
+from probe_effect.answer.entry_path import calls_of_event
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import compare
@@ -78,7 +79,9 @@ def sections(of: CaseResults) -> list[ResultSection]:
     compared = [] if factor else of.measured
     ranks = places(compared)
     place = [NumberColumn("place", lambda one: ranks.get(one.id, ""))] if ranks else []
-    notes = (INTERVALS, " ", wording.THRESHOLD_COLUMN, *([PLACES] if ranks else []))
+    calls = calls_of_event(of.found, of.case.id)
+    unit = [f" An event here is an iteration of {calls} system calls, and rates are of iterations."] if calls else []
+    notes = (INTERVALS, " ", wording.THRESHOLD_COLUMN, *unit, *([PLACES] if ranks else []))
     table = of.table((TOOL, COST, *place, AT[5], LOSS, GRADE), *notes)
     return [
         replace(table, sentences=first),
