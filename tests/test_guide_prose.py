@@ -46,6 +46,25 @@ def test_no_hand_written_page_types_a_figure(path: Path) -> None:
     assert typed(path.read_text(encoding="utf-8")) == []
 
 
+OF_SUITE = re.compile(r'number "(?:baseline|noise-floor)\.([a-z-]+)"')
+
+
+def other_suites(text: str) -> list[str]:
+    """Suites whose untraced time or noise a paragraph quotes without their name."""
+    paragraphs = re.split(r"\n\s*\n", text)
+    return [suite for one in paragraphs for suite in OF_SUITE.findall(one) if f"`{suite}`" not in one]
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.relative_to(PROJECT).as_posix()) for path in WRITTEN])
+def test_an_untraced_time_is_of_the_suite_that_its_paragraph_names(path: Path) -> None:
+    assert other_suites(path.read_text(encoding="utf-8")) == []
+
+
+def test_an_untraced_time_of_another_suite_is_found() -> None:
+    said = 'An operation of `per-event` takes {{{{< number "baseline.{}" >}}}}.'
+    assert [other_suites(said.format(suite)) for suite in ("per-event", "startup")] == [[], ["startup"]]
+
+
 @pytest.mark.parametrize(
     "text",
     [
