@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tomllib
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ def weight(chapter: Path) -> int:
 
 
 CHAPTERS = [path.stem for path in sorted((PROJECT / "content/guide").glob("[a-z]*.md"), key=weight)]
+NO_PROSE = re.compile(r"<(figure|table|details)\b.*?</\1>", re.DOTALL)
+"""Transcripts, diagrams, tables, and what is folded, such as the data of a chart."""
 MARK = "Published by others; no machine has measured this here yet."
 
 
@@ -61,6 +64,13 @@ def test_a_chapter_has_its_number_its_grounds_and_its_neighbours(site: Path, cha
     assert 'rel="prev"' in text or chapter == CHAPTERS[0]
     assert "\ue000" not in text  # the token of a nested shortcode
     assert "raw HTML omitted" not in text
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_fits_a_sitting(site: Path, chapter: str) -> None:
+    prose = page(site, chapter).split('<div class="prose">')[1].split('class="references"')[0]
+    words = Page(NO_PROSE.sub("", prose)).text.split()
+    assert 200 < len(words) <= 2000
 
 
 def test_a_published_number_has_a_dagger_that_the_page_explains(site: Path) -> None:
