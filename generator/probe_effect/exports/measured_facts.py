@@ -12,7 +12,7 @@
 - `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks.
-- `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop>`: of that run, current or not, where a page asks for it.
+- `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
 - `<one>.range`: the least and the greatest cost of all machines that have it.
 - `<baseline|noise-floor>.<suite>`: of the run that is shown of that suite.
@@ -192,10 +192,11 @@ def _of_machines(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
     """The quantity that `<machine>/<run>/<one>.<quantity>` names, of that run; None where the run has no such."""
     run, _, quantity = key.rpartition("/")
-    name, _, what = quantity.rpartition(".")
-    numbers = (one for submission in catalogue.everything if submission.id == run for one in submission.numbers)
-    number = next((one for one in numbers if one.name == name), None)
-    return None if number is None else dict((*_of_tool(number), *_of_event(number, catalogue))).get(what)
+    for one in (one for submission in catalogue.everything if submission.id == run for one in submission.numbers):
+        if quantity.startswith(f"{one.name}."):
+            found = dict((*_of_tool(one), *_of_single(one), *_of_event(one, catalogue)))
+            return found.get(quantity.removeprefix(f"{one.name}."))
+    return None
 
 
 def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
