@@ -8,21 +8,24 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 NUMBER = re.compile(r"(?:^|/)results/([a-z0-9-]+)/[^/]+/[^/]+/")
 COUNTED = "qemu-"
 """How the id of an emulated machine begins: counts are named by their kernel."""
 RANGE = "machines"
 """What the header of a column says that has the range over all machines."""
+TIME = re.compile(r"\d[\d.,\s]*(?:ns|µs|ms)\b")
+BLOCKS = {"p", "li", "dt", "dd", "summary", "caption", "figcaption", "h1", "h2", "h3", "h4"}
 SENTENCE = re.compile(r"[^.?!:]+(?:[.?!:](?!\s|$)[^.?!:]*)*")
 
 
 @dataclass
 class Cell:
-    """A cell, paragraph or item: its text, and by the place in it the machine of each number."""
+    """A cell, paragraph or item: its text, that outside links, and by the place in it the machine of each number."""
 
     text: str = ""
+    typed: str = ""
     machines: dict[int, str] = field(default_factory=dict)
 
     def add(self, address: str) -> None:
@@ -37,55 +40,83 @@ class Cell:
 
 
 class Page(HTMLParser):
-    """The tables of a page, row by row, and its paragraphs and items."""
+    """The tables of a page, row by row, and what else has text: paragraphs, items, headings and captions."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tables: list[list[list[Cell]]] = []
         self.blocks: list[Cell] = []
-        self._cell: Cell | None = None
+        self.title = Cell()
+        self.beside: list[int] = []
+        """How many blocks are before each table."""
+        self._open: list[tuple[str, Cell]] = []
         self._in_table = False
+        self._unread = 0
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "table":
             self._in_table = True
             self.tables.append([])
+            self.beside.append(len(self.blocks))
         elif tag == "tr" and self._in_table:
             self.tables[-1].append([])
         elif tag in {"td", "th"} and self._in_table:
-            self._cell = Cell()
-            self.tables[-1][-1].append(self._cell)
-        elif tag in {"p", "li"} and not self._in_table:
-            self._cell = Cell()
-            self.blocks.append(self._cell)
-        elif tag == "a" and self._cell is not None:
-            self._cell.add(dict(attrs).get("href") or "")
+            self._open.append((tag, Cell()))
+            self.tables[-1][-1].append(self._open[-1][1])
+        elif tag in BLOCKS and (not self._in_table or tag == "caption"):
+            self._open.append((tag, Cell()))
+            self.blocks.append(self._open[-1][1])
+            self.title = self.blocks[-1] if tag == "h1" else self.title
+        elif tag == "a" and self._open:
+            self._open[-1][1].add(dict(attrs).get("href") or "")
+        self._unread += tag in {"a", "code"}
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "table":
             self._in_table = False
-        if tag in {"td", "th", "p", "li"}:
-            self._cell = None
+        if self._open and self._open[-1][0] == tag:
+            self._open.pop()
+        self._unread -= tag in {"a", "code"}
 
     def handle_data(self, data: str) -> None:
-        if self._cell is not None:
-            self._cell.text += data
+        if self._open:
+            cell = self._open[-1][1]
+            cell.text += data
+            cell.typed += "" if self._unread else data
 
 
 def mixed_tables(page: Page) -> Iterator[str]:
     """The header of each table with numbers of several machines of which more than one is not named in its row."""
-    for head, *rows in filter(None, page.tables):
-        unnamed = {
-            machine
-            for row in rows
-            for title, cell in zip(head, row, strict=False)
-            if RANGE not in title.text
-            for machine in cell.machines.values()
-            if not title_or_row_names(machine, title, row)
-        }
-        if len(unnamed) > 1:
-            yield " | ".join(cell.text.strip() for cell in head)
+    for table in filter(None, page.tables):
+        if len(unnamed_in_rows(table)) > 1:
+            yield header(table)
+
+
+def nameless_tables(page: Page, home: str) -> Iterator[str]:
+    """The header of each table of another machine than home that nothing in or beside the table names."""
+    for table, place in zip(page.tables, page.beside, strict=True):
+        beside = page.blocks[max(0, place - 2) : place + 3]
+        for machine in unnamed_in_rows(table) - {home}:
+            if not any(block.named(machine) for block in beside):
+                yield header(table)
+
+
+def header(table: list[list[Cell]]) -> str:
+    """The texts of the first row."""
+    return " | ".join(cell.text.strip() for cell in table[0])
+
+
+def unnamed_in_rows(table: list[list[Cell]]) -> set[str]:
+    """The machines whose numbers are in rows or columns that do not name them."""
+    return {
+        machine
+        for row in table[1:]
+        for title, cell in zip(table[0], row, strict=False)
+        if RANGE not in title.text
+        for machine in cell.machines.values()
+        if not title_or_row_names(machine, title, row)
+    }
 
 
 def title_or_row_names(machine: str, title: Cell, row: list[Cell]) -> bool:
@@ -101,3 +132,12 @@ def unnamed_machines(page: Page, home: str) -> Iterator[str]:
             machines = {machine for place, machine in block.machines.items() if start <= place < end}
             if machines != {home} and not all(Cell(sentence[0]).named(one) for one in machines):
                 yield " ".join(sentence[0].split())
+
+
+def typed_times(page: Page, machines: Iterable[str]) -> Iterator[str]:
+    """Each block with a time that is no link to a number, and without a machine; the title and its citation aside."""
+    known = list(machines)
+    for block in page.blocks:
+        typed = block.typed.replace(page.title.text.strip(), "")
+        if TIME.search(typed) and not any(block.named(machine) for machine in known):
+            yield " ".join(typed.split())

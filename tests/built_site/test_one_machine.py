@@ -9,7 +9,7 @@ import pytest
 from probe_effect import units
 from probe_effect.model import Key
 from probe_effect.numbers.home import home_machine
-from whose_numbers import Page, mixed_tables, unnamed_machines
+from whose_numbers import Page, mixed_tables, nameless_tables, typed_times, unnamed_machines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +22,13 @@ pytestmark = pytest.mark.site
 
 ELSEWHERE = {"results", "compare"}
 """Sections whose pages are each of one machine, or compare those that they name in their title."""
+
+WRITTEN = {"findings", "guide", "kernels", "tools"}
+"""Sections that are written by hand, and whose times come from data."""
+TRIALS = {"findings/a-shared-cpu-doubles-the-cost"} | {
+    "findings/a-third-of-a-tracepoints-cost-falls-on-system-calls-that-nobody-traces"
+}
+"""Findings of trials before the first recorded run, which say so."""
 
 
 def pages(site: Path) -> dict[str, Page]:
@@ -37,14 +44,25 @@ def test_no_table_has_numbers_of_two_machines_without_naming_them(site: Path) ->
     assert {where: mixed for where, page in pages(site).items() if (mixed := list(mixed_tables(page)))} == {}
 
 
+def home_of(where: str, catalogue: Catalogue) -> str:
+    """The machine that a page speaks of without naming it in each sentence."""
+    return where.removeprefix("machines/") if "machines/" in where else home_machine(catalogue.numbers) or ""
+
+
+def test_a_table_of_another_machine_than_home_is_named_in_it_or_beside_it(site: Path, catalogue: Catalogue) -> None:
+    found = {where: list(nameless_tables(page, home_of(where, catalogue))) for where, page in pages(site).items()}
+    assert {where: some for where, some in found.items() if some} == {}
+
+
+def test_no_time_is_typed_into_a_page_without_its_machine(site: Path, catalogue: Catalogue) -> None:
+    written = {where: page for where, page in pages(site).items() if where.split("/")[0] in WRITTEN}
+    typed = {where: list(typed_times(page, catalogue.numbers.machines())) for where, page in written.items()}
+    assert {where for where, some in typed.items() if some} == TRIALS
+
+
 def test_a_sentence_names_each_machine_but_the_home_machine(site: Path, catalogue: Catalogue) -> None:
-    home = home_machine(catalogue.numbers) or ""
-    unnamed = {
-        where: some
-        for where, page in pages(site).items()
-        if (some := list(unnamed_machines(page, where.removeprefix("machines/") if "machines/" in where else home)))
-    }
-    assert unnamed == {}
+    found = {where: list(unnamed_machines(page, home_of(where, catalogue))) for where, page in pages(site).items()}
+    assert {where: some for where, some in found.items() if some} == {}
 
 
 TWO = '<a href="/results/amd-1-{}/2026-01-01-a/01-b/">36 ns</a>'
@@ -77,6 +95,24 @@ def test_a_table_of_two_machines_is_found(text: str, *, is_mixed: bool) -> None:
 def test_a_sentence_of_two_machines_is_found(text: str, *, is_unnamed: bool) -> None:
     page = Page(f"<p>{text.format(a=TWO.format('00aa'), b=TWO.format('00bb'))}</p>")
     assert bool(list(unnamed_machines(page, "amd-1-00aa"))) == is_unnamed
+
+
+def test_a_table_of_another_machine_is_found_unless_a_heading_or_caption_names_it() -> None:
+    table = f"<tr><th>Cost</th></tr><tr><td>{TWO.format('00bb')}</td></tr>"
+    for before, inside, is_found in (("", "", True), ("<h2>On 00bb</h2>", "", False), ("", "On 00bb", False)):
+        page = Page(f"<h1>Costs</h1>{before}<table><caption>{inside}</caption>{table}</table><p>Text.</p>")
+        assert bool(list(nameless_tables(page, "amd-1-00aa"))) == is_found
+
+
+@pytest.mark.parametrize("block", ["p", "li", "dd", "figcaption", "h2"])
+def test_a_time_that_is_typed_is_found_in_every_kind_of_block(block: str) -> None:
+    def typed(text: str) -> list[str]:
+        page = f"<h1>At 720 ns</h1><{block}>{text}</{block}><p>Cite “At 720 ns”</p>"
+        return list(typed_times(Page(page), ["amd-1-00aa"]))
+
+    assert typed("It costs 36 ns.") == ["It costs 36 ns."]
+    assert typed("It costs 36 ns (00aa).") == []
+    assert typed(f"It costs {TWO.format('00aa')}, as <code>1 ms</code> in a script.") == []
 
 
 @pytest.mark.browser
