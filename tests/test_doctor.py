@@ -101,7 +101,7 @@ def test_a_tracer_is_shown_with_its_version_and_what_it_lacks(project: FakeProje
 def test_the_kernel_is_asked_for_each_facility(project: FakeProject) -> None:
     kernel = found(project).kernel
     assert set(kernel) == {
-        *("kprobe", "uprobe", "tracepoint", "fentry", "raw-tracepoint"),
+        *("kprobe", "uprobe", "uprobe-nop10", "tracepoint", "fentry", "raw-tracepoint"),
         *("kprobe-multi", "function-tracer", "function-graph"),
     }
     assert kernel["tracepoint"] is None

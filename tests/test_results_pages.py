@@ -219,6 +219,14 @@ def test_a_case_without_a_number_says_why(small: Catalogue, case: str, words: st
     assert measured_range(small, suite, one) == Range(words=words)
 
 
+def test_a_case_that_no_timed_kernel_can_run_names_the_first_that_can(small: Catalogue) -> None:
+    suite = small.suites[0].suite
+    one = suite.case("09-map")
+    assert one is not None
+    newer = one.model_copy(update={"needs": ("uprobe", "uprobe-nop10")})
+    assert measured_range(small, suite, newer) == Range(words="no Linux 7.3 timed yet")
+
+
 def test_every_tool_has_a_page_of_its_own_that_shows_what_data_says_of_it() -> None:
     content = PROJECT / "content"
     by_hand = {f"tracers/{path.name}": path.read_text(encoding="utf-8") for path in content.glob("tracers/[!_]*.md")}

@@ -277,6 +277,7 @@ def test_elsewhere_dtrace_itself_says_what_is_lacking() -> None:
     dtrace = Dtrace(program=FAKE, system="FreeBSD")
     assert dtrace.missing("tracepoint") is None
     assert dtrace.missing("uprobe") is None
+    assert dtrace.missing("uprobe-nop10") is None
     assert "failed to match fbt:::: No probe matches description" in str(dtrace.missing("kprobe"))
     assert dtrace.missing("raw-tracepoint") == "DTrace on FreeBSD has no raw tracepoints"
 

@@ -263,6 +263,17 @@ def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
     assert [kernel.missing(need, tmp_path) for need in kernel.OPTIONS] == [None] * len(kernel.OPTIONS)
 
 
+@pytest.mark.parametrize(("release", "refuses"), [("7.2.9-amd64", True), ("7.3.0-rc1", False), ("10.1", False)])
+def test_a_uprobe_on_a_nop_of_ten_bytes_is_offered_from_linux_7_3_on(
+    release: str, refuses: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "proc/sys/kernel").mkdir(parents=True)
+    (tmp_path / "proc/sys/kernel/osrelease").write_text(f"{release}\n", encoding="utf-8")
+    reason = kernel.missing("uprobe-nop10", tmp_path)
+    assert (f"Linux {release} refuses" in str(reason)) == refuses
+    assert (reason is None) != refuses
+
+
 def kernel_with(root: Path, tracers: str, options: bytes = b"") -> Path:
     """A kernel that lists these tracers and one function, with these build options, its types not told."""
     folder = root / "sys/kernel/tracing"

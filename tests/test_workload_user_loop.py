@@ -26,6 +26,7 @@ FIRST_INSTRUCTIONS = {
     "x86_64": {
         "nop1": "90",
         "nop5": "0f 1f 44 00 00",
+        "nop10": "66 2e 0f 1f 84 00 00 00 00 00",
         "push": "55",
         "rip_mov": "48 8b 05",
         "ret_only": "c3",

@@ -21,6 +21,7 @@ AgreementVerdict = Literal["agrees", "close", "differs"]
 Need = Literal[
     "kprobe",
     "uprobe",
+    "uprobe-nop10",
     "tracepoint",
     "fentry",
     "raw-tracepoint",
@@ -129,6 +130,14 @@ def series_of(release: str) -> tuple[int, int]:
 
 NOP10_CALLED_SINCE = (7, 3)
 """The first Linux on which a uprobe makes a call of a nop of ten bytes on x86-64, and no more of one of five."""
+
+FIRST_RELEASE: dict[Need, tuple[int, int]] = {
+    "uprobe": (3, 5),
+    "fentry": (5, 5),
+    "kprobe-multi": (5, 18),
+    "uprobe-nop10": NOP10_CALLED_SINCE,
+}
+"""The first Linux that offers it to tracers."""
 
 
 class Estimate(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Need, series_of
+from probe_effect.model import FIRST_RELEASE, Need, series_of
 from probe_effect.store.machine_file import runs_add_up
 from probe_effect.store.tables import printable
 
@@ -36,7 +36,6 @@ OPTIONS: dict[Need, str] = {
 }
 """What a case needs, to the option without which no Linux has it."""
 
-FIRST_RELEASE: dict[Need, tuple[int, int]] = {"uprobe": (3, 5), "fentry": (5, 5), "kprobe-multi": (5, 18)}
 BACKPORTS = re.compile(r"\.el\d|\.amzn|\.uek|\.fc\d")
 """Kernels that take features from later releases say so in their name."""
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from probe_effect.host import kernel_config, read_text
-from probe_effect.model import Need
+from probe_effect.model import NOP10_CALLED_SINCE, Need, series_of
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""
@@ -68,6 +68,8 @@ def missing(need: Need, root: Path) -> str | None:
     Source: a `kprobe` or `uprobe` device is under event_source since Linux 4.17 (kernel/events/core.c);
     before, and for tracepoints, tracefs has the file or folder.
     """
+    if need == "uprobe-nop10":
+        return _nop10_refused(root)
     try:
         if _is_offered(need, root):
             return _functions_missing(need, root) if need in ON_FTRACE else None
@@ -115,6 +117,20 @@ def mechanism(root: Path) -> str | None:
     live = [line for line in lines if not any(mark in line for mark in ASLEEP)]
     found = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
     return " + ".join(sorted(found)) or None
+
+
+def _nop10_refused(root: Path) -> str | None:
+    """None when a uprobe may be on a nop of ten bytes, by the release: trying it shows nothing by itself.
+
+    An older kernel refuses it (error 524, ENOTSUPP) only where a process has the program mapped. Elsewhere it attaches
+    the probe and never fires it; Linux 6.18.44 did both. Source: `is_prefix_bad` (arch/x86/kernel/uprobes.c),
+    and `uprobe_mmap` (kernel/events/uprobes.c), which drops the error.
+    """
+    release = (read_text(root, "proc/sys/kernel/osrelease") or "").strip()
+    if not release or series_of(release) >= NOP10_CALLED_SINCE:
+        return None
+    first = ".".join(map(str, NOP10_CALLED_SINCE))
+    return f"Linux {release} refuses a uprobe on x86-64's nop of 10 bytes, for its prefix 2e; {first} takes it"
 
 
 def _functions_missing(need: Need, root: Path) -> str | None:

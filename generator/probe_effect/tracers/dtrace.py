@@ -102,7 +102,7 @@ class Dtrace(Tool):
         """None when the kernel offers `need`, else why not."""
         if self.system == "Linux":
             return kernel.missing(ON_LINUX.get(need, need), self.root)
-        if need == "uprobe":  # the pid provider makes its probes when asked; nothing lists them before
+        if need.startswith("uprobe"):  # the pid provider makes its probes when asked; nothing lists them before
             return None
         if need not in PROVIDERS:
             return f"DTrace on {self.system} has no {kernel.OPTIONS[need][0]}"

@@ -30,6 +30,8 @@ extern void prologue(const char *word);
 #if defined(__x86_64__)
 FUNCTION(nop1, ".byte 0x90\n\tret");
 FUNCTION(nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n\tret"); /* as compilers leave room for a call */
+/* The one nop of ten bytes that Linux 7.3 replaces under a uprobe: `cs nopw 0(%rax,%rax)`. */
+FUNCTION(nop10, ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n\tret");
 FUNCTION(push, "push %rbp\n\tpop %rbp\n\tret");
 FUNCTION(rip_mov, "mov sink(%rip), %rax\n\tret");
 FUNCTION(ret_only, "ret");
@@ -37,9 +39,10 @@ FUNCTION(ret_only, "ret");
 FUNCTION(prologue, "push %rbp\n\tmov %rsp, %rbp\n\tsub $16, %rsp\n\tmov %rdi, -8(%rbp)\n\tleave\n\tret");
 extern void nop1(void);
 extern void nop5(void);
+extern void nop10(void);
 extern void push(void);
 extern void rip_mov(void);
-#define CALL_OWN() (nop1(), nop5(), push(), rip_mov())
+#define CALL_OWN() (nop1(), nop5(), nop10(), push(), rip_mov())
 #elif defined(__aarch64__)
 FUNCTION(nop, "nop\n\tret");
 /* By their numbers, for an assembler that knows no newer processor; an older one takes them for nops. */

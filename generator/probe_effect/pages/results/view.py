@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.charts.theme import Chart
-from probe_effect.model import Estimate
+from probe_effect.model import FIRST_RELEASE, Estimate, series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import Numbers
@@ -182,7 +182,10 @@ class ResultView:
 
 def _not_yet(numbers: Numbers, case: Case) -> str:
     """Why nobody ran a case: perhaps no machine could."""
-    machines = (runs[0].document.machine for runs in numbers.machines().values())
-    if not case.architectures or any(case.is_of(machine.architecture) for machine in machines):
-        return "not yet"
-    return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
+    runs = [run for runs in numbers.machines().values() for run in runs if case.is_of(run.architecture)]
+    if case.architectures and not runs:
+        return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
+    first = max((FIRST_RELEASE[need] for need in case.needs if need in FIRST_RELEASE), default=(0, 0))
+    if runs and all(series_of(run.document.system.kernel_release) < first for run in runs):
+        return f"no Linux {first[0]}.{first[1]} timed yet"
+    return "not yet"
