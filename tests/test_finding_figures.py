@@ -90,6 +90,14 @@ MACHINES = PROJECT / "content/findings/two-machines-of-one-name-differ-sixfold.m
 ROW = re.compile(r"^\| (\w{4}) .*\| ([\d.]+) ns \| ([\d.]+) ns \| (\d+) \|$", re.MULTILINE)
 
 
+def test_a_called_nop_takes_more_instructions_than_an_emulated_one_on_linux_7_3(catalogue: Catalogue) -> None:
+    nops = ["02-uprobe-nop1", "03-uprobe-nop5", "30-uprobe-nop10"]
+    runs = [{n.case: n.cost.value for n in one.numbers if n.tracer == "libbpf" and n.cost} for one in catalogue.counted]
+    costs = [[run[case] for case in nops] for run in runs if run.keys() >= set(nops)]
+    assert costs
+    assert [one for one in costs if sorted(one) != one] == []
+
+
 def test_the_table_of_guards_has_the_untraced_loops_of_its_day(catalogue: Catalogue) -> None:
     rows = ROW.findall(MACHINES.read_text(encoding="utf-8"))
     assert len(rows) == 6
