@@ -6,8 +6,10 @@ each further action adds to a probe. Both are those of `answer.cost_of`, and so 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from probe_effect.answer import hardware, sentences
@@ -46,28 +48,7 @@ PROBE_KINDS = tuple(
 SAID = "slows unclear unknown one one-waiting running threshold no-threshold hot counted band bands".split()
 """Keys of the words that the page has in common with `predict` and the calculator."""
 
-ADVISE_WORDS = {
-    "filtered": FILTERED,
-    "not-understood": "{attach} has a part that was not understood: {what}. At the high end it is taken "
-    "for the most expensive action that was measured, and at the low end for nothing.",
-    "whole": "this script",
-    "least": "at no less than {rate}",
-    "up-to": "up to {most}",
-    "here": "Costs differ between machines of one name. As root, this command measures what this script's probes cost "
-    "on your machine, and counts how often they fire:",
-    "calibrated": "Slowdowns by costs measured so were {low} to {high} those by another machine's costs, {middle} in "
-    "the median.",
-    "no-cost": "Nobody measured such a probe with {tracer} on this machine.",
-    "no-tracer": "Nobody measured {tracer} on this machine.",
-    "no-event": "None of its probes is fired by what a thread does.",
-    "first": "What the kernel does with the first instruction of a probed user function decides its cost. It carries "
-    "out a jump, a call or a nop itself (a nop on arm64 since Linux 6.13), and on x86-64 a push of a register too. It "
-    "copies and steps most others, with a second exception, for which a guest of KVM is left. On x86-64 a nop of 5 "
-    "bytes becomes a call on Linux 6.18 to "
-    "7.2, and one of 10 bytes from 7.3 on. The call of 6.18 to 7.2 writes into the 128 bytes below the stack pointer: "
-    "at the entry of a function nothing is there, inside a function it can overwrite data. "
-    "“objdump -d --disassemble=FUNCTION PROGRAM” shows which it is.",
-}
+ADVISE_WORDS = {"filtered": FILTERED} | tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """The words that only this page has."""
 
 

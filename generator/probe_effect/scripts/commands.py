@@ -63,7 +63,7 @@ def command_line(text: str) -> ToolCommand | None:
         return None
     rest = list(words)
     key = f"{tool} {rest[0]}" if rest else tool
-    options, others = _split(rest, set(WITH_VALUE.get(key, WITH_VALUE[tool]).split()))
+    options, others = _split(rest, set(WITH_VALUE.get(key, WITH_VALUE[tool])))
     command = ToolCommand(tool, cast("Language", language), options, others)
     return _carrying(text, command) if tool in {"bpftrace", "dtrace"} else command
 

@@ -9,9 +9,13 @@ Sources: bpftrace's `docs/language.md`, `docs/stdlib.md`, `src/probe_types.h` an
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from probe_effect.tools.record import TOOLS
+
+_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 MAX_DEPTH = 100
 """The most brackets within brackets: no script has so many, and the reader recurses."""
@@ -55,27 +59,8 @@ KINDS = {
 }
 """Providers of bpftrace to kinds; the tracepoints of system calls have kinds of their own (`TRACEPOINTS`)."""
 
-ALIASES = {
-    "k": "kprobe",
-    "kr": "kretprobe",
-    "u": "uprobe",
-    "ur": "uretprobe",
-    "U": "usdt",
-    "f": "fentry",
-    "fr": "fexit",
-    "kfunc": "fentry",
-    "kretfunc": "fexit",
-    "t": "tracepoint",
-    "rt": "rawtracepoint",
-    "p": "profile",
-    "i": "interval",
-    "s": "software",
-    "h": "hardware",
-    "w": "watchpoint",
-    "aw": "asyncwatchpoint",
-    "it": "iter",
-}
-"""Short and old names of providers, with case: `U` is no `u`."""
+ALIASES: dict[str, str] = _WORDS["aliases"]
+"""Short and old names of providers, with case."""
 
 PATHS = ("uprobe", "uretprobe", "usdt", "iter")
 """Providers in whose attach points a slash is part of a path, and opens no predicate."""
@@ -141,36 +126,10 @@ COUNT, BY_NUMBER, BY_NAME, BY_BOTH = "count", "count-by-pid", "count-by-name", "
 BY_STRING, BY_KERNEL_STACK, BY_USER_STACK = "count-by-string", "count-by-kernel-stack", "count-by-user-stack"
 HISTOGRAM, HISTOGRAM_OF_TIME, HISTOGRAM_BY_STACKS = "histogram", "histogram-of-time", "histogram-by-two-stacks"
 
-_EFFECTS = {
-    "aggregation": "avg count llquantize max min stats stddev sum tseries",
-    "histogram": "hist lhist quantize lquantize",
-    # All of these write an event to a buffer that the tool in user space reads and acts on.
-    "print": """cat clear debugf denormalize errorf join normalize print printa printf skboutput strftime system time
-        trace tracemem trunc unwatch warnf zero""",
-    "string": """buf cgroup_path copyin copyinstr copyinto kstr macaddr ntop path str strcap str_concat strjoin stringof
-        uptr""",
-    "kernel-stack": "kstack stack",
-    "user-stack": "dw_ustack jstack ustack",
-    "name": """comm execargs execname func leader_comm pcomm probe probefunc probemod probename probeprov probetype
-        syscall_name username""",
-    "time": "elapsed nsecs timestamp vtimestamp walltimestamp",
-    "free": """assert assert_str basename bswap cgroup cgroupid container_of cpid cpu ctx curtask exit fail find getopt
-        gid has_cpid has_key htonl htonll htons is_array is_err is_integer is_literal is_ptr is_str is_unsigned_integer
-        jiffies kaddr kfunc_allowed kfunc_exist kptr ksym leader_tid len mutex_owned ncpus ntohl ntohll ntohs numaid
-        percpu_kaddr pid ppid progenyof pton rand reg retval signal_name socket_cookie static_assert strcontains
-        strerror strlen strncmp strstr sym tid uaddr uid usermode usym func_name mod umod ufunc uaddr default_str_length
-        config""",
-    # Evaluated where the script is compiled; what stands within is never carried out.
-    "type": "offsetof sizeof typeof typeinfo",
-    "loop": "for unroll while",
-    "keyword": "else if in let return struct union enum",
-}
-"""What a function or a built-in word does, and which do it."""
-
 DELETE = "delete"
 """Takes a key out of a map, which is taken for an update of that key."""
 
-EFFECTS = {word: effect for effect, words in _EFFECTS.items() for word in words.split()}
+EFFECTS = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
 """Word to its effect. A function that is not here is unknown, and named so."""
 
 NAME_FIELD = "(?:comm|name)$"
@@ -182,24 +141,11 @@ LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.lang
 BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
 """Words that may precede a command, like assignments of variables."""
 
-WITH_VALUE = {
-    "bpftrace": "B c e f I o p d",
-    "dtrace": "b c D f I i L m n o P p s U x",
-    "perf": """C c D e F G I j k M m o p r t u x call-graph cgroup count cpu delay event filter freq mmap-pages output
-        pid tid uid""",
-    "perf probe": "a d k m s x add del exec module source vmlinux",
-    "strace": """a b e E I o O p P s S u U X abbrev attach columns const-print-style decode-pids detach-on env fault
-        inject interruptible kvm output raw read signal status string-limit summary-columns summary-sort-by trace
-        trace-path user verbose write""",
-    "trace-cmd": "A b B C D e f g h k l M m n o O p P R r s t v max-graph-depth module",
-}
-"""Options that take a value: of perf 6.12 (perf-record(1), perf-stat(1), perf-trace(1)), strace 6.13, trace-cmd 3.3."""
+WITH_VALUE = {tool: options.split() for tool, options in _WORDS["with_value"].items()}
+"""Tool to its options that take a value."""
 
-SOFTWARE = tuple(
-    """alignment-faults bpf-output cgroup-switches context-switches cpu-clock cpu-migrations cs dummy emulation-faults
-    faults major-faults migrations minor-faults page-faults task-clock""".split()
-)
-"""Software events (perf_event_open(2), PERF_TYPE_SOFTWARE)."""
+SOFTWARE = tuple(_WORDS["software"].split())
+"""Software events."""
 
 PERF_KINDS = (
     (r"^mem:", "watchpoint"),
@@ -215,12 +161,8 @@ PERF_KINDS = (
 CLOCKS = ("cpu-clock", "task-clock")
 """Software events that are samples of time."""
 
-SYSTEM_CALL_WRAPPERS = tuple(
-    """accept accept4 bind chdir close connect dup execve fchmod fdatasync fsync ftruncate ioctl kill listen lseek
-    madvise mprotect munmap openat pread64 pwrite64 read readv recvfrom recvmsg sendmsg sendto socket write
-    writev""".split()
-)
-"""Functions of the C library that make the system call of their own name, on every architecture (man-pages, 2)."""
+SYSTEM_CALL_WRAPPERS = tuple(_WORDS["system_call_wrappers"].split())
+"""Functions of the C library that make the system call of their own name."""
 
 
 def tables() -> dict[str, Any]:
@@ -240,7 +182,7 @@ def tables() -> dict[str, Any]:
         "name_field": NAME_FIELD,
         "tools": LANGUAGES,
         "before_tools": list(BEFORE_TOOLS),
-        "with_value": {tool: options.split() for tool, options in WITH_VALUE.items()},
+        "with_value": WITH_VALUE,
         "software": list(SOFTWARE),
         "clocks": list(CLOCKS),
         "perf_kinds": [list(one) for one in PERF_KINDS],
