@@ -7,6 +7,7 @@ import io
 import os
 import resource
 import signal
+import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -188,6 +189,24 @@ def test_a_demand_to_stop_waits_until_the_tidying_up_is_done() -> None:
     with interruptible(), pytest.raises(Interrupted, match="stopped by SIGTERM"):
         tidy_up()
     assert steps == ["tidied up"]
+
+
+def test_a_demand_to_stop_while_a_run_makes_its_folder_leaves_no_folder(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = tempfile.mkdtemp, []
+
+    def demanded(suffix: str | None, prefix: str | None, folder: Path | None) -> str:
+        made.append(make(suffix, prefix, folder))
+        if tool.WORK_PREFIX in made[-1]:
+            signal.raise_signal(signal.SIGTERM)
+        return made[-1]
+
+    monkeypatch.setattr("tempfile.mkdtemp", demanded)
+    with interruptible(), pytest.raises(Interrupted, match="stopped by SIGTERM"):
+        project.measure(blocks=1)
+    assert any(tool.WORK_PREFIX in folder for folder in made)
+    assert work_folders_of(os.getpid()) == []
 
 
 # A disk that is full

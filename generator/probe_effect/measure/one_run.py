@@ -116,8 +116,9 @@ def _untraced(row: Sample, load: WorkloadTask, limits: Limits, leftovers: ExitSt
 def _traced(
     row: Sample, load: WorkloadTask, watch: TracerTask, limits: Limits, leftovers: ExitStack, *, hooks: Hooks
 ) -> Sample:
-    session = watch.tracer.session(watch.script, watch.counting, load.program)
-    leftovers.callback(session.end)
+    with undisturbed():  # a signal that comes when its folder is made would leave that behind
+        session = watch.tracer.session(watch.script, watch.counting, load.program)
+        leftovers.callback(session.end)
     workload = WorkloadProcess(load, session.prefix)
     leftovers.callback(workload.end)
     if not session.prefix:
