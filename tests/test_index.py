@@ -156,3 +156,20 @@ def test_submissions_of_one_moment_stand_in_the_order_of_their_ids() -> None:
     machines: list[Submission] = [submission(machine, DAYS[0]) for machine in ("b", "c", "a")]
     assert [one.machine for one in newest_first(machines)] == ["c", "b", "a"]
     assert newest_first(machines) == newest_first(reversed(machines))
+
+
+def test_of_several_versions_of_one_tool_the_newest_comes_first_whatever_it_was_called() -> None:
+    versions = {
+        "bpftrace": "bpftrace v0.17.0",
+        "bpftrace-0-9-4": "bpftrace v0.9.4",
+        "bpftrace-0-27-1": "bpftrace v0.27.1",
+    }
+    own = submission("m", DAYS[0], document={"tools": versions | {"strace": "strace -- version 6.1"}})
+    for tracer in ("bpftrace", "strace", "bpftrace-0-9-4", "bpftrace-0-27-1"):
+        number(own, COST, tracer=tracer)
+    assert [key.tracer for key in Numbers([own]).of_machine("m")] == [
+        "bpftrace-0-27-1",
+        "bpftrace",
+        "bpftrace-0-9-4",
+        "strace",
+    ]

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from probe_effect.model import Key, Metric
+from probe_effect.model import Key, Metric, release_numbers
+from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number, Submission
 
@@ -69,7 +70,13 @@ def current(submissions: Sequence[Submission], case: str | None = None) -> dict[
     for submission in submissions:
         for number in submission.numbers if case is None else submission.cases.get(case, ()):
             runs[number.key].append(number)
-    return {key: best(runs[key]) for key in sorted(runs, key=lambda key: key.order)}
+    return {key: best(runs[key]) for key in sorted(runs, key=lambda key: _place(key, runs[key][0]))}
+
+
+def _place(key: Key, newest: Number) -> tuple[object, ...]:
+    """By which numbers are sorted: of several versions of one tool the newest comes first."""
+    version = [-part for part in release_numbers(newest.tool_version or "")]
+    return key.case, tool_of(key.tracer), version, key.order
 
 
 def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
