@@ -275,7 +275,7 @@ def test_chance_counts_only_what_could_be_compare() -> None:
 def test_a_sentence_has_the_difference_with_its_interval_and_the_ratio() -> None:
     higher, lower, same, _, unknown = comparisons()
     said = comparison.between_machines(higher).replace("\u00a0", " ")
-    machine = "Example CPU 9000, 8 CPUs, Linux 6.12 (machine)"
+    machine = "Example, machine"
     assert said.startswith(
         f"“02-kprobe” with bpftrace has higher overhead on {machine} than on {machine}: difference 100.0 ns ("
     )

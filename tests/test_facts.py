@@ -126,7 +126,7 @@ def test_each_quantity_of_a_measured_number_is_a_fact_that_leads_to_its_page(dat
     assert plain(fact) == text
     assert fact["href"] == f"{PLACE}#{key.partition('@')[0]}"
     assert fact["kind"] == "measured"
-    assert "Example CPU 9000" in fact["title"]
+    assert "Example, machine" in fact["title"]
 
 
 def test_the_interval_of_a_cost_is_in_its_title_and_its_cell(data: Path) -> None:
@@ -170,8 +170,8 @@ def test_a_number_says_which_machine_it_is_of_even_where_machines_have_one_name(
     write_submission(data, two_cases(cost_ns=70), changed(other, "machine.nested", value=True))
     found = facts(read(data))
     assert found["bpftrace.02-kprobe.machine"]["title"] == found["machine"]["text"]
-    assert found["bpftrace.06-uprobe.machine"]["text"] == "machine f00d (Example CPU 9000)"
-    assert found["bpftrace.06-uprobe.machine"]["title"].endswith("(f00d)")
+    assert found["bpftrace.06-uprobe.machine"]["text"] == "Example, f00d"
+    assert found["bpftrace.06-uprobe.machine"]["title"].endswith(", f00d")
     assert found["bpftrace.06-uprobe.machine"]["href"] == "/machines/example-2t-f00d/"
     assert found["bpftrace.06-uprobe.cost"]["machine"] == found["bpftrace.06-uprobe.machine"]["title"]
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from builders import machine_document
+from builders import changed, copy_suite, machine_document, machine_values, write_submission
 from evidence_builder import case, suite
+from number_builder import submission
 from probe_effect import units
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -43,10 +51,60 @@ def test_a_case_is_called_by_its_title_and_by_that_of_its_suite_where_another_ca
     }
 
 
-def test_a_machine_is_called_by_what_decides_its_times() -> None:
-    assert names.machine_name(machine_document()) == "Example CPU 9000, 8 CPUs, Linux 6.12"
+def test_the_facts_of_a_machine_are_what_decides_its_times() -> None:
+    assert names.machine_facts(machine_document()) == "Example CPU 9000, 8 CPUs, Linux 6.12"
     nameless = machine_document(machine__cpu_model=None, machine__virtualization="KVM")
-    assert names.machine_name(nameless) == "x86-64, 8 CPUs, KVM, Linux 6.12"
+    assert names.machine_facts(nameless) == "x86-64, 8 CPUs, KVM, Linux 6.12"
+
+
+KVM = "machine__virtualization"
+
+
+@pytest.mark.parametrize(
+    ("machine", "model", "core", "more", "name"),
+    [
+        ("amd-epyc-2t-kvm-4247", "AMD EPYC", "Zen 5", {KVM: "KVM"}, "EPYC Zen 5 guest, 4247"),
+        ("amd-epyc-2t-kvm-2922", "AMD EPYC", None, {KVM: "KVM"}, "EPYC guest, 2922"),
+        ("amd-epyc-64t-1a2b", "AMD EPYC 9354 32-Core Processor", "Zen 4", {}, "EPYC Zen 4, 1a2b"),
+        ("x-0b2a", "Intel(R) Xeon(R) Processor @ 2.80GHz", "Skylake", {KVM: "KVM"}, "Xeon Skylake guest, 0b2a"),
+        ("arm-77aa", "Neoverse-N1", "Neoverse-N1", {}, "Neoverse-N1, 77aa"),
+        ("unknown-1a2b", None, None, {}, "x86-64, 1a2b"),
+        ("amd-1a2b", "AMD", None, {}, "AMD, 1a2b"),
+    ],
+)
+def test_a_machine_has_one_short_name(
+    machine: str, model: str | None, core: str | None, more: dict[str, str], name: str
+) -> None:
+    document = {"machine__cpu_model": model, "machine__microarchitecture": core, **more}
+    assert names.machine_name(submission(machine, document=document)) == name
+
+
+@pytest.mark.parametrize(
+    ("architecture", "release", "name"),
+    [
+        ("x86_64", "6.12.107+deb13-amd64", "Linux 6.12.107, emulated, 1c23"),
+        ("aarch64", "6.1.0-50-arm64", "Linux 6.1.0-50 arm64, emulated, 1c23"),
+        ("x86_64", "7.0-rc1", "Linux 7.0-rc1, emulated, 1c23"),
+    ],
+)
+def test_an_emulated_machine_is_called_by_its_kernel(architecture: str, release: str, name: str) -> None:
+    document = {"machine__architecture": architecture, "system__kernel_release": release}
+    assert names.machine_name(submission("qemu-1c23", metric="instructions", document=document)) == name
+
+
+def test_a_core_that_one_run_recorded_is_in_the_name_of_the_machine_for_all_its_runs() -> None:
+    early = submission(document={"machine__cpu_model": "AMD EPYC"})
+    late = submission(document={"machine__cpu_model": "AMD EPYC", "machine__microarchitecture": "Zen 4"})
+    early.of_machine = late.of_machine = (late, early)
+    assert names.machine_name(early) == names.machine_name(late) == "EPYC Zen 4, machine"
+
+
+def test_two_machines_whose_ids_end_alike_have_the_whole_ids_in_their_names(tmp_path: Path) -> None:
+    for machine in ("amd-epyc-2t-4247", "amd-epyc-8t-4247"):
+        write_submission(tmp_path, None, changed(machine_values(), "machine.id", machine))
+    copy_suite(tmp_path)
+    found = read_catalogue(DataFolder(tmp_path)).timed
+    assert [names.machine_name(one) for one in found] == ["Example, amd-epyc-2t-4247", "Example, amd-epyc-8t-4247"]
 
 
 @pytest.mark.parametrize(

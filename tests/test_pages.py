@@ -28,6 +28,7 @@ from number_builder import reduced
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.numbers.names import cpu_family
 from probe_effect.pages import machine_page, site, source_page, wording
 from probe_effect.store.places import DataFolder
 from written_pages import split, with_fragments
@@ -89,7 +90,7 @@ def test_there_is_a_page_per_case_source_and_machine(pages: dict[str, str], data
     [
         (CASE_PAGE, "Kprobe", "case"),
         (SOURCE_PAGE, "A talk about tracing", "source"),
-        (MACHINE_PAGE, "Example CPU 9000, 8 CPUs, Linux 6.12 (machine)", "machine"),
+        (MACHINE_PAGE, "Example, machine", "machine"),
         (SUBMISSION_PAGE, "What one event costs", "submission"),
         (NUMBER_PAGE, "Kprobe with bpftrace 0.23", "number"),
         ("suites/per-event.md", "What one event costs", "suite"),
@@ -103,7 +104,7 @@ def test_front_matter_names_the_page(pages: dict[str, str], path: str, title: st
 
 def test_a_case_page_answers_at_which_rates_a_thread_slows(pages: dict[str, str]) -> None:
     text = seen(split(pages[CASE_PAGE])[1])
-    assert "With bpftrace on Example CPU 9000, 8 CPUs, Linux 6.12 (machine) each event costs 50.0 ns" in text
+    assert "With bpftrace on Example, machine each event costs 50.0 ns" in text
     assert "1 % (measurable) at 200 k/s, 5 % (significant) at 1.0 M/s, 30 % (expensive) at 6.0 M/s" in text
 
 
@@ -334,7 +335,7 @@ def test_hostile_text_in_every_field_of_a_machine_file_comes_out_as_text(tmp_pat
     pages = pages_of(data)
     is_text(pages, {"machines/hostile-machine.md": expected, f"results/hostile-machine/{FOLDER}.md": of_run})
     front, _ = split(pages["machines/hostile-machine.md"])
-    assert str(front["title"]).startswith(texts["machine.cpu_model"])
+    assert str(front["title"]).startswith(cpu_family(texts["machine.cpu_model"]))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

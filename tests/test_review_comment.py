@@ -175,7 +175,7 @@ def test_the_first_line_is_the_verdict(tmp_path: Path, counts: dict[str, Any], v
 def test_a_long_table_is_folded_below_what_it_comes_to(tmp_path: Path) -> None:
     said = comment(tmp_path / "review.json", json.dumps(values(rows=11)).encode())
     _, _, nearest = said.partition("### Nearest machine")
-    assert nearest.index("text, text&#58; text.") < nearest.index("<details><summary>11 rows</summary>")
+    assert nearest.index("text&#58; text.") < nearest.index("<details><summary>11 rows</summary>")
 
 
 def test_numbers_of_a_new_submission_stand_in_its_rows_and_nowhere_else(tmp_path: Path) -> None:

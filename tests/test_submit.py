@@ -125,7 +125,7 @@ def test_the_numbers_stand_beside_those_of_the_nearest_machine_before_anything_i
     git(clone.root, "commit", "--quiet", "-m", "Merged")
     shown = " ".join(submit(clone, "--dry-run").stderr.split())
     assert f"test-machine/{FOLDER}: cost of one event here there difference (95 %) with bpftrace" in shown
-    assert "there other-machine its kind same CPU name, Example CPU 9000" in shown
+    assert "there Example, other-machine its kind same CPU name, Example CPU 9000" in shown
     assert "Of 1 comparison, 1 has lower overhead here." in shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,6 +64,15 @@ def test_no_time_is_typed_into_a_page_without_its_machine(site: Path, catalogue:
 def test_a_sentence_names_each_machine_but_the_home_machine(site: Path, catalogue: Catalogue) -> None:
     found = {where: list(unnamed_machines(page, home_of(where, catalogue))) for where, page in pages(site).items()}
     assert {where: some for where, some in found.items() if some} == {}
+
+
+def test_no_two_machines_share_a_title_or_a_heading(site: Path) -> None:
+    machines = [path.read_text(encoding="utf-8") for path in site.glob("machines/*-*/index.html")]
+    emulated = [path.read_text(encoding="utf-8") for path in site.glob("kernels/qemu-*/index.html")]
+    for tag in ("title", "h1"):
+        called = [re.search(rf"<{tag}[^>]*>(.*?)</{tag}>", html, re.DOTALL) for html in (*machines, *emulated)]
+        titles = [found[1] for found in called if found]
+        assert len(set(titles)) == len(machines) + len(emulated) > 2
 
 
 TWO = '<a href="/results/amd-1-{}/2026-01-01-a/01-b/">36 ns</a>'

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from html_page import Page
-from probe_effect.numbers.likeness import cpu_family
+from probe_effect.numbers.names import cpu_family
 from site_build import PROJECT
 
 if TYPE_CHECKING:

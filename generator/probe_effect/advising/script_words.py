@@ -85,12 +85,12 @@ def probe_row(one: Advised) -> tuple[str, ...]:
 
 
 def basis(one: Advised) -> str:
-    """Where its cost is from: `measured here`, `this machine`, or the end of another machine's id."""
+    """Where its cost is from: `measured here`, `this machine`, or the short name of another."""
     if one.part is None:
         return "not known"
     if one.likeness is None:
         return "measured here" if one.part.basis == "calibrated" else one.part.basis
-    return "this machine" if one.likeness.is_same else f"..{one.likeness.machine.rpartition('-')[2]}"
+    return "this machine" if one.likeness.is_same else one.likeness.name
 
 
 def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
@@ -102,7 +102,7 @@ def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
         yield "costs", f"measured here {when}in {answer.calibration.seconds:.2g} s: {', '.join(costs)} an event"
     for one in dict.fromkeys(one.likeness for one in answer.advice.probes):
         if one is not None:
-            yield "machine", f"{one.machine}: {'; '.join(one.reasons)}"
+            yield "machine", f"{one.name}: {'; '.join(one.reasons)}"
 
 
 def threshold_row(one: Advised) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *(WORDS["red-zone"].format(what=attach) for attach in answer.in_red_zone),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
         *(
-            f"{one.group.attach}: nobody measured it whole on {one.likeness.machine}: its cost is {one.part.basis}."
+            f"{one.group.attach}: nobody measured it whole on {one.likeness.name}: its cost is {one.part.basis}."
             for one in advice.probes
             if one.part and one.likeness and one.part.basis != "measured"
         ),

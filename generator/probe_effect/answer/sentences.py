@@ -16,9 +16,7 @@ from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.likeness import Facts
 from probe_effect.reduce.thresholds import THRESHOLDS
-from probe_effect.store.machine_file import MachineFile
 
 
 def headline(found: Forecast) -> str:
@@ -79,21 +77,13 @@ def tool(found: Forecast) -> str:
 
 
 def where(found: Forecast) -> str:
-    """The machine by its id, with what it is and its tier; one of others with a dagger."""
-    if found.printed is not None:
-        return printed_place(found.printed)
-    assert found.document is not None
-    return place(found.facts, found.document)
+    """The short name of the machine; of one of others its hardware, and the source that measured it, with a dagger."""
+    return printed_place(found.printed) if found.printed else found.facts.name
 
 
 def printed_place(found: PublishedCost) -> str:
     """A published machine in words: its hardware, and the source that measured it."""
     return WORDS["published-where"].format(hardware=found.hardware, label=found.label)
-
-
-def place(facts: Facts, document: MachineFile) -> str:
-    """A machine by its id, because two may be alike in all that its name says."""
-    return f"{facts.machine} ({names.machine_name(document)}, {names.tier_words(facts.tier)})"
 
 
 def slowdown(found: Forecast) -> str:

@@ -84,7 +84,7 @@ def _settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> 
 
 def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: Submission) -> Iterator[str]:
     untraced = units.duration(submission.baseline.value if submission.baseline else None)
-    where = names.machine_label(submission)
+    where = names.machine_name(submission)
     yield from (*wrap(laboratory.question, COLUMNS), "")
     yield from wrap(f"Measured on {where}. Untraced, {untraced}: {suite.workload.operation}.", COLUMNS)
     titles = {case.id: case.title for case in suite.cases}

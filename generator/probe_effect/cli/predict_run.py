@@ -99,7 +99,7 @@ def _cost(one: Forecast) -> list[str]:
 def _neighbours(others: Sequence[Neighbour]) -> list[tuple[str, ...]]:
     """Those most like the asker's machine, and how many more there are."""
     rows: list[tuple[str, ...]] = [
-        (one.forecast.facts.machine, sentences.slowdown(one.forecast), "; ".join(one.likeness.reasons))
+        (sentences.where(one.forecast), sentences.slowdown(one.forecast), "; ".join(one.likeness.reasons))
         for one in others[:MOST_NEIGHBOURS]
     ]
     more = len(others) - len(rows)

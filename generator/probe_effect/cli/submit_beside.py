@@ -97,7 +97,7 @@ def _against(found: Nearest | None) -> Iterator[tuple[str, str]]:
     if found is None:
         yield "there", "no published machine has such numbers"
         return
-    yield "there", found.likeness.machine
+    yield "there", found.likeness.name
     yield "its kind", ", ".join(found.likeness.reasons)
     if not found.likeness.comparable:
         yield "in all", "times of such different machines are never compared"

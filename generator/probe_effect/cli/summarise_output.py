@@ -83,7 +83,7 @@ def show(submission: Submission, suite: Suite | None) -> None:
     """
     from probe_effect.cli.tables import show_table
 
-    output.product(f"{submission.id}: {names.machine_name(submission.document)}")
+    output.product(f"{submission.id}: {names.machine_name(submission)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
     shown = view_of(suite, submission.metric).summary

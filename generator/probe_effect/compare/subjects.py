@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from probe_effect.compare.comparison import Side
@@ -13,13 +13,13 @@ from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.kinds import MOST_MACHINES, shown_machines
-from probe_effect.numbers.names import architecture, machine_label, release_series, short_id, tool
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.numbers.names import machine_name, tool
+from probe_effect.reduce.submission import Number
 
 
 @dataclass(frozen=True)
 class MeasuredMachine(Side):
-    """A machine with a cost, by its id; `label` is what sentences call it. Its submissions are newest first."""
+    """A machine with a cost, by its id; `label` is its short name. Its submissions are newest first."""
 
     metric: Metric
     label: str
@@ -45,11 +45,7 @@ class MeasuredMachine(Side):
 
 def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
     """The timed machines, as they ran last, then the counting ones, x86-64 and the oldest kernel first."""
-    machines = sorted(_machines(catalogue), key=_kernel_order)
-    times = Counter(one.label for one in machines)
-    return [
-        replace(one, label=f"{one.label} ({short_id(one.name)})") if times[one.label] > 1 else one for one in machines
-    ]
+    return sorted(_machines(catalogue), key=_kernel_order)
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
@@ -68,16 +64,8 @@ def _machines(catalogue: Catalogue) -> Iterator[MeasuredMachine]:
     for metric in metrics:
         for name, runs in catalogue.numbers.machines(metric).items():
             costs = tuple(one for one in runs if one.suite not in others)
-            if costs and (found := MeasuredMachine(name, costs, metric, _label(costs[0]))).numbers:
+            if costs and (found := MeasuredMachine(name, costs, metric, machine_name(costs[0]))).numbers:
                 yield found
-
-
-def _label(newest: Submission) -> str:
-    """The name of a machine in sentences; of one that counts its kernel and architecture."""
-    if newest.metric == "time":
-        return machine_label(newest)
-    machine, system = newest.document.machine, newest.document.system
-    return f"Linux {release_series(system.kernel_release)}, {architecture(machine.architecture)}"
 
 
 def _kernel_order(one: MeasuredMachine) -> tuple[object, ...]:

@@ -29,7 +29,6 @@ from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.kinds import shown_machines
-from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.pages import addresses
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.scripts.tables import KINDS, TRACEPOINTS, tables
@@ -76,7 +75,7 @@ def _machine(found: Evidence, machine: str) -> Values:
     newest = next(iter(next(iter(tracers.values())).values())).submission
     return {
         "id": machine,
-        "where": sentences.place(facts_of_submission(newest), newest.document),
+        "where": names.machine_name(newest),
         "href": addresses.machine(machine),
         "tracers": {one: _tracer(setup(found, machine, one)) for one in tracers if _is_read(one)},
     }

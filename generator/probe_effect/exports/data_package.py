@@ -71,7 +71,7 @@ def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
 def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
     """The tables of each submission, and the figures of each source with where they are from: the work of others."""
     for one in catalogue.everything:
-        title = f"Suite {one.suite} on {names.machine_name(one.document)}"
+        title = f"Suite {one.suite} on {names.machine_name(one)}"
         for own in one.files.content:
             if own.name in TABLES:
                 path = data / "results" / one.id / own.name

@@ -42,7 +42,7 @@ def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]
     """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
     found = evidence(catalogue)
     shown = shown_machines(catalogue.numbers)
-    labels = {one.machine: names.machine_label(one) for one in in_order(catalogue.numbers) if one.machine in shown}
+    labels = {one.machine: names.machine_name(one) for one in in_order(catalogue.numbers) if one.machine in shown}
     for path in sorted(folder.glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         asked = list(_asked(document))

@@ -101,7 +101,7 @@ def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
 
 
 def _count(one: Number) -> Fact:
-    tool, machine = names.tool_with_version(one), names.machine_title(one.submission.document)
+    tool, machine = names.tool_with_version(one), names.machine_name(one.submission)
     title = f"{instructions.count(one.cost)} instructions per event; {tool}; {machine}"
     return fact(units.count(one.known_cost.value), title, addresses.number(one, "instructions"), "counted")
 

@@ -72,8 +72,8 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
     """Every machine whose times were measured, to the picture of a link to its page."""
     found = {}
     for machine, submissions in catalogue.numbers.machines().items():
-        document, costs = submissions[0].document, findings.briefly(machine, catalogue)
-        found[machine] = machine_card(machine, names.machine_name(document), wording.tier(document), costs)
+        newest, costs = submissions[0], findings.briefly(machine, catalogue)
+        found[machine] = machine_card(machine, names.machine_name(newest), wording.tier(newest.document), costs)
     return found
 
 

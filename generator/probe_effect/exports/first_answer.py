@@ -32,7 +32,7 @@ RATE_HZ = 50_000.0
 
 BASES = get_args(Basis)
 FIRSTS = ("", "emulated", "stepped", "called", "unknown")
-PRINTED = ("date", "title", "href_of_case", "machine", "href")
+PRINTED = ("date", "title", "href_of_case", "where", "href")
 """The fields of the chosen cost that the layout prints."""
 
 Option = tuple[str, str]
@@ -117,7 +117,7 @@ def _comparable(every: Sequence[Forecast]) -> Values:
     ends = {"least": units.percent(min(values)), "greatest": units.percent(max(values))}
     return {
         "title": WORDS["comparable"].format(count=len(every), **ends),
-        "each": [(one.facts.machine, sentences.slowdown(one)) for one in every[1:]],
+        "each": [(sentences.where(one), sentences.slowdown(one)) for one in every[1:]],
     }
 
 

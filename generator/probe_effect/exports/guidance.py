@@ -105,7 +105,7 @@ def _machine(found: Evidence, newest: Submission, notes: Sequence[str]) -> Value
     """A machine in words, the kind that it is of, and its costs."""
     facts = facts_of_submission(newest)
     return {
-        "where": sentences.place(facts, newest.document),
+        "where": facts.name,
         "kind": f"like.{facts.tier.replace(' ', '-')}.{facts.architecture}",
         "alike": facts.kind,
         "href": addresses.machine(newest.machine),

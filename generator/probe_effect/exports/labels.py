@@ -70,7 +70,7 @@ def _values(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[s
         "is_root": ROOT_NEED in one.needs,
         "output": "\n".join(recorded.output),
         "exit_status": recorded.exit_status,
-        "machine": names.machine_label(known) if known else recorded.machine,
+        "machine": names.machine_name(known) if known else recorded.machine,
         "href": addresses.machine(recorded.machine) if known else "",
         "kernel": recorded.kernel,
         "versions": [names.tool(command, version) for command, version in recorded.versions.items()],

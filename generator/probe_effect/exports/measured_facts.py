@@ -65,7 +65,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     found |= dict(_of_suites(current.values()))
     suites = {case.id: one.suite for one in catalogue.suites for case in one.suite.cases}
     for key, one in current.items():
-        found[f"{key}.machine"] = _name_of(one.submission) | {"text": names.machine_by_id(one.submission)}
+        found[f"{key}.machine"] = _name_of(one.submission) | {"text": names.machine_name(one.submission)}
         found |= {f"{key}.{what}": fact for what, fact in (*_of_tool(one), *_of_use(one), *_of_single(one))}
         suite = suites.get(one.case)
         if view_of(suite).has_costs:
@@ -93,18 +93,18 @@ def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
         [(machine, _)] = Counter(one.submission.machine for one in numbers).most_common(1)
         runs = {one.submission.id: one.submission for one in numbers if one.submission.machine == machine}
         shown = representative(list(runs.values()))
-        common = _name_of(shown) | {"title": f"suite {suite}; {names.machine_label(shown)}, {shown.date}"}
+        common = _name_of(shown) | {"title": f"suite {suite}; {names.machine_name(shown)}, {shown.date}"}
         yield f"baseline.{suite}", common | {"text": units.duration(shown.baseline.value if shown.baseline else None)}
         yield f"noise-floor.{suite}", common | {"text": units.duration(shown.noise_floor_ns, 2)}
 
 
 def _name_of(submission: Submission) -> Fact:
-    label = names.machine_label(submission)
+    label = names.machine_name(submission)
     return fact(label, label, addresses.machine(submission.machine), "measured") | _place(submission)
 
 
 def _place(submission: Submission) -> Fact:
-    return {"machine": names.machine_label(submission), "place": names.short_id(submission.machine)}
+    return {"machine": names.machine_name(submission), "place": names.short_id(submission.machine)}
 
 
 def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:

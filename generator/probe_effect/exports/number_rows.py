@@ -95,7 +95,7 @@ def _place(submission: Submission) -> Cells:
     document = submission.document
     return {
         "machine": submission.machine,
-        "machine_name": names.machine_name(document),
+        "machine_name": names.machine_name(submission),
         "tier": names.tier(document.machine, submission.metric),
         "kernel_release": document.system.kernel_release,
         "submission": submission.id,

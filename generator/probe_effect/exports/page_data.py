@@ -76,8 +76,8 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
             pages[addresses.case(case.id)] = _mixed(catalogue.titles[case.id], by_case, case.id)
     for tool in sorted({_tool(row) for row in (*found.costs, *found.counts)}):
         pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
-    pages |= _each("machine", addresses.machine, "Times on machine", COST_FIELDS, found.costs)
-    pages |= _each("machine", addresses.kernel, "Instructions on machine", COUNT_FIELDS, found.counts)
+    pages |= _each("machine", addresses.machine, "Times on", COST_FIELDS, found.costs)
+    pages |= _each("machine", addresses.kernel, "Instructions on", COUNT_FIELDS, found.counts)
     pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, whole.costs)
     pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, whole.counts)
     for one in catalogue.withdrawn:
@@ -128,8 +128,10 @@ def _each(
 ) -> dict[str, Tables]:
     """A page for each value of `key`, with its rows."""
     groups: dict[str, list[TableRow]] = grouped_by(rows, itemgetter(key))
+    called = "machine_name" if key == "machine" else key
     return {
-        address(value): {"data": DataTable(f"{title} {value}", fields, tuple(own))} for value, own in groups.items()
+        address(value): {"data": DataTable(f"{title} {own[0][called]}", fields, tuple(own))}
+        for value, own in groups.items()
     }
 
 

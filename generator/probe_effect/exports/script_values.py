@@ -62,12 +62,11 @@ def number_values(one: Number) -> Values:
 
 
 def machine_values(one: MeasuredMachine) -> Values:
-    """The values of a machine for these pages: its names in a list and in a sentence, its page, its tracers."""
+    """The values of a machine for these pages: its short name, its page, its tracers."""
     newest = one.submissions[0]
     return {
         "id": one.name,
         "metric": one.metric,
-        "name": one.name if one.metric == "time" else one.label,
         "label": one.label,
         "tier": tier(newest.document.machine, one.metric),
         "href": addresses.machine_of(newest),

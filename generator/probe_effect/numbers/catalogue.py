@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
@@ -216,8 +218,10 @@ def _read_numbers(
         changes=changes,
         kept=data.kept,
     )
-    for one in submissions:
-        one.titles = found.titles
+    ends = Counter(map(names.short_id, {files.machine for files in data.submissions()}))
+    for machine, own in grouped_by(submissions, lambda one: one.machine).items():
+        for one in own:
+            one.titles, one.of_machine, one.shares_end = found.titles, own, ends[names.short_id(machine)] > 1
     return found
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.likeness import cpu_family, facts_of_submission
+from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.names import cpu_family
 from probe_effect.reduce.submission import Number, Submission
 
 MOST_MACHINES = 12
@@ -35,7 +36,7 @@ def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most:
     Of equals the one that ran last comes first.
     """
     if len(machines) <= most:
-        return list(machines)
+        return sorted(machines, key=lambda machine: machine != home)
     best = {machine: _best(submissions) for machine, submissions in machines.items()}
     ordered = sorted(best, key=lambda machine: best[machine].started, reverse=True)
     ordered.sort(key=lambda machine: (machine != home, best[machine].grade or ""))

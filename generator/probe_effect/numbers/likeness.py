@@ -6,17 +6,14 @@ of one tier and one instruction set, the CPU decides before the kernel: what a t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from probe_effect.model import Metric, series_of
-from probe_effect.numbers.names import NESTED, architecture, release_series, tier
+from probe_effect.numbers.names import NESTED, architecture, cpu_family, machine_name, release_series, tier
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.machine_file import Machine, canonical_architecture
-
-TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\b(?:cpu|processor)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +22,7 @@ class Facts:
 
     `branches`: how the kernel guards indirect branches, of which a probe makes several: `Retpolines`; None where nobody
     knows. Machines of one name that differ in it differ several times in the cost of a probe (content/findings).
+    `name`: its short one; empty for a machine without submissions.
     """
 
     machine: str
@@ -33,6 +31,7 @@ class Facts:
     cpu_model: str | None
     kernel_release: str
     branches: str | None = None
+    name: str = ""
 
     @property
     def kind(self) -> str:
@@ -48,6 +47,7 @@ class Likeness:
     reasons: tuple[str, ...]
     comparable: bool
     is_same: bool = False
+    name: str = ""
 
 
 def facts_of(
@@ -71,7 +71,8 @@ def facts_of_submission(submission: Submission) -> Facts:
     """The facts of the machine of a submission."""
     document = submission.document
     system = document.system
-    return facts_of(document.machine, system.kernel_release, submission.metric, system.vulnerabilities)
+    found = facts_of(document.machine, system.kernel_release, submission.metric, system.vulnerabilities)
+    return replace(found, name=machine_name(submission))
 
 
 def _branches(spectre_v2: str | None) -> str | None:
@@ -87,19 +88,13 @@ def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
 def likeness(given: Facts, other: Facts) -> Likeness:
     """What `other` has in common with `given`, in words, and what keeps the two apart."""
     if given.machine == other.machine:
-        return Likeness(other.machine, ("the same machine",), comparable=True, is_same=True)
+        return Likeness(other.machine, ("the same machine",), comparable=True, is_same=True, name=other.name)
     apart = _apart(given, other)
     if apart:
-        return Likeness(other.machine, apart, comparable=False)
+        return Likeness(other.machine, apart, comparable=False, name=other.name)
     kind = "believed nested" if other.tier == NESTED else other.tier.split()[0]
     shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{kind} too")
-    return Likeness(other.machine, shared, comparable=True)
-
-
-def cpu_family(model: str) -> str:
-    """A CPU's name without what tells it from others of its family: `AMD EPYC` of `AMD EPYC 7763 64-Core Processor`."""
-    words = TRADE_WORDS.sub(" ", model).split()
-    return " ".join(word for word in words if not re.search(r"\d", word)) or model
+    return Likeness(other.machine, shared, comparable=True, name=other.name)
 
 
 def _apart(given: Facts, other: Facts) -> tuple[str, ...]:

@@ -18,6 +18,14 @@ VERSION_IN_ID = re.compile(r"(-\d+)+$")
 NUMBER = re.compile(r"\d+(\.\d+)+")
 """The number in what a tool prints as its version."""
 
+TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\b(?:cpu|processor)\b", re.IGNORECASE)
+
+MAKER = re.compile(r"^(AMD|Intel) (?=\S)")
+"""What a short name excludes, since the family tells it."""
+
+PACKAGED = re.compile(r"(\+\w+)?-(amd64|arm64)$")
+"""What Debian adds to a kernel's release: `+deb13-amd64`."""
+
 X86_64 = "x86-64"
 
 NESTED = "nested virtual machine"
@@ -120,8 +128,8 @@ def cpu(machine: Machine) -> str:
     return machine.cpu_model or architecture(machine.architecture)
 
 
-def machine_name(document: MachineFile) -> str:
-    """A machine as prose calls it: `AMD EPYC, 2 CPUs, KVM, Linux 6.18`."""
+def machine_facts(document: MachineFile) -> str:
+    """What decides a machine's times, for its own page: `AMD EPYC, 2 CPUs, KVM, Linux 6.18`."""
     machine, system = document.machine, document.system
     parts = [cpu(machine), f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
     if machine.virtualization:
@@ -129,28 +137,35 @@ def machine_name(document: MachineFile) -> str:
     return ", ".join([*parts, kernel_name(system)])
 
 
-def machine_title(document: MachineFile) -> str:
-    """A machine as titles call it: an emulated one by its kernel, which is what tells it from others."""
-    if document.run.metric == "instructions":
-        return f"Linux {document.system.kernel_release}, emulated"
-    return machine_name(document)
+def machine_name(submission: Submission) -> str:
+    """The short name of a machine, which no other has: `EPYC Zen 4 guest, 81fc`; `Linux 6.12.107, emulated, 1c23`.
+
+    The family and core of its CPU, as far as known, and whether it is virtual; of an emulated machine the kernel and
+    any other architecture than x86-64. Then the end of its id, or all of it where another machine ends so too.
+    """
+    end = submission.machine if submission.shares_end else short_id(submission.machine)
+    return f"{_what_it_is(submission)}, {end}"
 
 
-def machine_label(submission: Submission) -> str:
-    """A machine in a sentence, distinguished from others of its name by the end of its id; emulated ones by kernel."""
-    title = machine_title(submission.document)
-    return f"{title} ({short_id(submission.machine)})" if submission.metric == "time" else title
+def _what_it_is(submission: Submission) -> str:
+    machine, system = submission.document.machine, submission.document.system
+    if submission.metric == "instructions":
+        release, own = kernel_name(system, exact=True), architecture(machine.architecture)
+        return f"{PACKAGED.sub('', release)}{'' if own == X86_64 else f' {own}'}, emulated"
+    family, core = cpu_family(cpu(machine)), submission.microarchitecture or ""
+    words = (MAKER.sub("", family), "" if core in family else core, "guest" if machine.virtualization else "")
+    return " ".join(filter(None, words))
+
+
+def cpu_family(model: str) -> str:
+    """A CPU's name without what tells it from others of its family: `AMD EPYC` of `AMD EPYC 7763 64-Core Processor`."""
+    words = TRADE_WORDS.sub(" ", model).split()
+    return " ".join(word for word in words if not re.search(r"\d", word)) or model
 
 
 def short_id(machine: str) -> str:
     """The end of a machine's id, which tells it from others of its name: `4247`."""
     return machine.rpartition("-")[2]
-
-
-def machine_by_id(submission: Submission) -> str:
-    """A machine where a paragraph names several: `machine 4247 (AMD EPYC)`."""
-    machine = submission.document.machine
-    return f"machine {short_id(submission.machine)} ({cpu(machine)})"
 
 
 def tool_with_version(number: Number) -> str:

@@ -102,6 +102,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         hardware=hardware.sentences(found, measured),
         system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
+        machine_names=of.machines,
         less=less(found, case.id, machines),
         remarks=remarks,
         pairings=of_case(catalogue, case.id, measured) if suite.result_type.guides else [],
@@ -149,7 +150,7 @@ def put_together(found: Evidence, case: Case, machines: Collection[str]) -> list
 def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> ResultSection:
     """A sentence for each machine and tracer: which part of the cost falls on system calls that nobody traces."""
     said = [
-        f"On {names.machine_label(cost.submission)}, with {names.tool_with_version(cost)}: "
+        f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}: "
         + sentences.calls(names.quoted(cost.title), path)
         for machine in found.machines
         if machine in machines

@@ -13,10 +13,10 @@ PAGE, FEED = "/data/changes/", "/data/changes.xml"
 def heading(entry: Entry) -> str:
     """What changed, in a few words without links."""
     if entry.submission is not None:
-        document = entry.submission.document
-        done = "measured" if entry.submission.metric == "time" else "counted"
-        by = f" by {document.submitter.name}" if document.submitter.name else ""
-        return f"{entry.kind.capitalize()}: suite {document.run.suite}, {done} on {names.machine_title(document)}{by}"
+        one, submitter = entry.submission, entry.submission.document.submitter
+        done = "measured" if one.metric == "time" else "counted"
+        by = f" by {submitter.name}" if submitter.name else ""
+        return f"{entry.kind.capitalize()}: suite {one.suite}, {done} on {names.machine_name(one)}{by}"
     if len(entry.what) > 1:
         return f"{entry.kind.capitalize()}: {len(entry.what)} {_noun(entry)}s"
     return f"{entry.kind.capitalize()}: {entry.what[0]}"

@@ -17,7 +17,6 @@ from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of_submission
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.release_file import Release
 from probe_effect.store.source_file import Figure
 from probe_effect.store.suite_file import Case, Suite
@@ -42,7 +41,7 @@ def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
         things[one.id] = partial(cite_source, one, catalogue)
         things |= {f"{one.id}#{each.figure}": partial(cite_figure, one, each, catalogue) for each in one.figures}
     for run in reversed(newest_first(catalogue.everything)):
-        things[run.document.machine.id] = partial(cite_machine, run.document, catalogue)  # the newest stays
+        things[run.machine] = partial(cite_machine, run, catalogue)  # the newest stays
         things[run.id] = partial(cite_submission, run, catalogue)
         things |= {each.id: partial(cite_number, each, catalogue) for each in run.numbers}
     return things
@@ -68,7 +67,7 @@ def cite_number(one: Number, catalogue: Catalogue) -> Citation:
     level = f", level {one.level}" if one.level is not None else ""
     subject = Subject(
         one.id,
-        f"{title}{level}, {names.tool_with_version(one)}, {names.machine_title(one.submission.document)}",
+        f"{title}{level}, {names.tool_with_version(one)}, {names.machine_name(one.submission)}",
         addresses.number(one),
         one.submission.date,
         view.value(one) if one.is_known else one.status,
@@ -79,18 +78,16 @@ def cite_number(one: Number, catalogue: Catalogue) -> Citation:
 
 def cite_submission(one: Submission, catalogue: Catalogue) -> Citation:
     """The citation of one run of a suite on a machine."""
-    title = f"Suite {one.suite} on {names.machine_title(one.document)}"
+    title = f"Suite {one.suite} on {names.machine_name(one)}"
     subject = Subject(one.id, title, addresses.submission(one.id), one.date, notes=_made(one))
     return cite(subject, catalogue.edition)
 
 
-def cite_machine(document: MachineFile, catalogue: Catalogue) -> Citation:
-    """Everything on one machine."""
-    found, metric = document.machine.id, document.run.metric
-    path = addresses.kernel(found) if metric == "instructions" else addresses.machine(found)
-    what = "Instructions that tracing takes" if metric == "instructions" else "What tracing costs"
-    which = "" if metric == "instructions" else f" ({names.short_id(found)})"
-    return cite(Subject(found, f"{what} on {names.machine_title(document)}{which}", path), catalogue.edition)
+def cite_machine(run: Submission, catalogue: Catalogue) -> Citation:
+    """Everything on the machine of a submission."""
+    what = "What tracing costs" if run.metric == "time" else "Instructions that tracing takes"
+    subject = Subject(run.machine, f"{what} on {names.machine_name(run)}", addresses.machine_of(run))
+    return cite(subject, catalogue.edition)
 
 
 def cite_case(one: Case, catalogue: Catalogue) -> Citation:

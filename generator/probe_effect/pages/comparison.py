@@ -18,7 +18,7 @@ from probe_effect.compare.comparison import (
     outcomes,
     ranked,
 )
-from probe_effect.numbers.names import at_level, machine_label, quoted
+from probe_effect.numbers.names import at_level, machine_name, quoted
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.ranking import Rank
 
@@ -40,7 +40,7 @@ TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which ar
 
 def between_machines(found: Comparison) -> str:
     """The sentence on one case and tracer on two machines."""
-    first, second = (machine_label(one.submission) for one in (found.first, found.second))
+    first, second = (machine_name(one.submission) for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "on", first, second)
 
 
@@ -143,7 +143,7 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
 
 def place_of(one: Number) -> str:
     """The machine, and the level where the suite has any, in a sentence."""
-    return f"{machine_label(one.submission)}{at_level(one.level)}"
+    return f"{machine_name(one.submission)}{at_level(one.level)}"
 
 
 def _subject(one: Number, *, with_tracer: bool) -> str:

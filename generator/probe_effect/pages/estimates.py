@@ -81,7 +81,7 @@ def write(found: Evidence) -> str:
 
 
 def _label(found: Evidence, machine: str) -> str:
-    return names.machine_label(found.costs[models(found).calibrated(machine, "")[0]].submission)
+    return names.machine_name(found.costs[models(found).calibrated(machine, "")[0]].submission)
 
 
 def _sentence(fitted: Models, *, has_exceptions: bool) -> str:

@@ -82,7 +82,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     ]
     if not dots:
         return []
-    where = f"{names.machine_name(reference.document)} ({wording.tier(reference.document)})"
+    where = f"{names.machine_name(reference)} ({wording.tier(reference.document)})"
     sentence = f"Measured on {where}: what each event adds, a row for each case and a dot for each tracer."
     left_out = len(own) - len(clear)
     note = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up." if left_out else None

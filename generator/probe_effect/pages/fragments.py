@@ -93,7 +93,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     if not lines:
         return []
     lines.sort(key=lambda line: line.cost.value)
-    name = names.machine_name(reference.document)
+    name = names.machine_name(reference)
     with_tool = names.tool(tracer, reference.document.tools.get(tracer))
     where = f"{name} ({wording.tier(reference.document)}) with {with_tool}"
     sentence = f"Measured on {where}: slowdown of one busy thread by its event rate."

@@ -12,7 +12,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_machine
-from probe_effect.numbers.likeness import cpu_family, facts_of_submission
+from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.reduce.submission import Number
 
 USER_PROBE = "uprobe"
@@ -29,7 +29,9 @@ def machines_said(catalogue: Catalogue) -> str:
     kinds = []
     for tier, number in Counter(one.tier for one in newest).most_common():
         families = Counter(
-            cpu_family(one.cpu_model or names.architecture(one.architecture)) for one in newest if one.tier == tier
+            names.cpu_family(one.cpu_model or names.architecture(one.architecture))
+            for one in newest
+            if one.tier == tier
         ).most_common()
         of = ", ".join(f"{count} of {family}" for family, count in families)
         kinds.append(f"{'1 ' if number == 1 else ''}{names.tier_words(tier, number)} ({of})")

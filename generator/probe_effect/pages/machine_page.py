@@ -27,14 +27,14 @@ BELIEVED = "believed, by the boot parameter nested_pvm alone"
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of the machine of `submissions`, which are newest first."""
-    name, shown = names.machine_name(submissions[0].document), home.representative(submissions)
+    name, shown = names.machine_name(submissions[0]), home.representative(submissions)
     suite = submission_page.suite_of(shown, catalogue)
     view, factor = view_of(suite), suite.factor if suite else None
     chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
     return _page(
         "machine.md.j2",
         {
-            "title": names.machine_label(shown),
+            "subtitle": names.machine_facts(submissions[0].document),
             "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
             "picture": f"/{card(shown.machine)}",
             "picture_words": f"What one traced event costs on {name}.",
@@ -63,7 +63,7 @@ def badge(machine: str) -> str:
 
 def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
     """The page of the emulated machine of `submissions`, newest first; `place` is its own among those machines."""
-    name, shown = names.machine_title(submissions[0].document), representative(submissions)
+    name, shown = names.machine_name(submissions[0]), representative(submissions)
     return _page(
         "emulated.md.j2",
         {"description": f"Instructions that one traced event takes on {name}.", "weight": place},
@@ -86,11 +86,11 @@ def _page(
     """The page of a machine, with what all machines have; `shown` is the submission that represents the machine."""
     newest = submissions[0].document
     whole = {
-        "title": names.machine_title(newest),
+        "title": names.machine_name(submissions[0]),
         "kind": "machine",
         "kicker": wording.tier(newest),
         **front,
-        **citing.front(citing.cite_machine(newest, catalogue)),
+        **citing.front(citing.cite_machine(submissions[0], catalogue)),
     }
     return page(
         template,

@@ -29,7 +29,8 @@ def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
     They change only with the submission, its suite and our own code, and are kept.
     """
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
-    made_from = ("number pages", page_code(), catalogue.suites_digest, submission.id, json.dumps(withdrawn))
+    name = names.machine_name(submission)
+    made_from = ("number pages", page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))
     make = partial(_write_all, submission, replace(catalogue, edition=LATER_EDITION), withdrawn)
     return catalogue.kept.made(make, *made_from, submission.digest) if submission.digest else make()
 
@@ -47,7 +48,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
     front = {
         "title": title(one, catalogue),
         "kind": "number",
-        "kicker": f"{names.machine_label(submission)}, {names.date_words(submission.date)}",
+        "kicker": f"{names.machine_name(submission)}, {names.date_words(submission.date)}",
         "description": said,
         **citing.front(citing.cite_number(one, catalogue)),
         **withdrawn,
@@ -65,7 +66,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         again=again(one),
         submission=submission,
         folder=folder,
-        machine=names.machine_label(submission),
+        machine=names.machine_name(submission),
         machine_address=addresses.machine_of(submission),
         titles=catalogue.titles,
     )
@@ -80,7 +81,7 @@ def title(one: Number, catalogue: Catalogue) -> str:
 
 def sentence(one: Number, view: ResultView) -> str:
     """The number with its interval, and the machine that it is from."""
-    return f"On {names.machine_label(one.submission)}, {view.said(one)}."
+    return f"On {names.machine_name(one.submission)}, {view.said(one)}."
 
 
 def quantities(one: Number, view: ResultView) -> list[NumberColumn]:

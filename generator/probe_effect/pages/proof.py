@@ -38,7 +38,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
         "does-it-hold.md": render(
             "fragments/does-it-hold.md.j2",
             chart=CHART if found else None,
-            where=names.machine_label(found[0].measured.submission) if found else None,
+            where=names.machine_name(found[0].measured.submission) if found else None,
             sentences=sentences(verdict(found), verdict([replace(one, point=one.plain) for one in found])),
             far_first=far_first,
             titles=catalogue.titles,
@@ -46,7 +46,7 @@ def write(catalogue: Catalogue) -> dict[str, str]:
         "scripts-hold.md": render(
             "fragments/scripts-hold.md.j2",
             chart=SCRIPTS_CHART if of_scripts else None,
-            where=names.machine_label(of_scripts[0].measured.submission) if of_scripts else None,
+            where=names.machine_name(of_scripts[0].measured.submission) if of_scripts else None,
             sentences=[*sentences(verdict(of_scripts), verdict(of_scripts), "a script"), *_order(of_scripts)],
             pairs=_clear(of_scripts),
             titles=catalogue.titles,
@@ -64,7 +64,7 @@ def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
     same_pairs = [(BY_SUITES, verdict([suites[one.measured.id] for one in both])), (BY_LOOP, verdict(both))]
     return render(
         "fragments/calibrated-hold.md.j2",
-        where=names.machine_label(found[0].measured.submission) if found else None,
+        where=names.machine_name(found[0].measured.submission) if found else None,
         programs=len({one.measured.level for one in found}),
         sentences=sentences(verdict(found), verdict(found), "a script"),
         ways=[*(same_pairs if both else []), all_pairs],
@@ -142,7 +142,7 @@ def _chart(name: str, title: str, found: Sequence[ProgramPair], catalogue: Catal
     ]
     what = "script over a program" if is_script else "program under one probe"
     sentence = (
-        f"Each dot is one {what}, on {names.machine_label(found[0].measured.submission)}; in the grey band the "
+        f"Each dot is one {what}, on {names.machine_name(found[0].measured.submission)}; in the grey band the "
         "prediction is near, and faint dots are not distinguishable from 0."
     )
     return predicted.predicted_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)

@@ -124,7 +124,7 @@ def citations(catalogue: Catalogue) -> dict[str, Citation]:
     if catalogue.releases:
         found["release"] = citing.cite_release(catalogue.releases[-1], catalogue)
     if reference := reference_submission(catalogue.numbers):
-        found["machine"] = citing.cite_machine(reference.document, catalogue)
+        found["machine"] = citing.cite_machine(reference, catalogue)
         if number := next((one for one in reference.numbers if one.threshold(5)), None):
             found["number"] = citing.cite_number(number, catalogue)
     sources = fragments.best_known_first(catalogue)

@@ -31,7 +31,8 @@ def write(submission: Submission, catalogue: Catalogue) -> str:
     runs = catalogue.numbers.machines(submission.metric).get(submission.machine, [])
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     known = [f"{one.id} {one.digest}" for one in runs if one.suite == submission.suite and one.digest]
-    made_from = ("submission page", page_code(), catalogue.suites_digest, json.dumps(withdrawn), *known)
+    own = (names.machine_name(submission), json.dumps(withdrawn))
+    made_from = ("submission page", page_code(), catalogue.suites_digest, *own, *known)
     make = partial(_write, submission, runs, replace(catalogue, edition=LATER_EDITION), withdrawn)
     if submission.digest is None:
         return make()
@@ -44,7 +45,7 @@ def _write(
     suite, is_time = suite_of(submission, catalogue), submission.metric == "time"
     view, cases = view_of(suite, submission.metric), with_numbers(submission)
     chart = next((chart.name for chart in charts(catalogue, submission)), None)
-    machine = names.machine_label(submission)
+    machine = names.machine_name(submission)
     trust = f"Grade {submission.grade}." if is_time else "Instructions, and no times."
     front = {
         "title": suite.title if suite else submission.suite,

@@ -86,7 +86,7 @@ def sentences(found: Sequence[TailRow]) -> Iterator[str]:
         ]
         if said:
             takes = listed(said, "and")
-            yield f"On {names.machine_label(submission)}, one operation in a thousand takes {takes}."
+            yield f"On {names.machine_name(submission)}, one operation in a thousand takes {takes}."
         clock_ns = submission.document.system.clock_read_ns
         if clock_ns is not None:
             yield f"Each of these times has about one read of the clock in it, which takes {units.duration(clock_ns)}."
@@ -104,7 +104,7 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
     ]
     rows = zip(HEAD, *(line.cells() for line in found), strict=True)
     table = TextForm(("", *(line.name for line in found)), tuple(rows))
-    where = names.machine_label(found[0].submission)
+    where = names.machine_name(found[0].submission)
     sentence = f"Share of operations that take as long or longer on {where}: one in a thousand is 0.1 %."
     title = f"{case.title}: how long single operations take"
     return [tail_chart(f"tail-{case.id}", title, sentence, curves, table=table, page=addresses.case(case.id))]

@@ -44,6 +44,10 @@ class Submission:
     read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Case id to its name, as the catalogue that read it has them (`numbers.names.titles`)."""
+    of_machine: Sequence[Submission] = field(default=(), repr=False)
+    """All of its machine, as that catalogue has them; empty for one that was read alone."""
+    shares_end: bool = False
+    """Whether the id of another machine ends as its own does (`numbers.names.short_id`)."""
 
     @property
     def id(self) -> str:
@@ -97,6 +101,12 @@ class Submission:
     def architecture(self) -> str:
         """The instruction set that it ran on, by its one name: `x86_64`, `aarch64`. Raises: as `document`."""
         return canonical_architecture(self.document.machine.architecture)
+
+    @property
+    def microarchitecture(self) -> str | None:
+        """The name of the CPU's core by any run of the machine, since early ones did not record it; None: unknown."""
+        known = (one.document.machine.microarchitecture for one in (self, *self.of_machine))
+        return next(filter(None, known), None)
 
     @property
     def blocks(self) -> Mapping[Key, BlockTable]:

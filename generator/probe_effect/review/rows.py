@@ -81,7 +81,7 @@ def _submission(new: NewSubmission) -> report.SubmissionRow:
     return _row(
         report.SubmissionRow,
         one,
-        name=names.machine_title(document),
+        name=names.machine_name(one),
         tier=wording.tier(document),
         submitter=document.submitter.name,
         blocks=document.run.blocks,
@@ -105,7 +105,7 @@ def _nearest(one: Nearest) -> report.NearestRow:
     return _row(
         report.NearestRow,
         one.likeness,
-        name=names.machine_title(one.newest.document),
+        name=names.machine_name(one.newest),
         sentences=_sentences([found for found in one.comparisons if found.first.is_time]),
         compared=_listed(_compared(found) for found in one.comparisons),
     )
@@ -115,7 +115,7 @@ def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     """How often each outcome came out, and how often by chance alone."""
     if not comparisons:
         return ()
-    here = names.machine_label(comparisons[0].second.submission)
+    here = names.machine_name(comparisons[0].second.submission)
     return comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)
 
 

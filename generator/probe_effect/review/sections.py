@@ -146,14 +146,14 @@ def _folded(section: Section) -> Section:
 
 def _overview(one: SubmissionRow) -> tuple[str, ...]:
     """A submission in one line."""
-    near = one.nearest.machine if one.nearest else units.MISSING
+    near = one.nearest.name if one.nearest else units.MISSING
     counts = (one.cases.count, sum(row.is_odd for row in one.remarks.rows))
     return (one.id, one.grade or units.MISSING, units.duration(one.noise_floor_ns, 2), *map(units.count, counts), near)
 
 
 def _facts(one: SubmissionRow) -> list[str]:
     who = f", measured by {one.submitter}" if one.submitter else ""
-    found = [f"{one.machine}, {one.name}, {one.tier}; suite {one.suite}, {verdict.number(one.blocks, 'block')}{who}."]
+    found = [f"{one.name}, {one.tier}; suite {one.suite}, {verdict.number(one.blocks, 'block')}{who}."]
     if one.grade:
         reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
         floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
@@ -201,7 +201,7 @@ def _nearest(one: NearestRow | None) -> Section:
     section = Section(title="Nearest machine", level=3)
     if one is None:
         return replace(section, lines=["No published machine has numbers of this kind."])
-    same = f"{one.machine}, {one.name}: {', '.join(one.reasons)}."
+    same = f"{one.name}: {', '.join(one.reasons)}."
     if not one.comparable:
         return replace(section, lines=[f"None to compare with. The nearest is {same}"])
     if not one.compared.count:

@@ -22,7 +22,7 @@
 
   const origin = ({ entry }) => element("p", "", `${origins[entry.basis]} ${entry.date}: `,
     ...(entry.caseHref ? [link(entry.title, page(entry.caseHref))] : [entry.case]), ", ",
-    link(entry.machine, page(entry.href)), ".");
+    link(entry.where, page(entry.href)), ".");
 
   // The calculator's own address with another choice in it.
   const addressOf = ({ tracer, case: id, machine }) => {
@@ -43,11 +43,11 @@
     return element("div", "calculator-ways", title, list(all.slice(0, shownWays)), ...more);
   };
 
-  const onEach = (all) => definitions(all.map((one) => [one.entry.machine, slowdown(one)]));
+  const onEach = (all) => definitions(all.map((one) => [one.entry.where, slowdown(one)]));
 
   // Each machine of a kind, and whose the figures after them are.
   const machines = (all, { words }) =>
-    [onEach(all), element("p", "", filled(words.greatest, { machine: all[0].entry.machine }))];
+    [onEach(all), element("p", "", filled(words.greatest, { machine: all[0].entry.where }))];
 
   // The same probe on a function that begins otherwise: what a user probe costs hangs on that most.
   const firsts = ({ entry, asked }, data) => {

@@ -65,7 +65,7 @@
       know(machine);
       sides.forEach((side) => {
         const group = Object.assign(element("optgroup", "", ...machine.tracers.map(([tracer, tool]) =>
-          new Option(`${tool}, ${machine.name}`, `${machine.id}:${tracer}`))), { label: machine.label });
+          new Option(`${tool}, ${machine.label}`, `${machine.id}:${tracer}`))), { label: machine.label });
         group.dataset.metric = machine.metric;
         groups[side].push(group);
       });

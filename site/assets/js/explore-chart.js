@@ -18,7 +18,7 @@
   const charted = (rows, values) => {
     const isLog = values.axis === "log";
     const several = new Set(rows.map((one) => one.machine.id)).size > 1;
-    const label = (one) => [one.title, ...(one.level === null ? [] : [one.level]), ...(several ? [one.machine.name] : [])].join(", ");
+    const label = (one) => [one.title, ...(one.level === null ? [] : [one.level]), ...(several ? [one.machine.label] : [])].join(", ");
     const clear = rows.filter((one) => one.clear);
     const above = clear.filter((one) => !isLog || one.shown.value > 0);
     const labels = [...new Set(above.map(label))].slice(0, mostRows);

@@ -18,6 +18,7 @@
     const cases = new Map(data.suites.flatMap((suite) => suite.cases.map((one) => [suite.id, ...one]))
       .map(([suite, id, title, caseHref], order) => [id, { suite, title, caseHref, order }]));
     const machines = new Map(data.machines.map((machine) => [machine.id, machine]));
+    const named = (ids) => ids.map((id) => machines.get(id)?.label ?? id);
     const groups = [...inputs.case.querySelectorAll("optgroup")];
     const follows = { time: true, instructions: true };   // whether the usual machine of the suite is ticked, and no other
     let records = [];
@@ -106,7 +107,7 @@
       if (machines.has(machine.id)) return;
       machines.set(machine.id, machine);
       const box = Object.assign(element("input"), { type: "checkbox", name: "machine", value: machine.id });
-      const made = element("label", "", box, ` ${machine.id} `, element("span", "view-note", `${machine.label}, ${machine.tier}`));
+      const made = element("label", "", box, ` ${machine.label} `, element("span", "view-note", machine.tier));
       [box, made].forEach((one) => { one.dataset.metric = machine.metric; });
       boxes("machine").at(-1).parentElement.after(made);
     };
@@ -167,7 +168,7 @@
         ["Case", "case", "", (one) => link(one.title, page(one.caseHref))],
         ...(rows.some((one) => one.level !== null) ? [["Level", "level", "align-right", (one) => one.level ?? ""]] : []),
         ["Tracer", "tracer", "", (one) => one.tool],
-        ...(differ((one) => one.machine.id) ? [["Machine", "machine", "", ({ machine }) => link(machine.id, page(machine.href))]] : []),
+        ...(differ((one) => one.machine.id) ? [["Machine", "machine", "", ({ machine }) => link(machine.label, page(machine.href))]] : []),
         [titleOf(values), "cost", "align-right", (one) => link(one.text, page(one.href))],
         ...(isRanked ? [["Place", null, "align-right", (one) => one.place ?? ""]] : []),
         ...(values.q === "instructions" ? [] : [["Grade", "grade", "align-center", (one) => one.grade ?? ""]]),
@@ -236,12 +237,12 @@
       const rows = sorted(found.map((one) => ({ ...one, ...shown(one, values) })), values.sort);
       records = rows.map((one) => record(one, values.q));
       live.hidden = false;
-      tell("machine", values.machine);
+      tell("machine", named(values.machine));
       tell("tracer", values.tracer);
       showTable(rows, values);
       const said = rows.length > 0 ? `${numbered(rows.length)} shown.` : "Nothing was measured with all of these choices.";
       message.textContent = `${told} ${said}`.trim();
-      const of = [cases.get(values.case)?.title ?? suites.get(values.suite)?.title ?? "all suites", values.machine.join(", "), ...(values.tracer.length > 0 ? [values.tracer.join(", ")] : [])];
+      const of = [cases.get(values.case)?.title ?? suites.get(values.suite)?.title ?? "all suites", named(values.machine).join(", "), ...(values.tracer.length > 0 ? [values.tracer.join(", ")] : [])];
       cite(live, data.cite, `${titleOf(values)}: ${of.join("; ")}`);
       form.dataset.state = "ready";
       draw(rows, values);

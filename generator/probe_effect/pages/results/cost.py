@@ -133,7 +133,7 @@ def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> li
 def _extremes(own: Sequence[Number]) -> list[str]:
     costs = sorted((one for one in own if one.cost), key=lambda one: one.known_cost.value)
     chosen = dict.fromkeys([*costs[:1], *costs[-1:]] or own[:1])
-    return [wording.answer(one, names.machine_label(one.submission)) for one in chosen]
+    return [wording.answer(one, names.machine_name(one.submission)) for one in chosen]
 
 
 def rankings(measured: Sequence[Number]) -> list[str]:

@@ -44,7 +44,7 @@ def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
         return None
     known = [(one, one.slowdown) for one in found if one.distinguishable and one.slowdown]
     visible = [(one, slowdown) for one, slowdown in known if slowdown.value > MEASURABLE_RATIO]
-    where, share = names.machine_label(found[0].submission), units.percent(MEASURABLE_RATIO)
+    where, share = names.machine_name(found[0].submission), units.percent(MEASURABLE_RATIO)
     said = (
         f"On {where}, {len(found)} pairs of a set of probes and a tracer were measured; "
         f"as far as intervals tell, {len(visible)} of them slow the work by more than {share}."

@@ -104,7 +104,7 @@ def growth(measured: Iterable[Number]) -> list[str]:
 
 def _sentence(known: Sequence[Number]) -> str:
     fewest, most = known[0], known[-1]
-    where = f"On {names.machine_label(fewest.submission)}, {names.tool_with_version(fewest)}"
+    where = f"On {names.machine_name(fewest.submission)}, {names.tool_with_version(fewest)}"
     said = [_growing("start", fewest, most, fewest.attach, most.attach)]
     if fewest.detach and most.detach:
         said.append(_growing("stop", fewest, most, fewest.detach, most.detach))

@@ -82,7 +82,7 @@ def sentences(measured: Sequence[Number]) -> Iterator[str]:
         top = [one for one in own if _at(one) == max(map(_at, own))]
         ordered = sorted(top, key=lambda one: (one.tracer_cpu or Estimate(0.0)).value)
         ends = [f"{wording.tracer_cpu(one)} with {one.tracer}" for one in (ordered[0], ordered[-1])]
-        where = f"On {names.machine_label(top[0].submission)}, at level {top[0].level}"
+        where = f"On {names.machine_name(top[0].submission)}, at level {top[0].level}"
         yield f"{where}, the tool takes {' to '.join(dict.fromkeys(ends))}, of CPU time, for an operation."
 
 

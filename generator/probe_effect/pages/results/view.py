@@ -67,14 +67,14 @@ class CaseResults:
     @property
     def machines(self) -> dict[str, str]:
         """Id to name of each machine."""
-        return {one.submission.machine: names.machine_name(one.submission.document) for one in self.measured}
+        return {one.submission.machine: names.machine_name(one.submission) for one in self.measured}
 
     @property
     def labels(self) -> dict[tuple[str, str], str]:
         """Machine and tracer to the name of their line in a chart."""
-        keys = [(one.submission.machine, one.tracer) for one in self.measured]
-        is_alone = len({machine for machine, _ in keys}) == 1
-        return {(machine, tracer): tracer if is_alone else f"{tracer}, {machine}" for machine, tracer in keys}
+        machines, keys = self.machines, [(one.submission.machine, one.tracer) for one in self.measured]
+        is_alone = len(machines) == 1
+        return {(machine, tracer): tracer if is_alone else f"{tracer}, {machines[machine]}" for machine, tracer in keys}
 
     def table(self, columns: Sequence[NumberColumn], *note: str) -> ResultSection:
         """The section of a table of all known numbers, with the columns that the suite has; empty without any."""
