@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from probe_effect.checks.rule import Fault, Rule, rule
 
@@ -25,48 +28,13 @@ class Suspected:
         yield from (Fault("samples.csv", None, words, hint, "warning") for found, words in self.found if found == name)
 
 
-def _sign(name: str, text: str, *, good: str, bad: str) -> Rule[Suspected]:
+def _sign(*, name: str, text: str, good: str, bad: str) -> Rule[Suspected]:
     """A rule `name` whose faults are the signs that the comparison of submissions found under that name."""
     return Rule(name, text, lambda suspected: suspected.faults(name), good, bad)
 
 
-SIGNS = (
-    _sign(
-        "same-order",
-        "No two submissions of a suite have the same seed, or their runs in the same order.",
-        good="a run without `--seed`, which then draws one",
-        bad="the seed of a published submission",
-    ),
-    _sign(
-        "same-start",
-        "No two submissions of a suite began in the same second.",
-        good="started 05:19:10, and another 05:34:40",
-        bad="the start of a published submission",
-    ),
-    _sign(
-        "same-operations",
-        "Trials on another CPU find other numbers of operations.",
-        good="a third of the cases with the same number, by chance",
-        bad="all of them, under another CPU's name",
-    ),
-    _sign(
-        "same-times",
-        "No single time comes again to the nanosecond, in whatever row.",
-        good="1 of 1,900 times is in another submission too",
-        bad="30 of 1,900 do",
-    ),
-    _sign(
-        "same-noise",
-        "The noise of the workload's times is a run's own: block by block, case by case, and block beside block.",
-        good="a correlation of 0.05 with another submission's",
-        bad="one of 0.9, or of 0.3 over many values",
-    ),
-    _sign(
-        "same-tool-noise",
-        "So is the noise of what the tracers took: to start, to stop, of CPU time and of memory.",
-        good="a correlation of 0.05 with another submission's",
-        bad="one of 0.9",
-    ),
+SIGNS: tuple[Rule[Any], ...] = tuple(
+    _sign(**told) for told in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["sign"]
 )
 
 

@@ -51,6 +51,11 @@ class UnreadOfSite(Unread):
         return NOT_HERE if _missing() else super().get_short_help_str(limit)
 
 
+def unread(name: str, sentence: str, module: str | None = None, *, of_site: bool = False) -> Unread:
+    """A command as `commands.toml` lists it."""
+    return (UnreadOfSite if of_site else Unread)(name, sentence, module)
+
+
 class LazyGroup(click.Group):
     """Commands in groups; the one that is called is imported, and none for the list of all."""
 
