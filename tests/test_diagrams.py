@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from builders import FOLDER, MACHINE, PROJECT, copy_suite, write_data
 from probe_effect.answer.bands import BANDS
+from probe_effect.charts.diagram import diagram as drawing_of
 from probe_effect.exports.diagrams import diagrams
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
@@ -107,3 +109,21 @@ def test_a_measured_cost_comes_before_an_estimated_one_and_names_its_tool(catalo
     row = next(part for part in parts_of(decision) if part.get("what") == "raw tracepoint")
     assert row["cost"]["text"].endswith(", libbpf")
     assert "≈" not in row["cost"]["text"]
+
+
+def test_a_diagram_can_be_taken_away_as_a_picture_with_its_words_and_every_text_of_its_parts(
+    catalogue: Catalogue,
+) -> None:
+    for name, document in diagrams(catalogue, DOCUMENTS):
+        texts = "".join(ET.fromstring(drawing_of(document)).itertext()).replace(" ", "")  # noqa: S314 (drawn by us)
+        for part in parts_of(document):
+            said = [part.get(key) for key in ("when", "what", "text", "by", "code", "more")] + part.get("cells", [])
+            assert all(one.replace(" ", "") in texts for one in said if one), name
+
+
+def test_text_of_a_diagram_stays_text() -> None:
+    hostile = "<script>&'\""
+    steps = [{"side": 0, "text": hostile, "by": hostile}]
+    drawn = drawing_of({"panels": [{"title": hostile, "sides": [hostile, ""], "steps": steps}]})
+    assert hostile in "".join(ET.fromstring(drawn).itertext())  # noqa: S314 (drawn by us)
+    assert "<script" not in drawn

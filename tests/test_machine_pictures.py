@@ -46,7 +46,7 @@ def test_what_comes_from_data_is_text_on_a_badge() -> None:
 
 @pytest.mark.parametrize("name", ["Example CPU 9000, 8 CPUs, Linux 6.12", "W" * 200, HOSTILE])
 def test_the_picture_of_a_link_to_a_machine_has_the_size_of_all(name: str) -> None:
-    drawn = draw_png(machine_card(MACHINE, name, "nested virtual machine", COSTS), "card", NOWHERE, scale=1)
+    drawn = draw_png(machine_card(MACHINE, name, "nested virtual machine", COSTS), "card", NOWHERE)
     assert picture_size(drawn) == (WIDTHS["card"], CARD_HEIGHT)
     assert len(drawn) < 150_000
 

@@ -39,6 +39,30 @@ def test_every_figure_has_all_its_files_and_its_page(site: Path) -> None:
         assert "@misc{" in page
 
 
+def test_the_list_of_figures_has_all_but_those_of_many_runs_with_their_pictures(site: Path) -> None:
+    page = (site / "charts/index.html").read_text(encoding="utf-8")
+    listed = re.findall(r'<a href="([^"]+)"><img src="([^"]+)" alt="" loading="lazy"', page)
+    assert len(listed) == len(set(listed)) > 100
+    assert all((site / "charts" / picture).resolve().is_file() for _, picture in listed)
+    every = {path.parent.name for path in (site / "charts").glob("*/data.csv")}
+    named = {address.strip("./").rpartition("/")[2] for address, _ in listed}
+    assert len(every - named) <= max(0, sum(name.startswith(("costs-", "over-time-")) for name in every) - 60)
+
+
+def test_every_page_leads_to_the_figures_and_they_to_static_beside_dynamic_probes_first(site: Path) -> None:
+    footer = (site / "index.html").read_text(encoding="utf-8").partition("<footer")[2]
+    assert 'href="charts/">Charts<' in footer.replace("./", "")
+    first = (site / "charts/index.html").read_text(encoding="utf-8").partition("figure-list")[2]
+    assert "static-and-dynamic/wide.svg" in first.partition("</li>")[0]
+
+
+def test_diagrams_can_be_had_as_pictures(site: Path) -> None:
+    page = (site / "guide/probes/index.html").read_text(encoding="utf-8")
+    for ending in ("svg", "png"):
+        assert (site / f"diagrams/breakpoint.{ending}").stat().st_size
+        assert f"diagrams/breakpoint.{ending}" in page
+
+
 def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:
     cards = [*(site / "charts").glob("*/card.png"), *(site / "machines").glob("*/card.png"), site / "og/site.png"]
     assert {picture_size(path.read_bytes()) for path in cards} == {(1200, 630)}

@@ -29,6 +29,14 @@ def parts(found: Evidence, question: Question, machine: str, tracer: str) -> lis
     return with_calls(known, question.calls_hz) if len(known) == len(wanted) else []
 
 
+def of_case(found: Evidence, case: str, machine: str, tracer: str) -> Part | None:
+    """What a machine knows of one case with a tracer: a measured cost only if it is clear."""
+    if case not in found.case_of or tracer not in found.by_tracer(machine):
+        return None
+    known = parts(found, Question(probes=(ProbeQuestion(case, 0.0),)), machine, tracer)
+    return next((part for part in known if part.is_clear or part.basis != "measured"), None)
+
+
 def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
     """The parts with what the system calls of the program pay, once for all probes on them.
 

@@ -1,37 +1,50 @@
-"""Values as dots with their ranges: one row per label, one colour and shape per series."""
+"""Values as dots with their ranges: one row per label, one colour and shape per series.
+
+Each dot of a row has a lane of its own, so that none covers another. Few series have a legend; of many, each dot
+has its name beside it. A dot that is alone in its row has its value there.
+"""
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from probe_effect import units
-from probe_effect.charts.theme import AXIS, PAPER, Chart, Layout, Spec, TextForm, frame, in_layouts
+from probe_effect.charts import theme
+from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.theme import AXIS, GRID, INK, PAPER, Chart, Layout, Spec, TextForm, folded
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
-ROW_HEIGHT, LINE_HEIGHT = 25, 14
-LABEL_LINE_HEIGHT: dict[Layout, int] = {"wide": LINE_HEIGHT, "narrow": LINE_HEIGHT, "card": 23}
-LINES = "split(datum.label, '\\n')"
+LANE_HEIGHT: dict[Layout, int] = {"wide": 14, "narrow": 14, "card": 22}
+"""Of a lane of dots, and of a line of a label, in pixels."""
 
-LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 24, "card": 36}
+ROW_GAP = 8
+
+LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 24, "card": 44}
 LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30, "card": 40}
 """Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
 
 TICKS: dict[Layout, int] = {"wide": 6, "narrow": 3, "card": 5}
-DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
+DOT: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 160}
 """Area of a dot in square pixels."""
 
-CARD_ROWS = 8
-"""Of a card, at most: more could not be read."""
+CARD_HEIGHT = 290
+"""What rows and legend of a card may take: more could not be read."""
 
-FURNITURE_HEIGHT = 90
-"""Axis, its title and the legend."""
+FURNITURE_HEIGHT = 66
+"""The axis with its title, in pixels."""
+
+RIGHT_PART: dict[Layout, float] = {"wide": 0.75, "narrow": 0.55, "card": 0.7}
+"""Where words are before their dot, because there is no room behind it: from this share of the axis on."""
 
 LONG_LABEL = 36
 """Characters from which two legend entries do not fit side by side."""
+
+FEW_SERIES, SHORT_NAME = 2, 20
+"""More series than that have their names beside the dots, if none is longer than so many characters."""
 
 FEW_DECADES, MANY_DECADES = 2e2, 2e4
 """Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
@@ -39,8 +52,12 @@ FEW_DECADES, MANY_DECADES = 2e2, 2e4
 WIDE_RANGE = 30
 """From this ratio of largest to smallest, a linear axis would hide the small ones."""
 
-TEXT = "cost"
-"""Where a dot has its value as a reader sees it; the table has the numbers."""
+TEXT, SHORT_TEXT = "cost", "value"
+"""Where a dot has its value as a reader sees it, and without its range; the table has the numbers."""
+
+LINES = "split(datum.label, '\\n')"
+ROWS = "rows"
+"""The parameter with the lines of each row's label, by its place on the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +75,17 @@ class Dot:
 class DotQuantity:
     """The quantity that dots show: the title of its axis, its columns (value, low end, high end) and how it is written.
 
-    `is_joined`: a row has a thin line from its least dot to its greatest, so that a change between series stands out.
     `reference`: the value with which readers compare all others, drawn as a line over all rows.
     """
 
     title: str
     columns: tuple[str, str, str]
     written: Callable[[Estimate], str]
-    is_joined: bool = False
     reference: float | None = None
+
+    def has_range(self, value: Spec) -> bool:
+        """Whether a value has both ends."""
+        return value[self.columns[1]] is not None
 
 
 NANOSECONDS = DotQuantity(
@@ -76,7 +95,6 @@ INSTRUCTIONS = DotQuantity(
     "added instructions per event",
     ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions"),
     partial(units.spread, scale=units.INSTRUCTIONS),
-    is_joined=True,
 )
 
 
@@ -98,7 +116,9 @@ def dot_chart(
             tracers have colours and shapes by it.
     """
     values = [_value(dot, quantity) for dot in dots]
-    rows = tuple({column: cell for column, cell in value.items() if column != TEXT} for value in values)
+    rows = tuple(
+        {column: cell for column, cell in value.items() if column not in {TEXT, SHORT_TEXT}} for value in values
+    )
     tracers = {dot.series: dot.tracer for dot in reversed(dots)}
     order = [one for one in dict.fromkeys((*series, *(dot.series for dot in dots))) if one in tracers]
     seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
@@ -110,13 +130,14 @@ cost_chart = partial(dot_chart, NANOSECONDS)
 """Costs as dots with their intervals, ns per event."""
 
 instruction_chart = partial(dot_chart, INSTRUCTIONS)
-"""Instructions per event as dots with the range of their runs; a line joins what one row has in several series."""
+"""Instructions per event as dots with the range of their runs."""
 
 
 def _value(dot: Dot, quantity: DotQuantity) -> Spec:
     """A dot as Vega takes it."""
     ends = dict(zip(quantity.columns, dot.cost, strict=True))
-    return {"label": dot.label, "series": dot.series, **ends, TEXT: quantity.written(dot.cost)}
+    text = quantity.written(dot.cost)
+    return {"label": dot.label, "series": dot.series, **ends, TEXT: text, SHORT_TEXT: text.partition(" (")[0]}
 
 
 def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
@@ -127,21 +148,11 @@ def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[st
     return TextForm(tuple(columns.values()), tuple(tuple(value[column] for column in columns) for value in values))
 
 
-def _folded(text: str, width: int) -> str:
-    """`text` in lines of at most `width` characters, where its words allow."""
-    return "\n".join(textwrap.wrap(text, width)) or text
-
-
-def _height(label: str) -> int:
-    """Pixels that a folded label takes, with the gap to the next."""
-    return LINE_HEIGHT * (label.count("\n") + 1) + 6
-
-
 def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
     ends = [value[column] for value in values for column in quantity.columns if value[column] is not None]
     if min(ends) > 0 and max(ends) / min(ends) > WIDE_RANGE:
         return {"type": "log", "nice": False, "domain": [min(ends) / 1.3, max(ends) * 1.3]}
-    return {"zero": True, "nice": True}
+    return {"nice": True, "domain": [min(*ends, 0), max(ends) * 1.05]}
 
 
 def _axis(scale: Spec, layout: Layout, form: str = ",.0f") -> Spec:
@@ -157,35 +168,96 @@ def _axis(scale: Spec, layout: Layout, form: str = ",.0f") -> Spec:
 
 def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
     """The rows that the layout has room for, with the looks that their series have among all."""
-    rows = list(dict.fromkeys(value["label"] for value in every))[: CARD_ROWS if layout == "card" else None]
-    values = [value for value in every if value["label"] in rows]
-    used = {value["series"] for value in values}
-    labels = {row: _folded(row, LABEL_WIDTH[layout]) for row in rows}
-    names = {name: _folded(name, LEGEND_WIDTH[layout]) for name in seen if name in used}
-    drawn = [value | {"label": labels[value["label"]], "series": names[value["series"]]} for value in values]
-    columns = 1 if layout == "narrow" or max(map(len, names.values())) > LONG_LABEL else 2
-    scale = _scale(quantity, values)
+    is_named = len(seen) > FEW_SERIES and max(map(len, seen)) <= SHORT_NAME
+    is_single = len({value["label"] for value in every}) == len(every)
+    alone = SHORT_TEXT if layout == "narrow" else TEXT
+    beside = "series" if is_named else alone if is_single else None
+    scale = _scale(quantity, every)
+    columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
+    columns = 0 if is_named or len(seen) == 1 else columns
+    legend_height = sum(_height(folded(name, LEGEND_WIDTH[layout])) for name in seen) // columns if columns else 0
+    rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
+    drawn = [value for row in rows for value in row.values]
+    used = {value["series"] for value in drawn}
+    names = {name: folded(name, LEGEND_WIDTH[layout]) for name in seen if name in used}
+    drawn = [value | {"series": names[value["series"]]} for value in drawn]
     axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
     x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
-    y_axis = {"labelLimit": 0, "labelExpr": LINES, "labelLineHeight": LABEL_LINE_HEIGHT[layout]}
-    y = {"field": "label", "type": "nominal", "sort": list(labels.values()), "title": None, "axis": y_axis}
+    y = _along_rows(layout, rows)
     look = _coloured(layout, columns, {names[name]: one for name, one in seen.items() if name in used})
-    ranges, points = _dots(layout, quantity, {"x": x, "y": y}, look)
-    layers = [_joins(quantity, x, y)] if quantity.is_joined and len(names) > 1 else []
+    layers = [_edges(rows, y)] if not is_single else []
     layers += [_reference(quantity, x)] if quantity.reference is not None else []
-    # Vega warns of a layer without a single range, as published costs are.
-    layers += [ranges, points] if any(value[quantity.columns[1]] is not None for value in values) else [points]
-    legend_height = -(-sum(map(_height, names.values())) // columns)
-    row_height = max(ROW_HEIGHT, max(map(_height, labels.values())) + 4)
-    height = FURNITURE_HEIGHT + row_height * len(labels) + legend_height
-    return frame(layout, height, {"data": {"values": drawn}, "layer": layers})
+    layers += _dots(layout, quantity, {"x": x, "y": y}, look, has_ranges=any(map(quantity.has_range, drawn)))
+    layers += [_beside(layout, x, y, beside)] if beside else []
+    texts = {"name": ROWS, "value": {str(row.middle): row.label.split("\n") for row in rows}}
+    body = {"params": [texts], "data": {"values": drawn}, "layer": layers}
+    return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
 
 
-def _joins(quantity: DotQuantity, x: Spec, y: Spec) -> Spec:
-    """From the least dot of each row to its greatest."""
-    field = {"field": quantity.columns[0]}
-    ends = {"x": x | field | {"aggregate": "min"}, "x2": field | {"aggregate": "max"}}
-    return {"mark": {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}, "encoding": {**ends, "y": y}}
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A folded label with its dots, each in its lane: places `at`, `middle`, `bottom` are pixels from the top."""
+
+    label: str
+    values: list[Spec]
+    middle: int
+    bottom: int
+
+
+def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: Spec, card_px: int) -> list[_Row]:
+    """The rows, one below the other, with a lane for each of their dots; a card has those that it has room for."""
+    line, found, top = LANE_HEIGHT[layout], list[_Row](), 0
+    for label in dict.fromkeys(value["label"] for value in every):
+        text, own = folded(label, LABEL_WIDTH[layout]), [value for value in every if value["label"] == label]
+        height = max(len(own), text.count("\n") + 1) * line + ROW_GAP
+        if layout == "card" and found and top + height > card_px:
+            break
+        middle = top + height // 2
+        first = middle - (len(own) - 1) * line / 2
+        own.sort(key=lambda value: value[quantity.columns[0]])
+        said = (value | _said(value, quantity, scale, layout) for value in own)
+        placed = [value | {"at": first + lane * line} for lane, value in enumerate(said)]
+        top += height
+        found.append(_Row(text, placed, middle, top))
+    return found
+
+
+def _said(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Spec:
+    """Where the words of a dot are: behind it and its range, or before them in the right part of the axis."""
+    ends = [value[column] for column in quantity.columns if value[column] is not None]
+    low, high, at = map(math.log if scale.get("type") == "log" else float, (*scale["domain"], max(ends)))
+    is_behind = at - low < RIGHT_PART[layout] * (high - low)
+    apart = math.sqrt(DOT[layout]) / 2 + 3
+    if is_behind:
+        return {"side": "left", "said_at": max(ends), "apart": apart}
+    return {"side": "right", "said_at": min(ends), "apart": -apart}
+
+
+def _height(label: str) -> int:
+    """Pixels that a folded name takes in the legend, with the gap to the next."""
+    return LANE_HEIGHT["wide"] * (label.count("\n") + 1) + 6
+
+
+def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
+    """The vertical channel, whose axis has the labels of rows: from a parameter, so that a label is never code."""
+    axis = {
+        "values": [row.middle for row in rows],
+        "labelExpr": f"{ROWS}[datum.value]",
+        "labelLimit": 0,
+        "labelLineHeight": LANE_HEIGHT[layout],
+        "labelOffset": {"expr": f"(1 - length({ROWS}[datum.value])) * {LANE_HEIGHT[layout] / 2}"},
+        "labelOverlap": False,
+        "grid": False,
+    }
+    scale = {"domain": [0, rows[-1].bottom], "reverse": True, "nice": False, "zero": False}
+    return {"field": "at", "type": "quantitative", "scale": scale, "title": None, "axis": axis}
+
+
+def _edges(rows: Sequence[_Row], y: Spec) -> Spec:
+    """Lines between rows, which show what lanes belong together."""
+    values = [{"at": row.bottom} for row in rows[:-1]]
+    mark = {"type": "rule", "strokeWidth": 1, "color": GRID, "aria": False}
+    return {"data": {"values": values}, "mark": mark, "encoding": {"y": y}}
 
 
 def _reference(quantity: DotQuantity, x: Spec) -> Spec:
@@ -195,15 +267,15 @@ def _reference(quantity: DotQuantity, x: Spec) -> Spec:
 
 
 def _coloured(layout: Layout, columns: int, seen: dict[str, TracerLook]) -> Spec:
-    """The two channels that distinguish series, colour and shape, with one legend for both."""
+    """The two channels that distinguish series, colour and shape, with one legend for both where it has columns."""
     size = 160 if layout == "card" else 100
     legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
-    by_series = {"field": "series", "type": "nominal", "legend": legend if len(seen) > 1 else None}
+    by_series = {"field": "series", "type": "nominal", "legend": legend if columns else None}
     return {"color": by_series | scale(seen, "colour"), "shape": by_series | scale(seen, "shape")}
 
 
-def _dots(layout: Layout, quantity: DotQuantity, axes: Spec, look: Spec) -> tuple[Spec, Spec]:
-    """The layer of ranges, and that of dots."""
+def _dots(layout: Layout, quantity: DotQuantity, axes: Spec, look: Spec, *, has_ranges: bool) -> list[Spec]:
+    """The layer of ranges, of which Vega warns if there is none, and that of dots."""
     value, low, high = quantity.columns
     x, y = axes["x"], axes["y"]
     ranges = {
@@ -212,9 +284,15 @@ def _dots(layout: Layout, quantity: DotQuantity, axes: Spec, look: Spec) -> tupl
         "encoding": {"x": x | {"field": low}, "x2": {"field": high}, "y": y, "color": look["color"]},
     }
     tooltip = [{"field": name} for name in ("label", "series", TEXT)]
-    size = 0.8 * DOT[layout] if quantity.is_joined else DOT[layout]  # joined dots often touch
     points = {
-        "mark": {"type": "point", "filled": True, "size": size, "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
+        "mark": {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
         "encoding": {"x": x | {"field": value}, "y": y, **look, "tooltip": tooltip},
     }
-    return ranges, points
+    return [ranges, points] if has_ranges else [points]
+
+
+def _beside(layout: Layout, x: Spec, y: Spec, field: str) -> Spec:
+    """Words beside each dot: the name of its series, or its value where it is alone in its row."""
+    place = {"align": {"expr": "datum.side"}, "dx": {"expr": "datum.apart"}, "baseline": "middle"}
+    mark = {"type": "text", "color": INK, "fontSize": theme.TEXT_SIZE[layout], "aria": False, **place}
+    return {"mark": mark, "encoding": {"x": x | {"field": "said_at"}, "y": y, "text": {"field": field}}}

@@ -8,7 +8,8 @@ import re
 import vl_convert
 
 from probe_effect.charts import png, slim
-from probe_effect.charts.theme import LAYOUTS, Chart, Layout, Spec
+from probe_effect.charts.framed import FACE, Words, framed
+from probe_effect.charts.theme import Chart, Layout, Spec, source
 from probe_effect.store.kept import Kept, code_version, library_version
 
 VEGA_LITE_VERSION = "6.4"
@@ -24,9 +25,6 @@ PICTURES: dict[str, tuple[Layout, int]] = {"wide": ("wide", SHARP), "card": ("ca
 TAG = re.compile(r"<[^>]*>")
 ID = re.compile(r'(\sid=")([^"]*)')
 REFERENCE = re.compile(r'(="url\(#)([^")]*)')
-ROOT = re.compile(r"^<svg[^>]*>")
-
-BACKGROUND = '<rect width="100%" height="100%" fill="#fff"/>'
 
 
 def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
@@ -38,29 +36,46 @@ def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
     return _with_own_ids(_kept_svg(chart.specs[layout], cache), f"{chart.name}-{layout}-")
 
 
-def draw_png(chart: Chart, layout: Layout, cache: Kept, scale: int = SHARP) -> bytes:
-    """The chart as a picture on white."""
-    svg = ROOT.sub(lambda root: root[0] + BACKGROUND, _kept_svg(chart.specs[layout], cache), count=1)
+def draw_framed(chart: Chart, layout: Layout, cache: Kept, version: str = "") -> str:
+    """The chart as an SVG file on white, with its words and its source in it; one of nothing but words has no more."""
+    svg = _kept_svg(chart.specs[layout], cache)
+    return framed(
+        svg, Words(chart.title, chart.sentence, source(version, chart.edition)) if chart.rows else None, layout
+    )
+
+
+def draw_png(chart: Chart, name: str, cache: Kept, version: str = "") -> bytes:
+    """One of the chart's pictures. A card names no version, so that it is not drawn again for each."""
+    layout, scale = PICTURES[name]
+    return picture(draw_framed(chart, layout, cache, "" if layout == "card" else version), cache, scale)
+
+
+def picture(svg: str, cache: Kept, scale: int = SHARP) -> bytes:
+    """A framed drawing as PNG, with `scale` dots to each of its pixels."""
     return cache.made(lambda: _png(svg, scale), *_made_from(f"png {scale}", svg, "charts/png"))
 
 
-def draw_all(chart: Chart, cache: Kept) -> None:
+def draw_all(chart: Chart, cache: Kept, version: str = "") -> None:
     """Keep every drawing of a chart."""
-    for layout in LAYOUTS:
-        if layout in chart.specs:
-            draw_svg(chart, layout, cache)
-    for layout, scale in pictures(chart).values():
-        draw_png(chart, layout, cache, scale)
+    for layout in chart.specs:
+        draw_svg(chart, layout, cache)
+    for name in pictures(chart):
+        draw_png(chart, name, cache, version)
 
 
-def is_drawn(chart: Chart, cache: Kept) -> bool:
-    """Whether the first drawing of a chart is kept, and so most likely the others, which are made with it."""
-    return cache.get(*_svg_made_from(next(iter(chart.specs.values())))) is not None
+def is_drawn(chart: Chart, cache: Kept, version: str = "") -> bool:
+    """Whether the first picture of a chart is kept, and so most likely all drawings, which are made with it."""
+    name = next(iter(pictures(chart)))
+    layout, scale = PICTURES[name]
+    if cache.get(*_svg_made_from(chart.specs[layout])) is None:
+        return False
+    svg = draw_framed(chart, layout, cache, "" if layout == "card" else version)
+    return cache.get(*_made_from(f"png {scale}", svg, "charts/png")) is not None
 
 
-def pictures(chart: Chart) -> dict[str, tuple[Layout, int]]:
-    """Those of `PICTURES` that the chart has: not each is drawn as a card, and some as nothing else."""
-    return {name: (layout, scale) for name, (layout, scale) in PICTURES.items() if layout in chart.specs}
+def pictures(chart: Chart) -> list[str]:
+    """The names of the chart's pictures: not each is drawn as a card, and some as nothing else."""
+    return [name for name, (layout, _) in PICTURES.items() if layout in chart.specs]
 
 
 def _kept_svg(spec: Spec, cache: Kept) -> str:
@@ -77,8 +92,9 @@ def _svg(spec: Spec) -> bytes:
 
 
 def _png(svg: str, scale: int) -> bytes:
-    picture: bytes = vl_convert.svg_to_png(svg, scale=scale)
-    return png.packed(picture)
+    # The drawing program looks for a font by each of several names in vain, at every text.
+    drawn: bytes = vl_convert.svg_to_png(svg.replace(FACE, "sans-serif"), scale=scale)
+    return png.packed(drawn)
 
 
 def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import AXIS, INK, MUTED, PAPER, WIDTHS, Chart, Layout, Spec, TextForm, frame, in_layouts
+from probe_effect.charts import theme
+from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.theme import AXIS, INK, MUTED, PAPER, WIDTHS, Chart, Layout, Spec, TextForm, frame, width_px
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
@@ -32,7 +34,8 @@ BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
 
 TEXT_SIZE: dict[Layout, int] = {"wide": 11, "narrow": 11, "card": 17}
 DOT: dict[Layout, int] = {"wide": 40, "narrow": 36, "card": 90}
-LEGEND_ROW, LEGEND_COLUMNS = 20, {"wide": 4, "narrow": 2, "card": 4}
+LEGEND_ROW, LEGEND_PX, APART = 20, 46, 3
+"""The height of a row of the legend; what an entry has beside its name; and how far two series are apart, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def _spec(
     }
     greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in shown}
     step = (width - 2 * MARGIN) / max(len(places) - 1, 1)
+    aside = {name: APART * (place - (len(seen) - 1) / 2) for place, name in enumerate(seen)}
     drawn = [
         {
             "label": one.panel,
@@ -101,7 +105,7 @@ def _spec(
             "at": one.at,
             "cost": _written(one),
             "line": f"{one.panel} {one.series}",
-            "x": corners[one.panel][0] + MARGIN + step * places.index(one.at),
+            "x": corners[one.panel][0] + MARGIN + step * places.index(one.at) + aside[one.series],
             "y": corners[one.panel][1] + BASE - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
         }
         for one in points
@@ -109,15 +113,16 @@ def _spec(
     ]
     used = {value["series"] for value in drawn}
     known = {name: one for name, one in seen.items() if name in used}
+    across = max(1, int(WIDTHS[layout] / (LEGEND_PX + max(width_px(name, theme.TEXT_SIZE[layout]) for name in known))))
     x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
     y = {"type": "quantitative", "axis": None, "scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
     texts = _texts(layout, corners, greatest, places, step)
     layers = [
         _frame_lines(corners, width, x, y),
         *(_text(layout, some, x, y, **look) for some, look in texts),
-        *_lines(layout, x, y, known),
+        *_lines(layout, x, y, known, across),
     ]
-    legend = LEGEND_ROW * -(-len(known) // LEGEND_COLUMNS[layout])
+    legend = LEGEND_ROW * -(-len(known) // across)
     return frame(layout, rows * HEIGHT + legend + 20, {"data": {"values": drawn}, "layer": layers})
 
 
@@ -161,16 +166,16 @@ def _frame_lines(corners: Corners, width: float, x: Spec, y: Spec) -> Spec:
     return {"data": {"values": values}, "mark": mark, "encoding": encoding}
 
 
-def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, TracerLook]) -> list[Spec]:
+def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, TracerLook], across: int) -> list[Spec]:
     field = {"field": "series", "type": "nominal"}
-    legend = {"columns": LEGEND_COLUMNS[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
+    legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
     colour = field | scale(seen, "colour") | {"legend": legend}
-    shape = colour | scale(seen, "shape")
+    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash") | {"legend": None}
     places = {"x": x | {"field": "x"}, "y": y | {"field": "y"}}
     line = {"type": "line", "strokeWidth": 1.5, "aria": False}
     dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 0.7}
     tooltip = [{"field": name} for name in ("label", "series", "at", "cost")]
     return [
-        {"mark": line, "encoding": {**places, "color": colour, "detail": {"field": "line", "type": "nominal"}}},
+        {"mark": line, "encoding": {**places, "color": colour, "strokeDash": dash, "detail": {"field": "line"}}},
         {"mark": dot, "encoding": {**places, "color": colour, "shape": shape, "tooltip": tooltip}},
     ]

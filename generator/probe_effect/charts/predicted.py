@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame, in_layouts
+from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 

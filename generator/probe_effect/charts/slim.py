@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-SVG = "http://www.w3.org/2000/svg"
+from probe_effect.charts.svg import SVG
 
 DIGITS = 1
 """The decimals of a coordinate: a tenth of a pixel."""
@@ -27,7 +27,6 @@ CLIPPED = {"clip-path"}
 
 def slim(svg: str) -> str:
     """`svg` as one line of SVG that looks the same."""
-    ET.register_namespace("", SVG)
     root = ET.fromstring(svg)  # noqa: S314 (drawn by us)
     _prune(root, clips=_clips(root))
     for one in root.iter():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.theme import INK, MUTED, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
+from probe_effect.charts.ends import named
+from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.theme import INK, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
@@ -21,8 +24,8 @@ TEXTS = ("rate", "slowdown")
 """The fields that a reader sees at a point; the table has the numbers."""
 
 SLOWDOWNS = (1e-4, 10.0)
-PASSED = 1.0
-"""A slowdown that is well above the last threshold."""
+TEN_PERCENT = 0.1
+"""A decade without a label: it is too near to two thresholds."""
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 
 X = {
@@ -32,16 +35,8 @@ X = {
     "axis": {"values": [10**n for n in range(2, 8)], "labelExpr": "format(datum.value, '~s')", "grid": False},
     "title": "events per second in one busy thread",
 }
-Y_SCALE = {"type": "log", "domain": list(SLOWDOWNS)}
-Y_AXIS = {
-    "values": [1e-4, 1e-3, 1e-2, 1e-1, 1, 10],
-    "labelExpr": "format(datum.value * 100, '~r') + ' %'",
-    "tickCount": 6,
-}
-
-
-Y = {"field": "slowdown_ratio", "type": "quantitative", "scale": Y_SCALE, "axis": Y_AXIS, "title": "slowdown"}
-ENDS = {"y": Y | {"field": "slowdown_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
+WORDS = {percent / 100: word for percent, word in THRESHOLDS.items()}
+"""Each threshold, as a ratio, to what is said beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ def slowdown_chart(
     more = "1 more line is" if left_out == 1 else f"{left_out} more lines are"
     note = f"{more} not drawn; the table has them all." if left_out else None
     seen = dict(zip(labels, looks([line.tracer for line in shown]), strict=True))
-    specs = theme.in_layouts(lambda layout: _spec(layout, values, seen), title, sentence)
+    specs = in_layouts(lambda layout: _spec(layout, values, seen), title, sentence)
     return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
 
 
@@ -113,48 +108,59 @@ def _value(point: MeasuredSlowdown, made: str) -> Datum:
 
 def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
     series = {"field": "series", "type": "nominal", "sort": list(seen)}
-    legend = {"columns": 1 if layout == "narrow" else 2, "labelLimit": theme.LEGEND_WIDTH[layout]}
-    strokes = {"symbolType": "stroke", "symbolSize": 300, "symbolOpacity": 1}
-    colour = series | scale(seen, "colour") | {"legend": legend | strokes}
-    band = {"mark": {"type": "area", "clip": True, "fillOpacity": 0.18}, "encoding": {"x": X, **ENDS, "color": colour}}
-    lines = theme.curves(layout, X, Y, colour, colour | scale(seen, "dash"))
-    layers = [_only(LINE, band), _only(LINE, lines), *_thresholds(layout, values)]
+    colour = series | scale(seen, "colour") | {"legend": None}
+    lasting = {str(one["series"]): float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE}
+    y = _slowdowns(layout, max(lasting.values()))
+    low, high = y["scale"]["domain"]
+    ends = {name: (RATES[-1], min(max(ratio, low), high)) for name, ratio in lasting.items()}
+    band_ends = {"y": y | {"field": "slowdown_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
+    band = {
+        "mark": {"type": "area", "clip": True, "fillOpacity": 0.18},
+        "encoding": {"x": X, **band_ends, "color": colour},
+    }
+    lines = theme.curves(layout, X, y, colour, colour | scale(seen, "dash") | {"legend": None})
+    layers = [_only(LINE, band), _only(LINE, lines), _thresholds(y)]
     if any(value["from"] == MEASURED for value in values):
-        layers += [_only(MEASURED, layer) for layer in _dots(colour)]
+        layers += [_only(MEASURED, layer) for layer in _dots(y, colour)]
     fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
-    points = theme.hover(X, Y, [{"field": field, "title": title} for field, title in fields.items()])
-    return theme.frame(layout, HEIGHTS[layout], {"layer": [*layers, points], "data": {"values": list(values)}})
+    layers.append(theme.hover(X, y, [{"field": field, "title": title} for field, title in fields.items()]))
+    return named(layout, HEIGHTS[layout], ends, seen, x=X, y=y, layers=layers, values=values)
+
+
+def _slowdowns(layout: Layout, highest: float) -> Spec:
+    """The vertical channel, high enough for every line's end; thresholds have their words in place of a decade."""
+    top = 10.0 ** math.ceil(math.log10(max(highest, SLOWDOWNS[1])))
+    decades = [10.0**power for power in range(-4, round(math.log10(top)) + 1)]
+    break_ = "', '" if layout == "narrow" else " "
+    said = (f"datum.value == {ratio:g} ? ['{ratio * 100:g} %{break_}{word}'] : " for ratio, word in WORDS.items())
+    axis = {
+        "values": sorted({one for one in decades if one != TEN_PERCENT} | WORDS.keys()),
+        "labelExpr": "".join(said) + "format(datum.value * 100, ',~r') + ' %'",
+        "labelOverlap": False,
+    }
+    scale = {"type": "log", "domain": [SLOWDOWNS[0], top], "nice": False}
+    return {"field": "slowdown_ratio", "type": "quantitative", "scale": scale, "axis": axis, "title": "slowdown"}
 
 
 def _only(made: str, layer: Spec) -> Spec:
     return layer | {"transform": [{"filter": {"field": "from", "equal": made}}, *layer.get("transform", ())]}
 
 
-def _dots(colour: Spec) -> list[Spec]:
+def _dots(y: Spec, colour: Spec) -> list[Spec]:
     """What was measured, with its intervals; a low end that the logarithmic axis cannot show is at its foot."""
     foot = {"calculate": f"max(datum.slowdown_low_ratio, {SLOWDOWNS[0]})", "as": "drawn_low_ratio"}
-    ends = {"y": Y | {"field": "drawn_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
+    ends = {"y": y | {"field": "drawn_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
     interval = {
         "transform": [foot],
         "mark": {"type": "rule", "clip": True, "strokeWidth": 2, "aria": False},
         "encoding": {"x": X, **ends, "color": colour},
     }
     look = {"type": "point", "clip": True, "filled": True, "size": 70, "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
-    return [interval, {"mark": look, "encoding": {"x": X, "y": Y, "color": colour}}]
+    return [interval, {"mark": look, "encoding": {"x": X, "y": y, "color": colour}}]
 
 
-def _thresholds(layout: Layout, values: Sequence[Datum]) -> list[Spec]:
-    """The layers of the thresholds; words are at the right where every line has long passed them, else at the left."""
-    fastest = (
-        float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE and one["rate_hz"] == RATES[-1]
-    )
-    side = {"align": "right", "dx": -6, "x": "width"} if min(fastest) > PASSED else {"align": "left", "dx": 6, "x": 0}
-    rows = [{"threshold_ratio": percent / 100, "label": f"{percent} % {word}"} for percent, word in THRESHOLDS.items()]
-    y = {"field": "threshold_ratio", "type": "quantitative", "scale": Y_SCALE}
-    rule = {"mark": {"type": "rule", "color": INK, "strokeDash": [1, 3]}, "encoding": {"y": y}}
-    word: Spec = {"type": "text", "dy": -0.6 * theme.TEXT_SIZE[layout], **side}
-    halo: Spec = {"stroke": PAPER, "strokeWidth": 4, "aria": False}
-    texts: list[Spec] = [  # paper behind the letters keeps them readable where a line passes
-        {"mark": word | look, "encoding": {"y": y, "text": {"field": "label"}}} for look in (halo, {"color": MUTED})
-    ]
-    return [{"data": {"values": rows}, **layer} for layer in (rule, *texts)]
+def _thresholds(y: Spec) -> Spec:
+    """The lines of the thresholds, whose words are beside the axis, where no line can cross them."""
+    values = [{"threshold_ratio": ratio} for ratio in WORDS]
+    mark = {"type": "rule", "color": INK, "strokeDash": [1, 3]}
+    return {"data": {"values": values}, "mark": mark, "encoding": {"y": y | {"field": "threshold_ratio"}}}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+SVG = "http://www.w3.org/2000/svg"
+ET.register_namespace("", SVG)
+
 
 def element(name: str, *content: ET.Element, text: str | None = None, **attributes: str | float) -> ET.Element:
     """An element; `class_` and `aria_label` are the attributes `class` and `aria-label`."""

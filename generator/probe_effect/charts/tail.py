@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.theme import SERIES, Chart, Datum, Layout, Spec, TextForm, curves, frame, hover, in_layouts
+from probe_effect.charts.ends import named
+from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.theme import SERIES, Chart, Datum, Layout, Spec, TextForm, curves, hover
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
-LEGEND_COLUMNS: dict[Layout, int] = {"wide": 3, "narrow": 1, "card": 3}
 TIME_LABEL = (
     "datum.value < 1e3 ? datum.value + ' ns' : datum.value < 1e6 ? datum.value / 1e3 + ' µs' : "
     "datum.value < 1e9 ? datum.value / 1e6 + ' ms' : datum.value / 1e9 + ' s'"
@@ -54,11 +55,11 @@ def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) ->
     x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
     y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
     series = {"field": "series", "type": "nominal", "sort": list(seen)}
-    legend = {"columns": LEGEND_COLUMNS[layout], "symbolType": "stroke", "symbolSize": 300, "symbolOpacity": 1}
-    colour = series | scale(seen, "colour") | {"legend": legend}
+    colour = series | scale(seen, "colour") | {"legend": None}
     lines = curves(layout, x, y, colour, colour | scale(seen, "dash"))
+    ends = {str(row["series"]): (float(row["time_ns"] or 0), float(row["share_ratio"] or 0)) for row in rows}
     points = hover(x, y, [{"field": field} for field in ("series", "time", "share")])
-    return frame(layout, HEIGHTS[layout], {"data": {"values": list(rows)}, "layer": [lines, points]})
+    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, layers=[lines, points], values=rows)
 
 
 def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:

@@ -9,9 +9,10 @@ says the same beside them.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from probe_effect import units
 
 Spec = dict[str, Any]
 Datum = dict[str, str | float | bool | None]
@@ -34,15 +35,12 @@ TEXT_SIZE: dict[Layout, int] = {"wide": 12, "narrow": 12, "card": 20}
 PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
 
 STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
-LEGEND_WIDTH: dict[Layout, int] = {"wide": 330, "narrow": 270, "card": 500}
-"""The widths of the lines of series, and of their names in a legend of two columns, in pixels."""
+"""The width of the lines of series, in pixels."""
 
-TITLE_SIZE, TITLE_CHARACTERS = 38, 56
-SENTENCE_SIZE, SENTENCE_CHARACTERS = 23, 98
-"""The text of a card, which is part of the picture: sizes, and characters that surely fit in a line."""
+LETTER_WIDTH = 0.55
+"""The mean width of a letter, as a ratio to its size."""
 
-NAME, NAME_DROP = "Probe Effect", 62
-"""The site's name, and its distance below a card's axis, in pixels: beside the title of the axis."""
+NAME, LICENCE = "Probe Effect", "CC BY 4.0"
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
@@ -68,6 +66,13 @@ class Chart:
     table: TextForm = TextForm((), ())
     page: str = ""
     """The address of the page that it belongs to; empty where that is not known."""
+    edition: str = ""
+    """The one submission that it is of, which never changes; empty where it changes with the data."""
+
+
+def source(version: str, edition: str = "") -> str:
+    """The line that says where a picture is from, with its edition or else the version of the data, if there is one."""
+    return ", ".join(filter(None, (NAME, edition or (version and f"data version {version}"), LICENCE)))
 
 
 def config(layout: Layout = "wide") -> Spec:
@@ -77,6 +82,7 @@ def config(layout: Layout = "wide") -> Spec:
     return {
         "background": None,
         "font": "sans-serif",
+        "locale": {"number": {"decimal": ".", "thousands": units.GROUP, "grouping": [3], "currency": ["", ""]}},
         "view": {"stroke": None},
         "axis": text
         | {
@@ -101,25 +107,37 @@ def config(layout: Layout = "wide") -> Spec:
     }
 
 
+def folded(text: str, width: int) -> str:
+    """`text` in lines of at most `width` characters, where its words allow."""
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+
+
+def width_px(text: str, size: float) -> float:
+    """About how wide the longest line of `text` is."""
+    return LETTER_WIDTH * size * max(map(len, text.split("\n")))
+
+
 def frame(layout: Layout, height: int, body: Spec) -> Spec:
     """`body` as a whole spec of exactly the layout's width, so that still and live chart fill the same box."""
+    sides = dict.fromkeys(("left", "right"), PADDING[layout])
     return {
         "$schema": SCHEMA,
         "width": WIDTHS[layout],
         "height": CARD_HEIGHT if layout == "card" else height,
         "autosize": {"type": "fit", "contains": "padding"},
-        "padding": PADDING[layout],
+        "padding": {"top": PADDING["wide"], "bottom": PADDING["wide"], **sides},
         "config": config(layout),
         **body,
     }
 
 
 def curves(layout: Layout, x: Spec, y: Spec, colour: Spec, dash: Spec) -> Spec:
-    """The layer of the lines of all series; choosing one in the legend makes the others faint."""
+    """The layer of the lines of all series; pointing at one makes the others faint."""
     faint = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
+    pick = {"type": "point", "fields": ["series"], "on": "pointerover"}
     return {
         "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
-        "params": [{"name": "series_pick", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}],
+        "params": [{"name": "series_pick", "select": pick}],
         "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "opacity": faint},
     }
 
@@ -130,36 +148,3 @@ def hover(x: Spec, y: Spec, tooltip: list[Spec]) -> Spec:
         "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
         "encoding": {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip},
     }
-
-
-def in_layouts(spec: Callable[[Layout], Spec], title: str, sentence: str) -> dict[Layout, Spec]:
-    """The spec of each layout in a page, and of the card with its words."""
-    return {layout: spec(layout) for layout in LAYOUTS} | {"card": _headed(spec("card"), title, sentence)}
-
-
-def _headed(card: Spec, title: str, sentence: str) -> Spec:
-    """`card` with its words in the picture, because it is shown without the page, and with the site's name."""
-    place = {"x": {"expr": "width"}, "y": {"expr": f"height + {NAME_DROP}"}, "align": "right"}
-    name = {"type": "text", "text": NAME, "fontSize": SENTENCE_SIZE, "fontWeight": "bold", "color": INK, **place}
-    return card | {
-        "layer": [*card["layer"], {"data": {"values": [{}]}, "mark": name}],
-        "title": {
-            "text": _lines(title, TITLE_CHARACTERS),
-            "subtitle": [*_lines(sentence, SENTENCE_CHARACTERS), ""],
-            "anchor": "start",
-            "frame": "bounds",
-            "align": "left",
-            "fontSize": TITLE_SIZE,
-            "color": INK,
-            "subtitleFontSize": SENTENCE_SIZE,
-            "subtitleColor": MUTED,
-            "subtitleLineHeight": SENTENCE_SIZE + 7,
-            "subtitlePadding": 12,
-            "offset": 12,
-        },
-    }
-
-
-def _lines(text: str, width: int) -> list[str]:
-    """At most two lines of `text`; what does not fit is left out, and a sign says so."""
-    return textwrap.wrap(text, width, max_lines=2, placeholder=" …") or [text[:width]]

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.theme import PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame, in_layouts
+from probe_effect.charts.ends import named
+from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.theme import PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
-SHORT = 12
-"""Characters of the longest label of which a legend has twice as many columns."""
-
 DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
 MARGIN = 1.3
 """Room beyond the least and the greatest, as a ratio."""
@@ -97,10 +96,8 @@ def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], 
         "title": axes.time,
     }
     series = {"field": "series", "type": "nominal", "sort": labels}
-    columns = (1 if layout == "narrow" else 2) * (2 if max(map(len, labels)) <= SHORT else 1)
-    legend = {"columns": columns, "labelLimit": theme.LEGEND_WIDTH[layout], "symbolOpacity": 1, "symbolStrokeWidth": 1}
-    colour = series | scale(seen, "colour") | {"legend": legend}
-    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash") | {"legend": None}
+    colour = series | scale(seen, "colour") | {"legend": None}
+    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash")
     line = {"type": "line", "strokeWidth": theme.STROKE[layout], "aria": False}
     dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
     tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
@@ -109,7 +106,9 @@ def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], 
         _intervals(x, y, colour, axes.quantity, low),
         {"mark": dot, "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip}},
     ]
-    return frame(layout, HEIGHTS[layout], {"data": {"values": list(values)}, "layer": layers})
+    rising = sorted(values, key=lambda row: float(row["number"] or 0))
+    ends = {str(row["series"]): (float(row["number"] or 0), float(row[f"{axes.quantity}_s"] or 0)) for row in rising}
+    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, layers=layers, values=values)
 
 
 def _intervals(x: Spec, y: Spec, colour: Spec, quantity: str, low_s: float) -> Spec:

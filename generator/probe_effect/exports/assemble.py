@@ -51,10 +51,10 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
     """
     yield "pages"
     charts = site.charts(catalogue)
-    with drawing([*charts, site_card(), *machine_cards(catalogue).values()], cache):
+    with drawing([*charts, site_card(), *machine_cards(catalogue).values()], cache, catalogue.version):
         _write_pages(catalogue, work, project / "content")
         write_figures(charts, catalogue, work)
-        write_diagrams(catalogue, work, project / "site" / "diagrams")
+        write_diagrams(catalogue, work, project / "site" / "diagrams", cache)
         yield "raw data"
         _copy_scripts(catalogue, work)
         _copy_data(catalogue, work)
@@ -62,7 +62,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
         write_data_section(catalogue, work)
         copy_releases(catalogue, work / "static" / "releases")
         yield f"{len(charts)} charts"
-    write_drawings(charts, work, cache)
+    write_drawings(charts, work, cache, catalogue.version)
     write_machine_pictures(catalogue, work, cache)
     write(work / "static" / "js" / "vega.js", live_script(cache))
 

@@ -14,8 +14,11 @@ from probe_effect import units
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.part import Part
-from probe_effect.answer.parts import parts
-from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.parts import of_case
+from probe_effect.charts.diagram import diagram
+from probe_effect.charts.draw import picture
+from probe_effect.charts.framed import Words, framed
+from probe_effect.charts.theme import source
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
 from probe_effect.numbers import names
@@ -24,6 +27,7 @@ from probe_effect.numbers.home import in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.estimates import MARK
+from probe_effect.store.kept import Kept
 
 WHOSE = "Costs are those of {machine}."
 ESTIMATED = f"{MARK} marks what was estimated from counted instructions."
@@ -32,10 +36,14 @@ Drawing = dict[str, Any]
 """A document of `site/diagrams/`, or one of its parts."""
 
 
-def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
-    """Write each diagram of `folder` into the work folder, as `assets/diagrams/<name>.json`."""
+def write_diagrams(catalogue: Catalogue, work: Path, folder: Path, cache: Kept) -> None:
+    """Write each diagram of `folder` for layouts, as `assets/diagrams/<name>.json`, and as pictures to take away."""
     for name, drawing in diagrams(catalogue, folder):
         write(work / "assets" / "diagrams" / f"{name}.json", json_of(drawing))
+        words = Words(drawing["title"], f"{drawing['sentence']} {drawing['whose']}".strip(), source(catalogue.version))
+        svg = framed(diagram(drawing), words, "wide")
+        write(work / "static" / "diagrams" / f"{name}.svg", svg)
+        write(work / "static" / "diagrams" / f"{name}.png", picture(svg, cache))
 
 
 def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
@@ -104,15 +112,9 @@ def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | Non
 
 def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
     """The costs that a machine knows of those asked for."""
-    known = {one: _part(found, machine, *one.split(".", 1)) for one in asked}
+    wanted = ((one, *one.split(".", 1)) for one in asked)
+    known = {one: of_case(found, case, machine, tracer) for one, tracer, case in wanted}
     return {one: _cost(part) for one, part in known.items() if part}
-
-
-def _part(found: Evidence, machine: str, tracer: str, case: str) -> Part | None:
-    if case not in found.case_of or tracer not in found.by_tracer(machine):
-        return None
-    known = parts(found, Question(probes=(ProbeQuestion(case, 0.0),)), machine, tracer)
-    return next((part for part in known if part.is_clear or part.basis != "measured"), None)
 
 
 def _cost(part: Part) -> Drawing:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from probe_effect.charts.badge import badge
-from probe_effect.charts.draw import draw_png, draw_svg, pictures
+from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, pictures
 from probe_effect.charts.site_card import machine_card, site_card
 from probe_effect.charts.theme import LAYOUTS, Chart
 from probe_effect.exports.files import write
@@ -36,17 +36,16 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> 
         write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue))
 
 
-def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept) -> None:
-    """Write the drawings of each chart, and the picture of a link to other pages."""
+def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: str) -> None:
+    """Write the drawings of each chart, for pages and to be taken away, and the picture of a link to other pages."""
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
         for layout in LAYOUTS:
-            svg = draw_svg(chart, layout, cache)
-            write(assets / f"{layout}.svg", svg)
-            write(static / f"{layout}.svg", svg)
-        for name, (layout, scale) in pictures(chart).items():
-            write(static / f"{name}.png", draw_png(chart, layout, cache, scale))
-    write(work / "static" / "og" / "site.png", draw_png(site_card(), "card", cache, scale=1))
+            write(assets / f"{layout}.svg", draw_svg(chart, layout, cache))
+            write(static / f"{layout}.svg", draw_framed(chart, layout, cache, version))
+        for name in pictures(chart):
+            write(static / f"{name}.png", draw_png(chart, name, cache, version))
+    write(work / "static" / "og" / "site.png", draw_png(site_card(), "card", cache))
 
 
 def words(chart: Chart) -> dict[str, str | int]:
@@ -80,5 +79,5 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
 def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
     """Write picture and badge of every machine whose times were measured, beside its page."""
     for machine, card in machine_cards(catalogue).items():
-        write(work / "static" / machine_page.card(machine), draw_png(card, "card", cache, scale=1))
+        write(work / "static" / machine_page.card(machine), draw_png(card, "card", cache))
         write(work / "static" / machine_page.badge(machine), badge(findings.briefly(machine, catalogue)))

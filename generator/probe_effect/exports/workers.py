@@ -28,12 +28,12 @@ def processes(count: int) -> ProcessPoolExecutor:
 
 
 @contextmanager
-def drawing(charts: Iterable[Chart], cache: Kept) -> Iterator[None]:
+def drawing(charts: Iterable[Chart], cache: Kept, version: str) -> Iterator[None]:
     """Have those of `charts` that are not kept drawn by other processes until the block ends.
 
     Nothing is drawn here where nothing can be kept, or little is to be drawn: it is drawn when it is asked for.
     """
-    new = [chart for chart in charts if not is_drawn(chart, cache)]
+    new = [chart for chart in charts if not is_drawn(chart, cache, version)]
     if cache.folder is None or len(new) < FEWEST_CHARTS or cpus() < 2:
         yield
         return
@@ -41,7 +41,7 @@ def drawing(charts: Iterable[Chart], cache: Kept) -> Iterator[None]:
         try:
             waiting: list[Future[Any]] = [
                 pool.submit(live_script, cache),
-                *(pool.submit(draw_all, chart, cache) for chart in new),
+                *(pool.submit(draw_all, chart, cache, version) for chart in new),
             ]
             yield
             wait(waiting)  # what failed is made again where it is asked for, and fails there

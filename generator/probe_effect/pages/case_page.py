@@ -194,7 +194,8 @@ def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:
     if len(published) < 2 or not any(dot.cost.value for dot in published):
         return []
     sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
-    title, page = f"{case.title}: published costs", addresses.case(case.id)
+    costs = wording.from_to([dot.cost.value for dot in published])
+    title, page = f"{case.title}: others printed {costs} an event", addresses.case(case.id)
     return [cost_chart(f"published-{case.id}", title, sentence, published, page=page)]
 
 

@@ -94,7 +94,6 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         return []
     lines.sort(key=lambda line: line.cost.value)
     name = names.machine_name(reference)
-    with_tool = names.tool(tracer, reference.document.tools.get(tracer))
-    where = f"{name} ({wording.tier(reference.document)}) with {with_tool}"
-    sentence = f"Measured on {where}: slowdown of one busy thread by its event rate."
-    return [slowdown_chart(HOME_CHART, "From events per second to slowdown", sentence, lines, page="/")]
+    how = f"{names.tool(tracer, reference.document.tools.get(tracer))} on a {wording.tier(reference.document)}"
+    sentence = f"Slowdown of one busy thread by the rate of its events, measured with {how}."
+    return [slowdown_chart(HOME_CHART, f"From events per second to slowdown on {name}", sentence, lines, page="/")]

@@ -42,7 +42,9 @@ def _by_kernel(found: Matrix) -> list[Chart]:
         "Instructions that one event adds, a panel for each case and a line for each tracer, "
         f"from Linux {places[0]} to {places[-1]}."
     )
-    return _panels(found, ("kernels", "kernel"), sentence, points, places=places, series=series)
+    return _panels(
+        found, ("kernels", f"kernel, Linux {places[0]} to {places[-1]}"), sentence, points, places=places, series=series
+    )
 
 
 def _by_version(found: Matrix) -> list[Chart]:
@@ -103,11 +105,11 @@ def _by_tracer(found: Matrix) -> list[Chart]:
     counts = [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in lines[kernel]]
     series = list(dict.fromkeys(short(name) for name in found.tracers))
     ids = {one.tracer for one in lines[kernel]}
-    how = "tracer by tracer; a line joins the dots of a case" if len(ids) > 1 else f"with {series[0]}"
+    how = "tracer by tracer" if len(ids) > 1 else f"with {series[0]}"
     sentence = f"Instructions that one event adds on {called[kernel]}, {how}."
     if not counts:
         return []
-    name, title = chart_name(found, "tracers"), _title(found, "tracer")
+    name, title = chart_name(found, "tracers"), _title(found, f"tracer, {called[kernel]}")
     note = NOTE if len(drawn) < len(_counted(found)) else None
     page = addresses.architecture(found.architecture)
     return [instruction_chart(name, title, sentence, counts, series=series, note=note, page=page)]

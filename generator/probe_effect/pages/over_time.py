@@ -14,6 +14,7 @@ from probe_effect.charts.dots import Dot, DotQuantity, dot_chart
 from probe_effect.charts.theme import LAYOUTS, Chart
 from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.over_time import History, RunChange, histories, same_machine
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import date_words, quoted, with_level
 from probe_effect.numbers.once import once
@@ -132,7 +133,7 @@ def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
     chart = dot_chart(
         CHANGE,
         f"over-time-{machine}-{suite}",
-        f"{title}: runs against the runs before",
+        f"{title} on {names.machine_name(found.runs[-1])}: runs against the runs before",
         sentence,
         dots,
         series=list(newest.values()),

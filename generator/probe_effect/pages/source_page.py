@@ -164,5 +164,6 @@ def charts(catalogue: Catalogue, source: PublishedSource) -> list[Chart]:
     sentence = f"The highest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
     if source.from_excerpt:
         sentence += " Known only from an excerpt."
-    name, title = f"costs-{source.id}", "Cost of one event, as published"
-    return [cost_chart(name, title, sentence, dots, page=addresses.figure(source.id))]
+    ends = wording.from_to([dot.cost.value for dot in dots])
+    title = f"One event costs {ends}, as published: {wording.source_label(source.document)}"
+    return [cost_chart(f"costs-{source.id}", title, sentence, dots, page=addresses.figure(source.id))]

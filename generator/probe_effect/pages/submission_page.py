@@ -15,7 +15,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import LATER_EDITION
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.once import once
-from probe_effect.pages import addresses, changes_page, citing
+from probe_effect.pages import addresses, changes_page, citing, wording
 from probe_effect.pages.markdown import page, page_code
 from probe_effect.pages.results import view_of
 from probe_effect.reduce.submission import Number, Submission
@@ -102,6 +102,9 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa
         return []
     name = f"costs-{submission.id.replace('/', '-')}"
     sentence = "Cost of one event for each case measured, with its 95 % interval; often narrower than the dot."
-    title, page = f"Cost of one event, suite {submission.suite}", addresses.submission(submission.id)
+    costs, run = wording.from_to([dot.cost.value for dot in dots]), submission.id.rpartition("/")[2]
+    title = f"One event costs {costs} on {names.machine_name(submission)} (run {run})"
+    page = addresses.submission(submission.id)
     chart = cost_chart(name, title, sentence, dots, page=page)
-    return [replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})]
+    specs = {layout: chart.specs[layout] for layout in LAYOUTS}
+    return [replace(chart, specs=specs, edition=f"run {submission.id}")]

@@ -105,8 +105,8 @@ def charts(catalogue: Catalogue, case: Case) -> list[Chart]:
     rows = zip(HEAD, *(line.cells() for line in found), strict=True)
     table = TextForm(("", *(line.name for line in found)), tuple(rows))
     where = names.machine_name(found[0].submission)
-    sentence = f"Share of operations that take as long or longer on {where}: one in a thousand is 0.1 %."
-    title = f"{case.title}: how long single operations take"
+    sentence = "Share of operations that take as long or longer: one in a thousand is 0.1 %."
+    title = f"{case.title}: how long single operations take on {where}"
     return [tail_chart(f"tail-{case.id}", title, sentence, curves, table=table, page=addresses.case(case.id))]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import home, names
@@ -85,6 +87,11 @@ def answer(case: Number, machine: str) -> str:
     )
     each = units.interval(case.cost, units.DURATION)
     return f"{where} each event costs {each}, so a busy thread slows by {words}."
+
+
+def from_to(values: Collection[float], written: Callable[[float, int], str] = units.duration) -> str:
+    """The least and the greatest of some values, ns unless `written` says otherwise: `27 ns to 34 µs`."""
+    return " to ".join(dict.fromkeys(written(end, 2) for end in (min(values), max(values))))
 
 
 def source_label(document: SourceFile) -> str:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from markupsafe import Markup
 
+from probe_effect import units
 from probe_effect.answer.entry_path import calls_of_event
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.charts.theme import Chart
@@ -101,12 +102,14 @@ def charts(of: CaseResults) -> list[Chart]:
     ]
     if not lines:
         return []
-    where = f" on {next(iter(machines.values()))}" if len(machines) == 1 else ""
+    where = f" on {' and '.join(dict.fromkeys(machines.values()))}"
     points = dots(tested(of.found, case.id, machines), labels)
-    sentence = f"Slowdown of one busy thread by the rate of its events{where}, with 95 % intervals as bands" + (
+    sentence = "Slowdown of one busy thread by the rate of its events, with 95 % intervals as bands" + (
         "; dots are slowdowns that were measured at those rates." if points else "."
     )
-    title, page = f"{case.title}: events per second to slowdown", addresses.case(case.id)
+    rates = [rate.value for one in of.measured if (rate := one.threshold(5))]
+    title = f"{case.title}: 5\u00a0% slowdown at {wording.from_to(rates, units.rate)}{where}"
+    page = addresses.case(case.id)
     return [slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points, page=page)]
 
 

@@ -80,7 +80,8 @@ def charts(of: CaseResults) -> list[Chart]:
     found, case = [], of.case
     for verb, what in SENTENCES.items():
         if growing := points(of.measured, of.labels, verb):
-            title = f"{case.title}: time to {verb} by number of probes"
+            times = wording.from_to([one.time.value for one in growing])
+            title = f"{case.title}: {times} to {verb}, by number of probes, on {' and '.join(of.machines.values())}"
             axes = Axes(
                 quantity=verb,
                 number="probes that the script asks for",

@@ -104,7 +104,9 @@ def charts(of: CaseResults) -> list[Chart]:
         time="CPU time of the tool, an operation",
         columns=("Tool", f"{factor[:1].upper()}{factor[1:]}", "CPU time"),
     )
-    title, page = f"{case.title}: CPU time by level", addresses.case(case.id)
+    times = wording.from_to([one.time.value for one in points])
+    title = f"{case.title}: {times} of the tool's CPU time on {' and '.join(of.machines.values())}"
+    page = addresses.case(case.id)
     return [times_chart(f"use-{case.id}", title, sentence, points, axes, page=page)]
 
 
