@@ -427,7 +427,7 @@ def test_a_card_of_many_rows_shows_the_first_with_their_own_colours() -> None:
 def test_a_tracer_has_its_own_colour_wherever_it_stands() -> None:
     first = costs(Dot("a", "bpftrace v0.17", Estimate(5.0), "bpftrace"), Dot("a", "ftrace", Estimate(6.0), "ftrace"))
     second = slowdown_chart("s", "S", "A sentence.", [CostLine("ftrace, here", Estimate(50.0, 45, 55), "ftrace")])
-    assert parsed(first, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"][1] == look("ftrace").colour
+    assert parsed(first, "wide")["layer"][-1]["encoding"]["color"]["scale"]["range"][1] == look("ftrace").colour
     assert parsed(second, "wide")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("ftrace").colour]
 
 

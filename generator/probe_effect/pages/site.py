@@ -29,6 +29,7 @@ from probe_effect.pages import (
     proof,
     releases_page,
     source_page,
+    static_dynamic,
     submission_page,
     suite_page,
     tools_page,
@@ -88,6 +89,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
     found = evidence(catalogue)
     drawn = [
+        *static_dynamic.charts(catalogue),
         *fragments.charts(catalogue),
         *explore_page.charts(catalogue),
         *proof.charts(catalogue, found),
