@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from probe_effect.exports import licence
-from probe_effect.exports.data_package import SUMMARY, TITLE, data_package
+from probe_effect.exports.data_package import data_package
 from probe_effect.exports.dictionary import written_files
 from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
 from probe_effect.exports.parquet import write_histograms, write_parquet, write_samples
 from probe_effect.exports.table import DataTable, forms, write_table
+from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages.citing import cite_data
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
@@ -23,24 +23,6 @@ ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 
 FOLDERS = ("published", "results", "schema", "suites")
 DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json"}
-
-LAYOUT = {
-    "costs.csv, .json, .parquet": "what each case cost on each machine, a row a number",
-    "counts.csv, .json, .parquet": "the same in instructions, counted in emulated machines; never mix the two",
-    "figures.csv, .json, .parquet": "figures that others published, and what they come to when computed again",
-    "samples.parquet": "every single run of every submission",
-    "histogram.parquet": "how long single operations took, where they were timed one by one",
-    "results/<machine>/<date>-<suite>/": "the same runs as they were submitted: samples.csv, machine.json; "
-    "histogram.csv where single operations were timed, calibration.csv where scripts ran over programs",
-    "published/<source>/": "the same figures as they were transcribed: figures.csv, source.toml",
-    "suites/<suite>/": "what was run: suite.toml, scripts, workload",
-    "datapackage.json": "every table with its columns, bytes and SHA-256, for programs (Data Package)",
-    "DICTIONARY.md": "what every column and key means",
-    "changes.xml": "what was added, corrected and withdrawn, as an Atom feed",
-    "schema/": "the same for programs: JSON Schema and Table Schema",
-    "LICENSE": "the terms",
-}
-"""Path to what it holds."""
 
 
 def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
@@ -108,12 +90,13 @@ def write_sums(tables: Iterable[str], static: Path) -> None:
 def _readme(catalogue: Catalogue) -> str:
     """What the files of all data are, in Markdown for people: the text that lies first in the zip."""
     edition, cited = catalogue.edition, cite_data(catalogue)
-    lines = [f"# {TITLE}", "", SUMMARY, ""]
+    lines = [f"# {WORDS['title']}", "", WORDS["summary"], ""]
     lines += [f"Data version {edition.version}" + (f", of {edition.date}." if edition.date else "."), ""]
-    lines += ["## What lies where", "", *(f"- `{path}`: {text}" for path, text in LAYOUT.items()), ""]
+    lines += ["## What lies where", "", *(f"- `{path}`: {text}" for path, text in WORDS["layout"].items()), ""]
     lines += ["A missing value is an empty cell or null, never 0.", "Units end the names of columns.", ""]
     lines += ["## Citing", "", cited.text, "", "```bibtex", cited.bibtex.strip(), "```", ""]
-    lines += ["## Terms", "", f"{licence.TITLE} ({licence.URL}); scripts and programs under `suites/`: Apache-2.0.", ""]
+    terms = f"{LICENCE['title']} ({LICENCE['url']})"
+    lines += ["## Terms", "", f"{terms}; scripts and programs under `suites/`: Apache-2.0.", ""]
     return "\n".join(lines)
 
 

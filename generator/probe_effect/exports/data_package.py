@@ -12,31 +12,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from probe_effect.exports import licence
 from probe_effect.exports.dictionary import table_schema
 from probe_effect.exports.files import sha256
 from probe_effect.exports.table import DataTable, forms, schema
+from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.tables import further_column
 
 PROFILES = "https://datapackage.org/profiles/2.0"
-
-TITLE = "Probe Effect: what observing costs"
-SUMMARY = (
-    "Measured overhead of tracing tools on several machines: every timed run, the cost of one event with its "
-    "95 % interval, instructions counted in emulated machines, and figures that others published."
-)
-KEYWORDS = ("tracing", "overhead", "bpftrace", "DTrace", "eBPF", "perf", "ftrace", "benchmark")
-
-MEDIA_TYPES = {
-    "csv": "text/csv",
-    "json": "application/json",
-    "parquet": "application/vnd.apache.parquet",
-    "zip": "application/zip",
-}
-"""As registered with IANA."""
 
 Resource = dict[str, Any]
 
@@ -46,12 +31,12 @@ def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Pa
     package: dict[str, Any] = {
         "$schema": f"{PROFILES}/datapackage.json",
         "name": "probe-effect",
-        "title": TITLE,
-        "description": SUMMARY,
+        "title": WORDS["title"],
+        "description": WORDS["summary"],
         "version": catalogue.version,
-        "keywords": list(KEYWORDS),
-        "licenses": [{"name": licence.NAME, "title": licence.TITLE, "path": licence.URL}],
-        "contributors": [{"title": licence.CREATOR, "roles": ["creator"]}],
+        "keywords": WORDS["keywords"],
+        "licenses": [{"name": LICENCE["name"], "title": LICENCE["title"], "path": LICENCE["url"]}],
+        "contributors": [{"title": LICENCE["creator"], "roles": ["creator"]}],
         "resources": [*_whole(tables, data), *_raw(catalogue, data)],
     }
     if catalogue.edition.date:
@@ -102,7 +87,7 @@ def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
         "title": title,
         "path": path.relative_to(data).as_posix(),
         "format": ending,
-        "mediatype": MEDIA_TYPES[ending],
+        "mediatype": WORDS["media_types"][ending],
         **({"encoding": "utf-8"} if ending == "csv" else {}),
         "bytes": path.stat().st_size,
         "hash": f"sha256:{sha256(path)}",

@@ -17,27 +17,12 @@ from probe_effect.exports.dataset import dataset
 from probe_effect.exports.files import write
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
 from probe_effect.exports.table import DataTable, forms
+from probe_effect.exports.words import WORDS
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages.markdown import render
 from probe_effect.store.dictionary import FORM_RULES
 
-FURTHER = {
-    "datapackage.json": "All tables and their columns, for programs",
-    "DICTIONARY.md": "What columns and keys mean",
-    data_folder.SUMS: "Checksums of all data files of the site",
-    "LICENSE": "Terms",
-}
-"""File name to what it is."""
-
-QUERY = """\
-SELECT tier, tracer, count(*) AS machines,
-       min(cost_ns) AS least_ns, median(cost_ns) AS median_ns, max(cost_ns) AS greatest_ns
-FROM 'costs.parquet'
-WHERE "case" = '04-tracepoint-entry' AND current AND distinguishable AND reconciled IS NOT FALSE
-GROUP BY tier, tracer
-ORDER BY tier, median_ns, tracer
-LIMIT 20;
-"""
+QUERY = WORDS["query"]
 """What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
 
 
@@ -76,7 +61,7 @@ def _downloads(tables: Mapping[str, DataTable], data: Path) -> Iterator[Download
     yield Download("Everything", None, _sizes([data / data_folder.ZIP]))
     for name, table in tables.items():
         yield Download(table.title, table.size, _sizes(forms(name, data)))
-    for name, what in FURTHER.items():
+    for name, what in WORDS["further"].items():
         yield Download(what, None, _sizes([data / name]))
 
 

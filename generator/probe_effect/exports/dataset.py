@@ -10,17 +10,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from probe_effect import units
-from probe_effect.exports import licence
 from probe_effect.exports.data_folder import ZIP
-from probe_effect.exports.data_package import KEYWORDS, MEDIA_TYPES, SUMMARY, TITLE
 from probe_effect.exports.files import sha256
 from probe_effect.exports.table import DataTable, Field, forms
+from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.numbers.catalogue import Catalogue
-
-TECHNIQUE = (
-    "Runs with and without a tracer in randomised blocks; Hodges-Lehmann estimate with the exact Wilcoxon signed-rank "
-    "95 % interval"
-)
 
 
 def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
@@ -29,15 +23,15 @@ def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -
     days = sorted(one.date for one in catalogue.active)
     described = {
         "@type": "Dataset",
-        "name": TITLE,
-        "description": SUMMARY,
-        "license": licence.URL,
-        "creator": {"@type": "Organization", "name": licence.CREATOR},
+        "name": WORDS["title"],
+        "description": WORDS["summary"],
+        "license": LICENCE["url"],
+        "creator": {"@type": "Organization", "name": LICENCE["creator"]},
         "version": catalogue.version,
         "dateModified": catalogue.edition.date,
         "temporalCoverage": f"{days[0]}/{days[-1]}" if days else "",
-        "keywords": list(KEYWORDS),
-        "measurementTechnique": TECHNIQUE,
+        "keywords": WORDS["keywords"],
+        "measurementTechnique": WORDS["technique"],
         "variableMeasured": _variables(field for name in ("costs", "counts") for field in tables[name].fields),
         "isAccessibleForFree": True,
         "distribution": [_download(path) for path in (data / ZIP, *whole)],
@@ -58,7 +52,7 @@ def _download(path: Path) -> dict[str, str]:
     return {
         "@type": "DataDownload",
         "name": path.name,
-        "encodingFormat": MEDIA_TYPES[path.suffix.removeprefix(".")],
+        "encodingFormat": WORDS["media_types"][path.suffix.removeprefix(".")],
         "contentUrl": f"/data/{path.name}",
         "contentSize": units.size(path.stat().st_size).replace(units.GAP, " "),
         "sha256": sha256(path),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from probe_effect.checks.registry import ALL_RULES
-from probe_effect.exports import licence
+from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.store.changes_file import Change, ChangesFile
 from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
 from probe_effect.store.documents import Document
@@ -57,7 +57,8 @@ def written_files() -> dict[str, str]:
     """Every file of the format in the repository: path under `data/`, to its text."""
     schemas = {f"schema/{name}.schema.json": model.model_json_schema() for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
-    return {"README.md": readme(), "LICENSE": licence.TEXT} | {path: _json(schema) for path, schema in schemas.items()}
+    texts = {"README.md": readme(), "LICENSE": LICENCE["text"]}
+    return texts | {path: _json(schema) for path, schema in schemas.items()}
 
 
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
@@ -87,24 +88,7 @@ def _readme_lines() -> Iterator[str]:
     yield from ("", "# The data", "")
     yield "| Path | What it is |"
     yield "|:--|:--|"
-    yield (
-        "| `suites/<suite>/` | `suite.toml`, one script per case and tracer (`<case>.<ending>`), or one for each level "
-        "that needs its own (`<case>.<level>.<ending>`), `workload/` |"
-    )
-    yield (
-        "| `results/<machine>/<YYYY-MM-DD>-<suite>[-n]/` | `machine.json`, `samples.csv`, "
-        "`histogram.csv` where single operations were timed, `calibration.csv` where scripts ran over programs; "
-        "append-only |"
-    )
-    yield "| `published/<source>/` | `source.toml`, `figures.csv`: numbers that others printed |"
-    yield "| `tools/<package>.toml` | the standard tools of a package: what each answers, its probes and actions |"
-    yield "| `transcripts/<chapter>.toml` | the commands of a chapter of the guide |"
-    yield "| `transcripts/recorded/<id>.json` | what one printed; written by `probe-effect transcripts --write` |"
-    yield "| `references.toml` | facts about kernels and tools, each with the place where it can be checked |"
-    yield "| `explanations.toml` | why counts changed between kernels, or between versions of a tracer |"
-    yield "| `changes.toml` | the change log: sources added, figures corrected, submissions withdrawn or accepted |"
-    yield "| `releases/<version>/` | the data of one day, which stays: archive, tables, `manifest.json`, `SHA256SUMS` |"
-    yield "| `schema/` | the same as below, for programs: JSON Schema and Table Schema |"
+    yield from (f"| `{path}` | {text} |" for path, text in WORDS["repository"].items())
     yield from ("", "A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
         yield from ("", f"## {name}", "", "| Column | Kind | Meaning |", "|:--|:--|:--|")

@@ -54,14 +54,9 @@ def _with_ends(name: str, kind: Any, text: str) -> Iterator[Field]:  # noqa: ANN
 
 COST_FIELDS = _fields("place", "time", "events", "trust_in_time")
 COUNT_FIELDS = _fields("place", "count", "events", "trust_in_count")
-FIGURE_FIELDS = (
-    Field("source", "string", "Id of the source; its page is `/sources/<source>/`."),
-    Field("source_title", "string", "The source's title."),
-    Field("source_date", "string", "When the source appeared, as far as it says."),
-    *fields_of(FIGURE_COLUMNS),
-    Field("recomputed", "number", "What its formula gives, in `unit`; empty without a formula."),
-    Field("verdict", "string", "How that compares with the printed value: `agrees`, `close` or `differs`."),
-)
+FIGURE_FIELDS = (*_fields("source"), *fields_of(FIGURE_COLUMNS), *_fields("recomputed"))
+RUN_FIELDS = _fields("run")
+"""Before the columns of each row of the files of submissions."""
 
 
 def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[TableRow]:

@@ -11,9 +11,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from probe_effect.exports import licence
 from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
 from probe_effect.exports.table import DataTable, Field, TableRow, json_of, write_table
+from probe_effect.exports.words import LICENCE
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
@@ -107,8 +107,8 @@ def about(catalogue: Catalogue, address: str) -> dict[str, object]:
     return {
         "page": catalogue.edition.address(address),
         "data_version": catalogue.version,
-        "licence": {"name": licence.NAME, "url": licence.URL},
-        "creator": licence.CREATOR,
+        "licence": {"name": LICENCE["name"], "url": LICENCE["url"]},
+        "creator": LICENCE["creator"],
     }
 
 

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from probe_effect.exports import licence
+from probe_effect.exports.number_rows import RUN_FIELDS
 from probe_effect.exports.table import DataTable, Field, fields_of
+from probe_effect.exports.words import LICENCE
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
@@ -30,13 +31,6 @@ TYPES: dict[str, Any] = {
 
 ROWS_OF_A_GROUP = 64 * 1024
 """The rows of a row group: an engine that asks for some submissions skips groups by their least and greatest id."""
-
-PLACE_FIELDS = (
-    Field("submission", "string", "Id of the submission, `<machine>/<date>-<suite>[-n]`."),
-    Field("machine", "string", "Id of the machine."),
-    Field("suite", "string", "Id of the suite."),
-    Field("metric", "string", "`time`, or `instructions` counted in an emulated machine; the two never compare."),
-)
 
 
 def write_samples(catalogue: Catalogue, path: Path) -> DataTable:
@@ -57,7 +51,7 @@ def _write_files(
     title: str, columns: Sequence[Column], place: Callable[[SubmissionFolder], Path], catalogue: Catalogue, path: Path
 ) -> DataTable:
     """Write one table of the files that submissions have at `place`, all of which have these columns."""
-    fields = (*PLACE_FIELDS, *fields_of(columns))
+    fields = (*RUN_FIELDS, *fields_of(columns))
     in_order = sorted(catalogue.active, key=lambda one: one.id)
     files = ((one, file) for one in in_order if (file := place(one.files)).exists())
     schema, count = _schema(fields, title, catalogue.version), 0
@@ -85,7 +79,7 @@ def write_parquet(table: DataTable, path: Path, version: str) -> None:
 def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
     return pa.schema(
         [pa.field(field.name, TYPES[field.kind], metadata=_metadata(field)) for field in fields],
-        metadata={"title": title, "data_version": version, "licence": licence.URL, "creator": licence.CREATOR},
+        metadata={"title": title, "data_version": version, "licence": LICENCE["url"], "creator": LICENCE["creator"]},
     )
 
 
@@ -101,7 +95,7 @@ def _rows(one: Submission, file: Path, columns: Sequence[Column], schema: pa.Sch
     )
     rows = pyarrow.csv.read_csv(file, convert_options=options)
     place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
-    shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in PLACE_FIELDS]
+    shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
     return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)
 
 
