@@ -52,6 +52,8 @@ class Scale:
 DURATION = Scale(
     (Unit(1e4, 1, "ns"), Unit(1e6, 1e3, "µs"), Unit(1e9, 1e6, "ms"), Unit(math.inf, NS_PER_SECOND, "s")), 3
 )
+NANOSECONDS = Scale((Unit(math.inf, 1, ""),), 3)
+"""Of a column whose title has the unit."""
 RATE = Scale((Unit(1e3, 1, "/s"), Unit(1e6, 1e3, "k/s"), Unit(1e9, 1e6, "M/s"), Unit(math.inf, 1e9, "G/s")), 2)
 EVENTS = Scale(
     (

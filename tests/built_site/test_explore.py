@@ -259,11 +259,41 @@ def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(laptop: 
     assert text.endswith(f"{address}explore/?case=06-uprobe&tracer=bpftrace")
 
 
-def test_without_javascript_every_cost_is_there_and_no_control(unscripted: Page, address: str) -> None:
+def test_without_javascript_the_matrices_and_the_first_chart_are_there_and_no_control(
+    unscripted: Page, address: str
+) -> None:
     unscripted.goto(f"{address}explore/")
     assert unscripted.locator("figure.chart svg:visible").count() >= 1
-    assert unscripted.locator("table:visible").count() >= 5
+    assert unscripted.locator(".matrix table:visible").count() >= 2
     assert unscripted.locator("button:visible, select:visible, input:visible").count() == 0
+
+
+def drawn(page: Page) -> list[dict[str, str | float]]:
+    """The points of the chart, each with its series and the label of its row."""
+    page.wait_for_selector(DRAWN)
+    with page.expect_download() as waiting:
+        page.click('[data-save="vl.json"]')
+    found: list[dict[str, str | float]] = json.loads(waiting.value.path().read_text(encoding="utf-8"))["data"]["values"]
+    return found
+
+
+def named(points: list[dict[str, str | float]], key: str) -> set[str]:
+    return {str(one[key]) for one in points}
+
+
+def test_colours_are_of_tracers_on_one_machine_and_of_machines_on_several(laptop: Page, address: str) -> None:
+    one = drawn(opened(laptop, address, f"case=04-tracepoint-entry&machine={MACHINE}&tracer=bpftrace,libbpf"))
+    assert {name.split()[0] for name in named(one, "series")} == {"bpftrace", "libbpf"}
+    assert len(named(one, "label")) == 1
+    several = drawn(opened(laptop, address, "case=04-tracepoint-entry&machine=all&tracer=bpftrace,libbpf"))
+    assert len(named(several, "series")) > 2
+    assert {name.rpartition(", ")[2].split()[0] for name in named(several, "label")} == {"bpftrace", "libbpf"}
+
+
+def test_counts_below_one_instruction_do_not_stretch_the_chart(laptop: Page, address: str) -> None:
+    found = drawn(opened(laptop, address, "q=instructions&machine=all"))
+    assert min(float(one["cost_instructions"]) for one in found) >= 1
+    assert "below 1 instruction" in laptop.locator("#explore-live .chart-note").inner_text()
 
 
 @pytest.mark.parametrize("path", ["explore/?machine=all&suite=usdt", f"compare/?b={OTHER}:bpftrace"])

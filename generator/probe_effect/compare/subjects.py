@@ -49,13 +49,13 @@ def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
-    """What a form offers from the start: the timed machines that pages show, and each architecture's newest kernels."""
-    shown = set(shown_machines(catalogue.numbers))
+    """The timed machines that pages show, the home machine first, and the newest kernels of each architecture."""
+    timed = {one.name: one for one in machines if one.metric == "time"}
     current = {one.machine for one in counted(catalogue)}
     counts = (one for one in machines if one.metric == "instructions" and one.name in current)
     counting = grouped_by(counts, lambda one: one.architecture)
     newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
-    return [*(one for one in machines if one.metric == "time" and one.name in shown), *newest]
+    return [*(timed[name] for name in shown_machines(catalogue.numbers) if name in timed), *newest]
 
 
 def _machines(catalogue: Catalogue) -> Iterator[MeasuredMachine]:

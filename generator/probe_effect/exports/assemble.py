@@ -26,6 +26,7 @@ from probe_effect.exports.figures import machine_cards, write_drawings, write_fi
 from probe_effect.exports.files import copy, write
 from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
 from probe_effect.exports.labels import labels, tracer_looks, transcript_values
+from probe_effect.exports.matrix import MATRIX, matrix_file
 from probe_effect.exports.release import copy_releases
 from probe_effect.exports.script_values import machine_values, script_json
 from probe_effect.exports.workers import drawing
@@ -40,7 +41,7 @@ FOLDERS = ("static", "assets", "content")
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
-OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX})
+OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX, MATRIX})
 """The data of scripts that layouts read, and publish beside the others."""
 
 
@@ -96,6 +97,7 @@ def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     yield LIST, script_json([machine_values(one) for one in machines])
     yield from guidance_files(catalogue)
     yield from advise_file(catalogue)
+    yield from matrix_file(catalogue, machines)
     yield from explore_files(catalogue, machines)
     yield from compare_files(catalogue, machines)
 

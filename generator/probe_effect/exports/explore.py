@@ -19,8 +19,9 @@ from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import FIRST_SUITE, reference_submission
+from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import addresses, comparison, explore_page, instructions, wording
+from probe_effect.pages.fragments import first_suite_first
 from probe_effect.store.tables import FORMULA_START
 
 FORM = "explore.json"
@@ -54,21 +55,14 @@ def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str
 def _suites(catalogue: Catalogue, machines: Iterable[MeasuredMachine]) -> list[dict[str, Any]]:
     """Suites with the cases and levels that have a number, the first suite first."""
     levels: dict[str, set[str]] = defaultdict(set)
-    for machine in machines:
-        for one in machine.numbers.values():
-            levels[one.case].update([] if one.level is None else [one.level])
+    for key in (key for machine in machines for key in machine.numbers):
+        levels[key.case].update([] if key.level is None else [key.level])
     suites = []
-    for suite in sorted((folder.suite for folder in catalogue.suites), key=lambda suite: suite.id != FIRST_SUITE):
-        cases = [case for case in suite.cases if case.id in levels]
-        known: list[str] = sorted({level for case in cases for level in levels[case.id]}, key=level_order)
-        suites.append(
-            {
-                "id": suite.id,
-                "title": suite.title,
-                "levels": known,
-                "cases": [[case.id, catalogue.titles[case.id], addresses.case(case.id)] for case in cases],
-            }
-        )
+    for suite in (folder.suite for folder in first_suite_first(catalogue)):
+        measured = [case.id for case in suite.cases if case.id in levels]
+        cases = [[case, catalogue.titles[case], addresses.case(case)] for case in measured]
+        known = sorted({level for case in measured for level in levels[case]}, key=level_order)
+        suites.append({"id": suite.id, "title": suite.title, "levels": known, "cases": cases})
     return [suite for suite in suites if suite["cases"]]
 
 
@@ -105,7 +99,7 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
             "sound": one.is_sound,
             "grade": one.grade,
             "place": places.get(one.id),
-            "text": explore_page.flagged(one),
+            "text": f"{explore_page.cost(one)} {instructions.FLAG}" if one.faults else explore_page.cost(one),
         }
         for one in machine.numbers.values()
     ]

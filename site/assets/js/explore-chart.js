@@ -6,6 +6,7 @@
   const manyRows = 25;             // from here on the axis stands above them, where the reader begins
   const longName = 34;             // characters of a line in the legend
   const longLabel = 28;            // of a row, up to which the legend has room for two columns
+  const apart = { labelOverlap: "greedy", labelSeparation: 10 };   // pixels between labels of ticks
   const columns = {
     cost: ["cost_ns", "cost_low_ns", "cost_high_ns"],
     slowdown: ["slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio"],
@@ -14,21 +15,28 @@
 
   const titles = { cost: "added ns per event", slowdown: "slowdown, %", instructions: "added instructions per event" };
 
-  // The rows that the chart can show, each with the label of its line, and what is left out of it.
+  const differ = (rows, key) => new Set(rows.map(key)).size > 1;
+  const machineOf = (one) => one.machine.id;
+
+  // The rows that the chart can show, each with the label of its line and its series, and what is left out of it.
+  // Machines differ by more than tracers: where there are several, they have the colours, and a tracer its own lines.
   const charted = (rows, values) => {
     const isLog = values.axis === "log";
-    const several = new Set(rows.map((one) => one.machine.id)).size > 1;
-    const label = (one) => [one.title, ...(one.level === null ? [] : [one.level]), ...(several ? [one.machine.label] : [])].join(", ");
-    const clear = rows.filter((one) => one.clear);
+    const isCount = values.q === "instructions";
+    const several = differ(rows, machineOf);
+    const names = several && differ(rows, (one) => one.tool) ? (one) => [one.tool] : () => [];
+    const label = (one) => [one.title, ...(one.level === null ? [] : [one.level]), ...names(one)].join(", ");
+    const series = (one) => (several ? one.machine.label : one.tool);
+    const clear = rows.filter((one) => (isCount ? one.shown.value >= 1 : one.clear));
     const above = clear.filter((one) => !isLog || one.shown.value > 0);
     const labels = [...new Set(above.map(label))].slice(0, mostRows);
     const kept = above.filter((one) => labels.includes(label(one)));
     const lost = {
-      "not distinguishable from 0": rows.length - clear.length,
+      [isCount ? "below 1 instruction" : "not distinguishable from 0"]: rows.length - clear.length,
       "not above 0, which a logarithmic axis does not have": clear.length - above.length,
       [`beyond the first ${mostRows} rows`]: above.length - kept.length,
     };
-    return { points: kept.map((one) => ({ ...one, label: label(one) })), lost };
+    return { points: kept.map((one) => ({ ...one, label: label(one), series: series(one) })), lost };
   };
 
   const folded = (text, width) => text.split(" ").reduce((lines, word) => {
@@ -50,11 +58,13 @@
     const [value, low, high] = columns[values.q].map((name) => (isShare ? name.replace("ratio", "percent") : name));
     const times = (number) => (number === null || !isShare ? number : number * 100);
     const lines = new Map(points.map((one) => [one.label, folded(one.label, isWide ? 52 : 24)]));
-    const series = [...new Set(points.map((one) => one.tool))];
-    const names = new Map(series.map((tool) => [tool, folded(tool, longName).join("\n")]));
-    const found = looks(series.map((tool) => look.looks[points.find((one) => one.tool === tool).tracer]), look.shapes.length);
+    const series = [...new Set(points.map((one) => one.series))];
+    const names = new Map(series.map((name) => [name, folded(name, longName).join("\n")]));
+    const found = differ(points, machineOf)
+      ? series.map((_, at) => [1 + (at % look.series.length), at % look.shapes.length])
+      : looks(series.map((name) => look.looks[points.find((one) => one.series === name).tracer]), look.shapes.length);
     const rows = points.map((one) => ({
-      label: lines.get(one.label).join("\n"), series: names.get(one.tool), text: one.text, sound: one.sound,
+      label: lines.get(one.label).join("\n"), series: names.get(one.series), text: one.text, sound: one.sound,
       [value]: times(one.shown.value), [low]: times(one.shown.low), [high]: times(one.shown.high),
     }));
     const x = { type: "quantitative", title: titles[values.q], ...axis(rows, [value, low, high], values.axis, isWide) };
@@ -86,7 +96,7 @@
 
   // A logarithmic axis from the least to the greatest with few round ticks; what lies below it is cut off.
   const axis = (rows, names, kind, isWide) => {
-    if (kind === "linear") return { scale: { zero: true, nice: true }, axis: { format: ",~g", tickCount: isWide ? 8 : 3 } };
+    if (kind === "linear") return { scale: { zero: true, nice: true }, axis: { format: ",~g", tickCount: isWide ? 6 : 3, ...apart } };
     const ends = rows.flatMap((one) => names.map((name) => one[name])).filter((end) => end !== null && end > 0);
     const least = Math.min(...rows.map((one) => one[names[0]]));
     const domain = [Math.max(Math.min(...ends), least / 10) / 1.3, Math.max(...ends) * 1.3];
@@ -95,7 +105,7 @@
     const ticks = Array.from({ length: 24 }, (_, power) => steps.map((digit) => Number(`${digit}e${power - 8}`))).flat()
       .filter((tick) => tick >= domain[0] && tick <= domain[1])
       .filter((_, at, all) => isWide || all.length <= 5 || at % 2 === 0);
-    return { scale: { type: "log", nice: false, domain, clamp: true }, axis: { format: ",~r", values: ticks } };
+    return { scale: { type: "log", nice: false, domain, clamp: true }, axis: { format: ",~r", values: ticks, ...apart } };
   };
 
   probeEffect.exploreChart = { columns, charted, spec };

@@ -19,7 +19,11 @@
       .map(([suite, id, title, caseHref], order) => [id, { suite, title, caseHref, order }]));
     const machines = new Map(data.machines.map((machine) => [machine.id, machine]));
     const named = (ids) => ids.map((id) => machines.get(id)?.label ?? id);
-    const groups = [...inputs.case.querySelectorAll("optgroup")];
+    const groups = data.suites.map(({ id, title, cases: own }) => {
+      const group = Object.assign(element("optgroup", "", ...own.map(([value, name]) => new Option(name, value))), { label: title });
+      group.dataset.suite = id;
+      return group;
+    });
     const follows = { time: true, instructions: true };   // whether the usual machine of the suite is ticked, and no other
     let records = [];
     let view = null;

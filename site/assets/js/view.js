@@ -18,7 +18,7 @@
         await does(await load());
       } catch {
         form.dataset.state = "failed";
-        message.textContent = "The numbers could not be loaded; the tables below stay.";
+        message.textContent = "The numbers could not be loaded; what the page shows without them stays.";
       }
     };
 
