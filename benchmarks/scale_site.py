@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HOME = "index.html"
-CALCULATOR_DATA = "calculator-data"
+CALCULATOR_DATA = "advise-data"
 """Class of the link to the costs that the calculator fetches when it is used."""
 
 NUMBER_DEPTH = 5

@@ -49,7 +49,7 @@ FIRST = (
     "files",
     "test_browser",
     "tracer",
-    "test_calculator",
+    "test_one_engine",
 )
 """Groups that take longest, by which a worker begins: one that began last would leave the other workers idle."""
 

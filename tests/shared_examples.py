@@ -239,6 +239,7 @@ def written() -> list[dict[str, Any]]:
     chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
     made = [_quantity(value, scale) for scale in SCALES for value in (*VALUES, *ROUNDED)]
     made += [_interval(found, scale) for scale in SCALES for found in _intervals(chance)]
+    made += [_span(found, scale) for scale in SCALES for found in _intervals(chance)]
     made += [_stated(value, scale) for scale in ("EVENTS", "RATE", "SHARE") for value in (*RATES[1:], 0.4, 12_345.6)]
     return made
 
@@ -265,6 +266,11 @@ def _interval(found: Estimate, scale: str) -> dict[str, Any]:
     return {"write": "interval", "scale": scale, "value": ends, "text": units.interval(found, getattr(units, scale))}
 
 
+def _span(found: Estimate, scale: str) -> dict[str, Any]:
+    ends = [found.value, found.low, found.high]
+    return {"write": "span", "scale": scale, "value": ends, "text": units.span(found, getattr(units, scale))}
+
+
 RATE_TEXTS = (
     "50k 1.5M 200 1e5 50_000 2G 0 0.5 20k/s 3K 1_0.5e-3k -5 5m 1e 1e100 1e99 k 1__0 _1 .5 5. 50,000 1,5k ٣ 5kk".split()
 )
@@ -273,7 +279,8 @@ SHARE_TEXTS = "40% 0.4 1 100% 100.1% 1.5 0 0% 40 -1 .4 5 % x 0.0001 33.3%".split
 
 def read() -> list[dict[str, Any]]:
     """What people type, and the value; null for what is refused."""
-    texts = [*RATE_TEXTS, "", " 50k ", "50 k", "50 k/s", "5 0k"]
+    spaced = ["300 000", "300\u202f000", "1,500,000", "1,500.5k", "30,00", "3000,000", "300\u00a0k", "3 00"]
+    texts = [*RATE_TEXTS, *spaced, "", " 50k ", "50 k", "50 k/s", "5 0k"]
     rates = [{"read": "rate", "text": text, "value": _value(rate_from, text)} for text in texts]
     return rates + [
         {"read": "share", "text": text, "value": _value(share_from, text)} for text in [*SHARE_TEXTS, "40 %"]

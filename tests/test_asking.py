@@ -1,35 +1,53 @@
-"""The words in which readers are asked what they want to see, and what to do with it."""
+"""What people ask, as scripts, and a script as probes without a system."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
-from probe_effect.answer.asking import ACTIONS, QUESTIONS, action_words, questions
+from probe_effect.answer.asking import QUESTIONS, groups
+from probe_effect.answer.evidence import evidence
+from probe_effect.answer.nearest import part_of
+from probe_effect.answer.script_tracer import tracer_of
+from probe_effect.answer.standard_tools import tool_script, tool_scripts
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.scripts.script import read_script
 
-if TYPE_CHECKING:
-    from probe_effect.numbers.catalogue import Catalogue
-
-
-def test_every_kind_of_probe_and_every_action_of_our_suites_has_words(catalogue: Catalogue) -> None:
-    suites = [folder.suite for folder in catalogue.suites if folder.suite.measures == "cost"]
-    known = {kind for group in QUESTIONS.values() for kind in group}
-    assert {case.probe for suite in suites for case in suite.cases} <= known
-    assert {case.action for suite in suites for case in suite.cases} <= ACTIONS.keys()
+SCRIPTS = {title: script for group in QUESTIONS.values() for title, script in group.items()}
 
 
-def test_no_two_kinds_of_probe_have_the_same_words() -> None:
-    words = [said for group in QUESTIONS.values() for said in group.values()]
-    assert len(words) == len(set(words))
-    assert len(set(ACTIONS.values())) == len(ACTIONS)
+@pytest.mark.parametrize("title", SCRIPTS)
+def test_every_question_is_a_script_whose_probes_were_measured_or_counted_somewhere(
+    title: str, catalogue: Catalogue
+) -> None:
+    found = evidence(catalogue)
+    script = tool_script(SCRIPTS[title], catalogue.tools) or read_script(SCRIPTS[title])
+    tracer = tracer_of(found, script, None)
+    for group in groups(script):
+        assert any(part_of(found, machine, tracer, group) for machine in found.machines), group.attach
 
 
-def test_only_groups_with_something_in_them_are_offered_in_their_order() -> None:
-    assert questions({"usdt", "tracepoint-entry"}) == [
-        ("System calls", [("tracepoint-entry", "A system call, when it is made")]),
-        ("My program", [("usdt", "A place that the author marked (USDT)")]),
-    ]
+def test_a_probe_has_the_rate_and_the_first_instruction_that_were_told() -> None:
+    script = read_script("BEGIN { } u:libc:malloc { @ = count() } p:hz:99 { @[ustack] = count() } k:f { @ = count() }")
+    malloc, samples, kernel = groups(script, [2e3], ["stepped"])
+    assert (malloc.rate_hz, malloc.mechanism, malloc.matched) == (2000, "stepped", 1)
+    assert (samples.rate_hz, kernel.rate_hz) == (99, None)
 
 
-def test_what_has_no_words_is_offered_last_under_its_own_name() -> None:
-    assert questions({"new-kind", "usdt"})[-1] == ("Other probes", [("new-kind", "new kind")])
-    assert action_words("count-by-colour") == "count by colour"
+def test_a_wildcard_matches_an_unknown_number_until_it_is_told() -> None:
+    script = read_script("kprobe:vfs_* { @ = count() }")
+    assert groups(script)[0].matched is None
+    assert groups(script, matched={0: 40})[0].matched == 40
+
+
+@pytest.mark.parametrize("text", ["opensnoop-bpfcc -x", "sudo /usr/sbin/opensnoop-bpfcc", "opensnoop -x"])
+def test_a_standard_tool_is_read_as_a_script_by_its_name(text: str, catalogue: Catalogue) -> None:
+    script = tool_script(text, catalogue.tools)
+    assert script is not None
+    assert (script.text, script.tracer, script.language) == ("opensnoop-bpfcc", "bpftrace", "tool")
+    assert script.probes
+
+
+def test_a_tool_is_found_by_its_own_name_before_another_without_its_ending(catalogue: Catalogue) -> None:
+    scripts = tool_scripts(catalogue.tools)
+    assert scripts["opensnoop.bt"].text == "opensnoop.bt"
+    assert tool_script("opensnooper", catalogue.tools) is None

@@ -148,8 +148,7 @@ def test_the_end_of_a_timed_pair_is_a_look_up_and_a_histogram_where_nobody_timed
     part = cost("uprobe", "histogram-of-time", mechanism="emulated")
     assert part is not None
     assert part.note is not None
-    assert "the action count-by-pid" in part.note
-    assert "the action histogram with" in part.note
+    assert "the action histogram-of-time with" in part.note
 
 
 def test_a_kind_that_nobody_measured_has_no_composed_cost() -> None:

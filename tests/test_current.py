@@ -13,7 +13,6 @@ from identities import become
 from probe_effect.cli.predict import predict
 from probe_effect.exports.assemble import script_data
 from probe_effect.exports.compare_shards import shard_name
-from probe_effect.exports.guidance import CALCULATOR
 from probe_effect.exports.number_rows import number_rows
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
@@ -69,7 +68,7 @@ def of_tables(data: Path) -> list[str]:
 
 
 def of_calculator(data: Path) -> list[str]:
-    machines = scripts(data)[CALCULATOR]["machines"].values()
+    machines = [one for name, one in scripts(data).items() if name.startswith("guidance/")]
     days = {names.date_words(day): day for day in (OLD, NEW)}
     found = [one for machine in machines for one in machine["costs"] if one["case"] == CASE]
     assert [one["cost"][0] for one in found] == pytest.approx([COSTS_NS[days[one["date"]]] for one in found])

@@ -82,15 +82,25 @@ COMPOSED = [cost("entry", 100), cost("push", 500), cost("push-count", 520)]
         (EVERYWHERE, ("measured", MACHINE)),
         (EVERYWHERE[1:], ("measured", ALIKE)),
         (EVERYWHERE[2:], ("measured", FAR)),
-        ([*COMPOSED, *EVERYWHERE[2:]], ("measured", FAR)),
-        ([*COMPOSED, cost("push-count", 400, machine=FAR)], ("composed", MACHINE)),
+        (COMPOSED, ("composed", MACHINE)),
     ],
-    ids=["this machine", "the most alike", "another", "measured elsewhere before composed here", "composed here"],
+    ids=["this machine", "the median of two", "another", "composed here"],
 )
-def test_a_measured_cost_comes_before_a_composed_one_and_a_like_machine_before_another(
+def test_this_machine_comes_first_and_else_the_median_of_all_like_it(
     costs: list[Number], basis: tuple[str, str]
 ) -> None:
     assert whose(nearest(*costs)) == basis
+
+
+def test_elsewhere_the_cost_is_the_range_over_all_machines_of_the_kind() -> None:
+    part, _ = nearest(*EVERYWHERE[1:])
+    assert part.cost == pytest.approx((200, 180, 330))
+    assert part.machines == (ALIKE, FAR)
+
+
+def test_a_machine_that_only_bounds_an_action_or_estimates_is_left_out_of_the_range() -> None:
+    part, _ = nearest(cost("entry", 100, machine=ALIKE), cost("entry-print", 9000, machine=ALIKE), EVERYWHERE[2])
+    assert part.machines == (FAR,)
 
 
 def test_what_was_measured_here_and_now_comes_before_everything() -> None:
@@ -115,7 +125,9 @@ def test_a_cost_that_spans_more_than_a_factor_of_ten_is_passed_over(
     low: float, high: float, *, is_passed_over: bool
 ) -> None:
     wide = cost("entry-count", 60, low, high)
-    assert whose(nearest(wide, EVERYWHERE[2])) == ("measured", FAR if is_passed_over else MACHINE)
+    narrow = [cost("entry-count", 60, 50, 70, machine=one) for one in (ALIKE, FAR)]
+    part, _ = nearest(wide, *narrow)
+    assert part.machines == ((ALIKE, FAR) if is_passed_over else (MACHINE,))
     assert whose(nearest(*EVERYWHERE, own=here(60, low, high))) == (
         ("measured", MACHINE) if is_passed_over else ("calibrated", None)
     )

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from builders import PROJECT
+from page_scripts import under_node
 from probe_effect.scripts.tables import tables
 from script_examples import FILE, reading, texts
-from site_build import absent
 
-SCRIPTS = [
-    PROJECT / f"site/assets/js/script-{name}.js" for name in "tokens clauses actions commands reader cost".split()
-]
 SEED = 20_261_122
 PIECES = (
     *"{}[]()/*\"'@$,;:=-+\n\\#&|~",
@@ -35,15 +27,8 @@ else { printf("%s", str(arg0)); }~else if (1) { @[kstack] = count() }~while ($i 
     .split("~")
 )
 
-PROGRAM = """
-const fs = require("fs"), vm = require("vm");
-globalThis.probeEffect = {};
-const [scripts, ...asked] = JSON.parse(fs.readFileSync(0, "utf8"));
-scripts.forEach((path) => vm.runInThisContext(fs.readFileSync(path, "utf8"), { filename: path }));
-const { scriptReader, scriptCost } = probeEffect;
-"""
-
 READ = """
+const { scriptReader } = probeEffect;
 const [tables, texts] = asked;
 const read = scriptReader.connect(tables);
 const error = ({ line, column, found, expected }) => ({ error: { line, column, found, expected } });
@@ -57,20 +42,10 @@ console.log(JSON.stringify(texts.map(reading)));
 """
 
 COST = """
+const { scriptCost } = probeEffect;
 const [tracer, probes] = asked;
 console.log(JSON.stringify(probes.map(({ mechanism, ...probe }) => scriptCost.costOf(tracer, probe, mechanism))));
 """
-
-
-def under_node(program: str, *asked: object) -> Any:  # noqa: ANN401 (JSON)
-    """What one of the programs above prints."""
-    node = shutil.which("node", path=f"{Path(sys.executable).parent}") or shutil.which("node")
-    if node is None:
-        absent("node is not installed: make test installs it")
-    given = json.dumps([[str(path) for path in SCRIPTS], *asked])
-    done = subprocess.run([node, "-e", PROGRAM + program], input=given, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def pasted() -> list[str]:

@@ -20,7 +20,6 @@ from builders import (
     write_submission,
 )
 from evidence_builder import rows_of
-from probe_effect.exports import guidance
 from probe_effect.numbers.kinds import MOST_MACHINES
 from site_build import build, served, with_quoted_source
 
@@ -50,9 +49,7 @@ def many_site(tmp_path_factory: pytest.TempPathFactory, kept: Kept) -> Path:
         write_submission(data, [replace(row, wall_ns=(row.wall_ns or 0) + number + 1) for row in rows], values)
         counted = [replace(row, instructions=(row.instructions or 0) + number) for row in counted_rows()]
         write_counted_submission(data, counted, counted_values(f"5.{number}.1-amd64", f"qemu-tcg-5-{number}"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guidance, "MOST_COSTS", MOST_MACHINES // 2)
-        return build(data, folder / "site", kept)
+    return build(data, folder / "site", kept)
 
 
 @pytest.fixture(scope="module")
@@ -118,14 +115,11 @@ def test_all_is_all_that_the_form_offers(page: Page, many_address: str) -> None:
     assert page.locator("#explore-live tbody tr").count() == MOST_MACHINES
 
 
-@pytest.mark.parametrize("path", ["explore/", "compare/", ""])
+@pytest.mark.parametrize("path", ["explore/", "compare/"])
 def test_what_is_no_machine_is_told(page: Page, many_address: str, path: str) -> None:
     page.goto(many_address + path)
     if path == "explore/":
         page.get_by_text("Machines:").click()
-    if not path:
-        page.locator("#calculator-rate").focus()  # its scripts wait for a reader
-        page.wait_for_selector("form.calculator[data-state=ready]")
     name(page, "qemu-tcg-5-0")
     page.wait_for_selector(".other-machine[aria-invalid=true]")
     assert "expected the id" in page.locator("form [role=status]").inner_text()
@@ -142,26 +136,6 @@ def test_another_machine_is_compared_with_the_first(page: Page, many_address: st
     assert page.input_value("#compare-b") == "another-01:bpftrace"
 
 
-def test_the_calculator_answers_for_a_machine_that_it_has_to_load(page: Page, many_address: str) -> None:
-    page.goto(many_address)
-    page.locator("#calculator-rate").focus()  # its scripts wait for a reader
-    page.wait_for_selector("form.calculator[data-state=ready]")
-    name(page, LONE)
-    page.locator("output").get_by_text(LONE).wait_for()
-    assert "case=05-tracepoint-return" in page.url
-    page.goto(page.url)
-    page.wait_for_selector("form.calculator[data-state=ready]")
-    assert LONE in page.locator("output").inner_text()
-    assert page.locator(".calculator-message").inner_text() == ""
-
-
-def test_a_kind_of_which_not_all_are_loaded_says_so(page: Page, many_address: str) -> None:
-    page.goto(f"{many_address}?machine=like.physical.x86_64")
-    page.wait_for_selector("form.calculator[data-state=ready]")
-    said = page.locator("output").inner_text()
-    assert f"on {MOST_MACHINES // 2} machines of that kind (physical, x86-64), of {MACHINES + 1} that were" in said
-
-
 def test_without_the_list_the_form_stays_as_it_was(page: Page, many_address: str) -> None:
     page.route("**/machines.json", lambda route: route.abort())
     page.goto(f"{many_address}compare/")
@@ -170,8 +144,8 @@ def test_without_the_list_the_form_stays_as_it_was(page: Page, many_address: str
 
 
 def test_what_the_home_page_loads_does_not_grow_with_machines(many_site: Path) -> None:
-    (data,) = (many_site / "data").glob("guidance.*.json")
+    (data,) = (many_site / "data").glob("advise.*.json")
     found: dict[str, Any] = json.loads(data.read_text(encoding="utf-8"))
-    assert len(found["machines"]) == MOST_MACHINES // 2
+    assert len(found["machines"]) == MOST_MACHINES
     assert len(list((many_site / "data" / "guidance").glob("*.json"))) == MACHINES + 1
     assert len(gzip.compress((many_site / "index.html").read_bytes())) < 20_000

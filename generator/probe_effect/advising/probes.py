@@ -15,6 +15,7 @@ from probe_effect.live.attach_points import EVERY_CALL
 from probe_effect.live.count import Countable, CountableProbe, CountResult, ProbeRate
 from probe_effect.live.places import same_function_elsewhere
 from probe_effect.numbers.likeness import Facts
+from probe_effect.scripts.kinds import matches_many
 from probe_effect.scripts.script import Script
 from probe_effect.scripts.tables import PRINT
 
@@ -113,7 +114,7 @@ def _groups(
             attach=one.probe.attach,
             kind=one.probe.kind,
             mechanism=how,
-            matched=max(1, len(its)),
+            matched=len(its) or (None if matches_many(one.probe.attach) else 1),
             first_bytes=first.hex(" ") if first else None,
             actions=one.probe.actions,
             has_filter=one.probe.has_filter,

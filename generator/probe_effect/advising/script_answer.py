@@ -19,11 +19,13 @@ from probe_effect.advising.probes import (
     groups,
 )
 from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import writes_red_zone
 from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
+from probe_effect.answer.script_tracer import tracer_of
+from probe_effect.answer.standard_tools import tool_script
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
@@ -97,15 +99,14 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
 
     Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have.
     """
-    script = read_script(question.text)
     catalogue = read_numbers(data)
+    script = tool_script(question.text, catalogue.tools) or read_script(question.text)
     costs, here = evidence(catalogue, partial(read_sources, data)), system.facts
-    tracer = _tracer(costs, script, question.tracer)
+    tracer = tracer_of(costs, script, question.tracer)
     probes = placed(script, question.target.pid, system.places)
     _check_compiles(script, probes, system)
     if question.machine is not None:
-        measured = [one for one in costs.machines if tracer in costs.by_tracer(one)]
-        unknown([question.machine], measured, f"machine with {tracer}")
+        unknown([question.machine], costs.machines, "machine")
     machines = [one.machine for one in machines_for(costs, here, question.machine)]
     counted, refusal = _counted(question, probes, system)
     calibration, not_calibrated = None, None
@@ -143,16 +144,6 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         ),
         elsewhere=tuple(called_elsewhere(probes, counted, question.target.pid)),
     )
-
-
-def _tracer(costs: Evidence, script: Script, named: str | None) -> str:
-    """The tracer that runs the script, as the data calls it where it was measured. Raises: UsageError."""
-    usual = script.tracer
-    if named is not None:
-        unknown([named], [*costs.tracers, usual], "tracer")
-        return named
-    fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
-    return usual if usual in fitting or not fitting else fitting[0]
 
 
 def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: RunningSystem) -> None:

@@ -4,22 +4,22 @@ It has these keys, null where there is no value; further ones may follow. `_rati
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `probes`, that which
 takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many there are),
 `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all of them,
-joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads that
-were watched; `busiest_hz`: in the busiest tenth of the time), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is
-`calibrated`, `measured`, `composed`, `estimated`, `published`, or null, and `machine` is where it was measured, null
-where that was here and now or by others.
-`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent).
-`unknown` (parts of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`,
-`name`, `busy_ratio`. `threads`: the same of those that pay most. `whole` (of a command, all its threads together; null
-else): `slowdown_ratio`. `cpu_s_per_s` of all probes and threads. `loss_ratio`
-of the busiest thread's events. `recommendation` (what to do about the busiest thread's slowdown, null where a rate or a
-cost is not known). `deed` (deprecated: the same, under its old name). `counting_cost_ratio` (CPU time that counting
-took, over `counted_s`). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
-(that of the most expensive probe). `calibration` (null where nothing was measured here): `seconds`, `others` (who else
-traced meanwhile), `is_kept` (whether it is from an earlier time since the machine started), `missing` (`probe`,
-`mechanism`, and `why` it was not measured). `tracer`, `language`. `elsewhere`: `probe` on a function that never fired,
-`instead` (the same function in another file of the process). `cheaper`: `what`, `script`. `assumptions`.
-`budget_ratio`. `within_budget` (null where a rate or a cost is not known).
+joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads that were
+watched; `busiest_hz`: in the busiest tenth of the time), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is `calibrated`,
+`measured`, `composed`, `estimated`, `published`, or null, and `machine` is where it was measured, null where that was
+here and now or by others. Of a range over `machines` it is the median one. `threshold_1_hz`, `threshold_5_hz`,
+`threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent). `unknown` (parts of the script that
+were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`. `threads`: the
+same of those that pay most. `whole` (of a command, all its threads together; null else): `slowdown_ratio`.
+`cpu_s_per_s` of all probes and threads. `loss_ratio` of the busiest thread's events. `recommendation` (what to do about
+the busiest thread's slowdown, null where a rate or a cost is not known). `deed` (deprecated: the same, under its old
+name). `limits` (up to which rate to go ahead, and above which not). `counting_cost_ratio` (CPU time that counting took,
+over `counted_s`). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine` (that of the most
+expensive probe). `calibration` (null where nothing was measured here): `seconds`, `others` (who else traced meanwhile),
+`is_kept` (whether it is from an earlier time since the machine started), `missing` (`probe`, `mechanism`, and `why` it
+was not measured). `tracer`, `language`. `elsewhere`: `probe` on a function that never fired, `instead` (the same
+function in another file of the process). `cheaper`: `what`, `script`. `assumptions`. `budget_ratio`. `within_budget`
+(null where a rate or a cost is not known).
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
         "recommendation": recommendation,
         "deed": recommendation,
+        "limits": script_words.limits(advice),
         "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
         "counting_cost_ratio": counted.counting_cpu_s / counted.elapsed_s if counted and counted.elapsed_s else None,
         "counted_s": counted.elapsed_s if counted else None,
@@ -88,6 +89,7 @@ def _probe_json(one: Advised) -> dict[str, Any]:
         "case": part.name if part and part.basis == "measured" else None,
         "basis": part.basis if part else None,
         "machine": one.likeness.machine if one.likeness else None,
+        "machines": list(part.machines) if part else [],
         "rate_hz": group.rate_hz,
         "rate_low_hz": group.rate_low_hz,
         "rate_high_hz": group.rate_high_hz,

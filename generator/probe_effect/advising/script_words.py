@@ -36,6 +36,12 @@ def recommendation(advice: Advice) -> str | None:
     return bands.recommendation(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
 
 
+def limits(advice: Advice) -> str | None:
+    """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not."""
+    is_bounded = all(one.group.matched is not None for one in advice.probes)
+    return bands.limits(advice.one_event) if advice.one_event and is_bounded else None
+
+
 def _told(advice: Advice) -> list[str]:
     if advice.headline is not None:
         told = f"{whom(advice.headline)} is slowed by {slowdown(advice.headline)}"
@@ -51,7 +57,9 @@ def _missing(advice: Advice) -> list[str]:
     """What is not known, and of which probes."""
     rates = dict.fromkeys(one.group.attach for one in advice.probes if one.group.rate_hz is None)
     costs = dict.fromkeys(one.group.attach for one in advice.probes if one.part is None)
+    many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)
     found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
+    found += [f"how many functions {', '.join(many)} matches is not known"] if many else []
     remedies = dict.fromkeys(one.remedy for one in advice.probes if one.remedy)
     return found + ([f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else [])
 
@@ -67,27 +75,29 @@ def whom(one: Slowed) -> str:
 
 def slowdown(one: Slowed) -> str:
     """By how much a thread is slowed, of the time that it runs."""
-    return units.interval(one.forecast.prediction.slowdown, units.SHARE)
+    return sentences.written(one.forecast.prediction.slowdown, units.SHARE, one.forecast.machines)
 
 
 def probe_row(one: Advised) -> tuple[str, ...]:
     """A probe in a table: what it is, what it does, how often it fires, what that costs."""
     group, part = one.group, one.part
     return (
-        group.attach if group.matched == 1 else f"{group.attach} ({units.count(group.matched)})",
+        group.attach if group.matched in {None, 1} else f"{group.attach} ({units.count(group.matched)})",
         group.mechanism or group.kind,
         " and ".join(group.actions) or "nothing",
         units.MISSING if group.rate_hz is None else units.stated(group.rate_hz, units.RATE),
-        units.MISSING if part is None else units.interval(part.cost, units.DURATION),
+        units.MISSING if part is None else sentences.written(part.cost, units.DURATION, part.machines),
         basis(one),
         units.MISSING if one.cpu_s_per_s is None else units.percent(one.cpu_s_per_s.value),
     )
 
 
 def basis(one: Advised) -> str:
-    """Where its cost is from: `measured here`, `this machine`, or the short name of another."""
+    """Where its cost is from: `measured here`, `this machine`, `6 machines`, or the short name of another."""
     if one.part is None:
         return "not known"
+    if len(one.part.machines) > 1:
+        return f"{len(one.part.machines)} machines"
     if one.likeness is None:
         return "measured here" if one.part.basis == "calibrated" else one.part.basis
     return "this machine" if one.likeness.is_same else one.likeness.name
@@ -100,7 +110,12 @@ def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
     if answer.calibration and costs:
         when = "earlier, " if answer.calibration.is_kept else ""
         yield "costs", f"measured here {when}in {answer.calibration.seconds:.2g} s: {', '.join(costs)} an event"
-    for one in dict.fromkeys(one.likeness for one in answer.advice.probes):
+    several = dict.fromkeys(
+        one.part.machines for one in answer.advice.probes if one.part and len(one.part.machines) > 1
+    )
+    yield from (("machines", ", ".join(some)) for some in several)
+    single = (one.likeness for one in answer.advice.probes if one.part and len(one.part.machines) < 2)
+    for one in dict.fromkeys(single):
         if one is not None:
             yield "machine", f"{one.name}: {'; '.join(one.reasons)}"
 

@@ -115,6 +115,16 @@ class Differences:
         over = (known[third].plus(more) for third, more in rest.items() if more is not None)
         return min(over, key=lambda one: one.order, default=None)
 
+    def added(self, action: str) -> Sum | None:
+        """What an action adds to a plain probe, ns an event; None where nothing tells it."""
+        whole = Sum()
+        for part in MADE_OF.get(action, (action,)):
+            more = self.of(part, PLAIN_ACTION)
+            if more is None:
+                return None
+            whole = whole.plus(more)
+        return whole
+
     @cached_property
     def highest(self) -> tuple[str, Sum] | None:
         """The action that adds most to a probe, or else to another action, and how much; None where none is known."""

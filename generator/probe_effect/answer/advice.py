@@ -81,6 +81,7 @@ class Slowed:
 class Advice:
     """`probes`: every group, that which takes most CPU time first. `threads`: those that probes take most time from.
 
+    `one_event`: what one event of each probe costs together, ns, as slowdowns are predicted; None without some cost.
     `whole`: the same of all threads together, those that ended too; None where nobody knows their CPU time.
     `cpu_s_per_s`: CPUs that all probes take, over all threads; None where nothing was counted. `spreads`: how far real
     programs are from loops, each that some probe's cost was multiplied with.
@@ -93,6 +94,7 @@ class Advice:
     cpu_s_per_s: Estimate | None
     spreads: tuple[Spread, ...]
     budget_ratio: float
+    one_event: Estimate | None = None
 
     @property
     def machine(self) -> str | None:
@@ -138,9 +140,12 @@ class Advice:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every probe that fires has a rate and a cost."""
+        """Whether every probe that fires has a rate and a cost, and it is known how many there are."""
         return all(
-            one.group.rate_hz is not None and (one.part is not None or one.group.rate_hz == 0) for one in self.probes
+            one.group.matched is not None
+            and one.group.rate_hz is not None
+            and (one.part is not None or one.group.rate_hz == 0)
+            for one in self.probes
         )
 
 
@@ -192,7 +197,17 @@ def advise(
         cpu_s_per_s=mover.total(taken) if taken else None,
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
+        one_event=_one_event(advised, facts, tracer, spread_of),
     )
+
+
+def _one_event(advised: Sequence[Advised], facts: Facts, tracer: str, spread_of: SpreadOf) -> Estimate | None:
+    """What one event of each probe costs a busy thread together, ns; None where a probe has no cost."""
+    known = _at_rates(advised, lambda _: 1.0, None)
+    if not known or len(known) < len(advised):
+        return None
+    busy = Thread(tid=0, pid=0, name="", busy_ratio=1.0)
+    return _forecast(known, facts, tracer, busy, spread_of).prediction.slowdown.times(NS_PER_SECOND)
 
 
 def _forecast(known: Paying, facts: Facts, tracer: str, thread: Thread, spread_of: SpreadOf) -> Forecast:

@@ -63,7 +63,15 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
     (first, *more) = one.parts
     if more or first.basis != "measured":
         return []
+    # Of several machines what each of them finds lower, whichever machine the asker's is most like.
+    keys = [
+        (machine, one.tracer, first.name)
+        for machine in one.machines
+        if (machine, one.tracer, first.name) in found.costs
+    ]
+    others = [{other.key[1:] for other in alternatives(found, key)} for key in keys]
     known = alternatives(found, (one.facts.machine, one.tracer, first.name))
+    known = [other for other in known if all(other.key[1:] in lower for lower in others)]
     made = [Way(other, _under_load(found, other, one)) for other in known]
     return [way for way in made if one.load.threads == 1 or is_below(way.forecast.cost, one.cost)]
 

@@ -1,21 +1,22 @@
 """From a question to its answer: which machine stands for the asker's, and what the probes do there.
 
-The figures of an answer are always those of one machine that has a name; those of comparable machines are beside
-them, each with its own interval, and are never put together into one.
+The figures of an answer are those of the asker's machine where it was measured or named, and else the range over all
+machines of its kind (`over_machines.py`); those of each machine are beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probe_effect.answer.composition import Agreement, CompositionKind, agreement, checked
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import is_in_red_zone
 from probe_effect.answer.from_counts import Account, counted_as, models
 from probe_effect.answer.levels import RatePoint, line
+from probe_effect.answer.over_machines import over_machines
 from probe_effect.answer.part import Part
-from probe_effect.answer.parts import parts
+from probe_effect.answer.parts import parts, plain_parts, with_calls
 from probe_effect.answer.prediction import (
     Prediction,
     ProbeLoad,
@@ -57,6 +58,11 @@ class Forecast:
     def printed(self) -> PublishedCost | None:
         """What others printed, where it is of that."""
         return self.parts[0].printed
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Those whose range it is; empty of a forecast for one machine."""
+        return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
 
     @property
     def document(self) -> MachineFile | None:
@@ -122,15 +128,22 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first."""
+    """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first.
+
+    `over`: the range over those that are comparable; None for fewer than two.
+    """
 
     asker: Facts
     neighbours: tuple[Neighbour, ...]
+    over: Forecast | None = None
 
     @property
     def headline(self) -> Neighbour | None:
-        """The nearest that is comparable and was measured, or else the nearest that is estimated; None without any."""
-        return next(iter(self.comparable), None)
+        """The asker's machine, or else the range over those that are comparable; None without any."""
+        nearest = next(iter(self.comparable), None)
+        if nearest is None or self.over is None or nearest.likeness.is_same:
+            return nearest
+        return Neighbour(self.over, nearest.likeness)
 
     @property
     def comparable(self) -> list[Neighbour]:
@@ -168,7 +181,23 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
         said = _answer(_forecasts(found, question, tracer, found.machines), question, here)
     if said is None:
         raise ProbeEffectError(refusal(found, question, tracer))
-    return said
+    return replace(said, over=_over(found, question, tracer, said))
+
+
+def _over(found: Evidence, question: Question, tracer: str, said: Answer) -> Forecast | None:
+    """The forecast of the range over the comparable machines: of each probe by itself, as of a script's probes."""
+    machines = [one.forecast.facts.machine for one in said.comparable]
+    if len(machines) < 2:
+        return None
+    on_each = [plain_parts(found, question, machine, tracer) for machine in machines]
+    known = [
+        part
+        for some in zip(*on_each, strict=True)
+        if (part := over_machines(zip(machines, some, strict=True))) is not None
+    ]
+    median = next(one.forecast.facts for one in said.comparable if one.forecast.facts.machine == known[0].machines[0])
+    whole = with_calls(known, question.calls_hz)
+    return forecast(whole, median, tracer, question, program_spread(found))
 
 
 def _answer(forecasts: Iterable[Forecast], question: Question, here: Facts) -> Answer | None:

@@ -1,30 +1,49 @@
-"""What readers ask in their own words: kinds of probe as what they want to see, and actions as what is done with it."""
+"""What people ask in their own words, each a script; and a script as the probes of a question."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-QUESTIONS: dict[str, dict[str, str]] = _WORDS["questions"]
-"""By group, in the order in which they are offered: kind of probe to what its reader wants to see."""
+from probe_effect.answer.nearest import ProbeGroup
+from probe_effect.scripts.kinds import NO_EVENTS, matches_many
+from probe_effect.scripts.script import Script
 
-ACTIONS: dict[str, str] = _WORDS["actions"]
-"""Action to what is done at each event."""
+QUESTIONS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""By group, in the order in which they are offered: what somebody wants to see, to its script; the first is preset."""
+
+ANY_THREAD = 0
+"""The id of a thread that stands for any."""
 
 
-def questions(kinds: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The groups that have some of `kinds`, each with those and their words; what has no words is in a last group."""
-    left = set(kinds)
-    grouped = [
-        (group, [(kind, words) for kind, words in own.items() if kind in left]) for group, own in QUESTIONS.items()
+def groups(
+    script: Script,
+    rates_hz: Sequence[float | None] = (),
+    mechanisms: Sequence[str | None] = (),
+    matched: Mapping[int, int] | None = None,
+) -> list[ProbeGroup]:
+    """The probes of a script that threads fire, without a system to find them on.
+
+    Args:
+        rates_hz: events per second of each probe in one busy thread; None, and behind the end, where nobody says.
+        mechanisms: what the kernel does at each probe, likewise.
+        matched: probe, counted from 0, to how many functions it matches; needed where it has a wildcard.
+    """
+    events = [one for one in script.probes if one.kind not in NO_EVENTS]
+    return [
+        ProbeGroup(
+            attach=one.attach,
+            kind=one.kind,
+            mechanism=mechanisms[at] if at < len(mechanisms) else None,
+            matched=(matched or {}).get(at) or (None if matches_many(one.attach) else 1),
+            first_bytes=None,
+            actions=one.actions,
+            has_filter=one.has_filter,
+            unknown=one.unknown,
+            rate_hz=rate_hz,
+            rates_hz=None if rate_hz is None else {ANY_THREAD: rate_hz},
+        )
+        for at, one in enumerate(events)
+        for rate_hz in [(rates_hz[at] if at < len(rates_hz) else None) if one.hz is None else one.hz]
     ]
-    known = {kind for own in QUESTIONS.values() for kind in own}
-    others = [(kind, kind.replace("-", " ")) for kind in sorted(left - known)]
-    return [(group, own) for group, own in (*grouped, ("Other probes", others)) if own]
-
-
-def action_words(action: str) -> str:
-    """What is done at each event; an action without words is its own."""
-    return ACTIONS.get(action, action.replace("-", " "))

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
-from probe_effect.reduce.thresholds import THRESHOLDS
-from probe_effect.units import GAP
+from probe_effect.reduce.thresholds import THRESHOLDS, threshold
+from probe_effect.units import GAP, RATE, quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +59,16 @@ def recommendation(slowdown: Estimate) -> str:
     words = {"best": best.range, "worst": worst.range, "recommendation": worst.recommendation}
     said = WORDS["band" if best is worst else "bands"].format(**words)
     return said[0].upper() + said[1:]
+
+
+def limits(cost: Estimate) -> str:
+    """What to do where nobody says how often: `Up to 5.5 k/s: go ahead. Above 170 k/s: take an alternative.`
+
+    Both ends are rates of events at which the high end of the slowdown comes to a threshold. `cost`: ns an event.
+    """
+    highest = Estimate(cost.value if cost.high is None else cost.high)
+    first, *_, last = (threshold(highest, percent) for percent in THRESHOLDS)
+    if first is None or last is None:
+        return WORDS["no-limits"]
+    rates = {"go": quantity(first.value, RATE), "stop": quantity(last.value, RATE)}
+    return WORDS["limits"].format(best=BANDS[0].recommendation, worst=BANDS[-1].recommendation, **rates)

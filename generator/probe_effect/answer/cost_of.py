@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from probe_effect.answer.actions import Differences, Fired, Sum, sorted_out
+from probe_effect.answer.actions import SAME_ACTION, Differences, Fired, Sum, sorted_out
 from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import counted_as, models
@@ -59,11 +59,15 @@ class Request(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A case of the kind with the actions that were asked for, and what was assumed, in sentences."""
+    """A case of the kind with the actions that were asked for, and what was assumed, in sentences.
+
+    `is_bounded`: whether one of the actions is taken for the most expensive one.
+    """
 
     base: Fired
     sum: Sum
     notes: tuple[str, ...]
+    is_bounded: bool = False
 
 
 def cost_of(
@@ -87,20 +91,71 @@ def cost_of(
         actions: as suites' `action` has them; none for a probe that does nothing.
         rate_hz: how many such events each thread makes per second.
     """
-    on, wanted = setup(found, machine, tracer), Request(kind, mechanism, tuple(actions))
-    each = (_candidates(on, wanted, bases(kind, mechanism)) for bases in (on.bases, on.counted_bases))
+    on = setup(found, machine, tracer)
+    wanted = Request(kind, mechanism, tuple(SAME_ACTION.get(one, one) for one in actions if one != PLAIN_ACTION))
+    part = _with_one_action(on, wanted) if len(wanted.actions) < 2 else None
+    if part is None or part.is_bounded:
+        part = _with_several(on, wanted)
+    return part and replace(part, rate_hz=rate_hz)
+
+
+def _with_one_action(on: Setup, wanted: Request) -> Part | None:
+    """The probe with the only action that is asked for, or with none."""
+    each = (_candidates(on, wanted, bases(wanted.kind, wanted.mechanism)) for bases in (on.bases, on.counted_bases))
     candidates = next(filter(None, each), None)
-    if candidates is None:
-        return None
-    part = _part(on, wanted, _highest_mechanism(candidates), rate_hz)
-    if part.basis != "composed" or set(actions) <= {PLAIN_ACTION}:
+    return _no_less(on, wanted, _part(on, wanted, _highest_mechanism(candidates))) if candidates else None
+
+
+def _no_less(on: Setup, wanted: Request, part: Part) -> Part:
+    """No action makes a probe cost less than it does alone; differences of noisy costs of several suites may say so."""
+    if part.basis != "composed" or not wanted.actions:
         return part
-    plain = cost_of(found, machine, tracer, kind=kind, mechanism=mechanism)
+    plain = _with_one_action(on, wanted._replace(actions=()))
     return replace(part, cost=_at_least(part.cost, plain.cost)) if plain and plain.basis != "estimated" else part
 
 
+def _with_several(on: Setup, wanted: Request) -> Part | None:
+    """The probe with one of its actions as that was measured, and with what each other one adds to a plain probe.
+
+    An action of which nothing tells is taken for the most expensive one. The page adds the same
+    (`site/assets/js/script-cost.js`), from the costs with one action each.
+    """
+    known = [one for one in wanted.actions if one in on.actions]
+    each = {one: _with_one_action(on, wanted._replace(actions=(one,))) for one in known}
+    alone = {one: part for one, part in each.items() if part and not part.is_bounded}
+    adds = {one: more for one in alone if (more := on.differences.added(one))}
+    order = sorted(alone, key=lambda one: (one in adds, alone[one].basis != "measured"))
+    first, rest = next(iter(order), None), list(wanted.actions)
+    if first is not None:
+        rest.remove(first)
+    part = alone[first] if first else _with_one_action(on, wanted._replace(actions=()))
+    bound, is_bounded = on.differences.highest, not adds.keys() >= set(rest)
+    if part is None or (bound is None and is_bounded):
+        return None
+    whole, notes = Sum(part.added, part.less, part.cost), [part.note] if part.note else []
+    for action in rest:
+        if action in adds:
+            whole = whole.plus(adds[action])
+        else:
+            whole, note = _bounded(whole, action, bound)
+            notes.append(note)
+    made = replace(
+        part,
+        name=wanted.name,
+        title=None,
+        basis="estimated" if part.basis == "estimated" else "composed",
+        added=whole.added,
+        less=whole.less,
+        cost=whole.cost,
+        is_clear=_is_above_0(whole.cost),
+        note=" ".join(dict.fromkeys(notes)) or None,
+        is_bounded=is_bounded,
+    )
+    return _no_less(on, wanted, made)
+
+
 def _at_least(cost: Estimate, plain: Estimate) -> Estimate:
-    """No action makes a probe cost less; differences of noisy costs of several suites may say so."""
+    """A cost, or the plain one where that is more."""
     if cost.value >= plain.value:
         return cost
     if cost.low is None or cost.high is None or plain.low is None or plain.high is None:
@@ -134,7 +189,7 @@ def _candidates(on: Setup, wanted: Request, bases: Sequence[Fired]) -> list[Cand
         own = [OWN_ACTION.format(case=quoted(one.base.number.title), action=one.base.action) for one in alone]
         candidates = [one._replace(notes=(*one.notes, note)) for one, note in zip(alone, own, strict=True)]
     for action in untold:
-        candidates = [_bounded(one, action, bound) for one in candidates]
+        candidates = [_bounded_candidate(one, action, bound) for one in candidates]
     return candidates
 
 
@@ -173,7 +228,7 @@ def _with_actions(alone: Candidate, actions: Sequence[str], known: Differences) 
     An action beside another one adds what it adds to a plain probe. Where no plain probe was measured nothing tells
     that: two actions that were measured apart say which costs more, not what one adds to the other.
     """
-    (base, whole, notes), others = alone, list(actions)
+    (base, whole, notes, _), others = alone, list(actions)
     if base.action in others:
         others.remove(base.action)
         own: Sum | None = Sum()
@@ -184,16 +239,21 @@ def _with_actions(alone: Candidate, actions: Sequence[str], known: Differences) 
     made = Candidate(base, whole.plus(own), notes)
     for action in others:
         more = known.of(action, PLAIN_ACTION)
-        made = made._replace(sum=made.sum.plus(more)) if more else _bounded(made, action, known.highest)
+        made = made._replace(sum=made.sum.plus(more)) if more else _bounded_candidate(made, action, known.highest)
     return made
 
 
-def _bounded(one: Candidate, action: str, bound: tuple[str, Sum] | None) -> Candidate:
+def _bounded_candidate(one: Candidate, action: str, bound: tuple[str, Sum] | None) -> Candidate:
+    whole, note = _bounded(one.sum, action, bound)
+    return Candidate(one.base, whole, (*one.notes, note), is_bounded=True)
+
+
+def _bounded(whole: Sum, action: str, bound: tuple[str, Sum] | None) -> tuple[Sum, str]:
     """With an action that nobody measured: as expensive as the highest measured one, and at the low end for nothing."""
     assert bound
     highest, more = bound
     note = UNKNOWN_ACTION.format(action=action, tracer=more.added[0].tracer, highest=highest)
-    return Candidate(one.base, one.sum.plus(more).from_low(one.sum.cost.low), (*one.notes, note))
+    return whole.plus(more).from_low(whole.cost.low), note
 
 
 def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
@@ -208,7 +268,7 @@ def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
     if not others:
         return highest
     note = UNKNOWN_FIRST.format(highest=highest.base.mechanism, lowest=others[0].base.mechanism)
-    return Candidate(highest.base, highest.sum.from_low(others[0].sum.cost.low), (*highest.notes, note))
+    return highest._replace(sum=highest.sum.from_low(others[0].sum.cost.low), notes=(*highest.notes, note))
 
 
 def _typical(candidates: Sequence[Candidate]) -> Candidate:
@@ -220,24 +280,28 @@ def _typical(candidates: Sequence[Candidate]) -> Candidate:
     return direct[(len(direct) - 1) // 2]
 
 
-def _part(on: Setup, wanted: Request, chosen: Candidate, rate_hz: float) -> Part:
-    base, whole, notes = chosen
+def _is_above_0(cost: Estimate) -> bool:
+    return cost.value > 0 and (cost.low is None or cost.low > 0)
+
+
+def _part(on: Setup, wanted: Request, chosen: Candidate) -> Part:
+    base, whole, notes, is_bounded = chosen
     is_estimated = not base.number.is_time
     is_measured = not is_estimated and len(whole.added) == 1 and not whole.less
     key = (on.machine, on.tracer, base.case.id)
-    is_apart = whole.cost.value > 0 and (whole.cost.low is None or whole.cost.low > 0)
     return Part(
         name=base.case.id if is_measured else wanted.name,
         title=base.number.title if is_measured else None,
-        rate_hz=rate_hz,
+        rate_hz=0.0,
         basis="estimated" if is_estimated else "measured" if is_measured and not notes else "composed",
         added=whole.added,
         less=whole.less,
         counted=base.number if is_estimated else None,
         calibrated=on.calibrated if is_estimated else (),
         cost=whole.cost,
-        is_clear=base.number.is_clear if is_measured else is_apart,
+        is_clear=base.number.is_clear if is_measured else _is_above_0(whole.cost),
         path=None if wanted.kind in AWAY_FROM_CALLS else event_cost(on.found, key, whole.cost)[1],
         hardware=on_hardware(on.found, wanted.kind, base.mechanism, next(iter(on.costs.values())).submission),
         note=" ".join(notes) or None,
+        is_bounded=is_bounded,
     )

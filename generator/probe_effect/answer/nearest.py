@@ -1,33 +1,29 @@
 """What an event of a script's probe costs, from the nearest basis that knows: for each probe by itself.
 
-The order: measured here and now; measured on this machine, then on those most like it; composed and then estimated, in
-the same order of machines; of another kind of machine; printed by others. A cost whose interval is too wide is passed
-over while there is a narrower one.
+The order: measured here and now; of this machine, or of the one that was named; the range over all machines of its kind
+(`over_machines.py`); the range over those of another kind; printed by others. A cost of this machine whose interval is
+too wide is passed over while there is a narrower one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.here import HereCosts
-from probe_effect.answer.part import PLAIN_ACTION, Part
-from probe_effect.answer.parts import published
-from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, single_cases
+from probe_effect.answer.over_machines import over_machines
+from probe_effect.answer.part import PLAIN_ACTION, Part, published
+from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, own_actions, setup, single_cases
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
+from probe_effect.numbers.names import tool_of
 from probe_effect.stats import mover
-from probe_effect.tools.record import known_tool
 
 WIDEST_RATIO, SMALL_NS = 10.0, 100.0
 """An interval whose high end is more than ten times its low end says too little, unless all of it is small."""
-
-TIMED_BASES = ("measured", "composed", "estimated")
-"""What the numbers of a machine can tell, the nearest first."""
 
 FILTER = "filter"
 FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
@@ -43,17 +39,17 @@ CALIBRATE = ", or let `probe-effect advise` measure it, as root and with bpftrac
 class ProbeGroup:
     """Probes of one attach point that fire in one way and do the same at each event.
 
-    `matched`: how many there are. `has_filter`: whether only some events come to the actions. `unknown`: parts of the
-    script whose cost `actions` do not name. `rates_hz`: events per second of elapsed time in each thread; None where
-    nobody counted. `rate_hz`: those of all threads together; `rate_low_hz` and `rate_high_hz` are its interval, None of
-    an exact one, and `busiest_hz` is the rate of its busiest time. `events_by_cpu`: where they fired. `why`: what keeps
-    them from being attached or counted.
+    `matched`: how many there are; None where a wildcard may match any number. `has_filter`: whether only some events
+    come to the actions. `unknown`: parts of the script whose cost `actions` do not name. `rates_hz`: events per second
+    of elapsed time in each thread; None where nobody counted. `rate_hz`: those of all threads together; `rate_low_hz`
+    and `rate_high_hz` are its interval, None of an exact one, and `busiest_hz` is the rate of its busiest time.
+    `events_by_cpu`: where they fired. `why`: what keeps them from being attached or counted.
     """
 
     attach: str
     kind: str
     mechanism: str | None
-    matched: int
+    matched: int | None
     first_bytes: str | None
     actions: tuple[str, ...]
     has_filter: bool = False
@@ -76,7 +72,7 @@ class ProbeGroup:
 
 
 KnownCost = tuple[Part, "Likeness | None"]
-"""A cost, and the measured machine that it is from; None where it was measured here and now, or printed by others."""
+"""A cost, and the machine that it is from, of several the median one; None if measured here and now, or printed."""
 
 
 def machines_for(found: Evidence, here: Facts, named: str | None) -> list[Likeness]:
@@ -95,14 +91,17 @@ def nearest_cost(
     `machines`: those whose costs may be taken, in order; one that is not comparable only where no other basis knows.
     `here`: what was measured on this machine for the script.
     """
-    measured_here = _measured_here(here, group) if here else ()
-    alike = _of_machines(found, [one for one in machines if one.comparable], tracer, group)
-    ordered: Iterator[KnownCost] = chain(measured_here, alike)
-    if first := next(ordered, None):
-        part, likeness = next((one for one in chain([first], ordered) if _tells(one[0], group)), first)
-        return (_filtered(found, likeness.machine, tracer, group, part) if likeness else part), likeness
-    elsewhere = list(_of_machines(found, [one for one in machines if not one.comparable], tracer, group))
-    return _of_another_kind(elsewhere) if elsewhere else _printed(found, tracer, group)
+    own = [one for one in machines if one.is_same]
+    alike = [one for one in machines if one.comparable and not one.is_same]
+    others = [one for one in machines if not one.comparable]
+    known: list[KnownCost] = [
+        *(_measured_here(here, group) if here else ()),
+        *(made for some in (own, alike) if (made := _over(found, some, tracer, group))),
+    ]
+    if known:
+        return next((one for one in known if _tells(one[0], group)), known[0])
+    elsewhere = _over(found, others, tracer, group)
+    return _of_another_kind(*elsewhere) if elsewhere else _printed(found, tracer, group)
 
 
 def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
@@ -150,27 +149,19 @@ def _measured_here(here: HereCosts, group: ProbeGroup) -> Iterator[tuple[Part, N
     yield part, None
 
 
-def _of_machines(
+def _over(
     found: Evidence, machines: Sequence[Likeness], tracer: str, group: ProbeGroup
-) -> Iterator[tuple[Part, Likeness]]:
-    """The group's cost on each machine that knows it, by basis, and of one basis in the order of the machines."""
-    later: list[tuple[Part, Likeness]] = []
-    for one in machines:
-        part = _whole(found, one.machine, tracer, group)
-        if part is not None and part.basis == TIMED_BASES[0]:
-            yield part, one
-        elif part is not None:
-            later.append((part, one))
-    yield from sorted(later, key=lambda one: TIMED_BASES.index(one[0].basis))
+) -> tuple[Part, Likeness] | None:
+    """The group's cost over all machines that know it, with the median one; None where none does."""
+    known = ((one.machine, part_of(found, one.machine, tracer, group)) for one in machines)
+    part = over_machines((machine, made) for machine, made in known if made is not None)
+    return (part, next(one for one in machines if one.machine == part.machines[0])) if part else None
 
 
-def _of_another_kind(known: Sequence[tuple[Part, Likeness]]) -> KnownCost:
-    """The cost on the most alike machine, marked, with an interval that contains those of all machines."""
-    narrow = [one for one in known if not _is_wide(one[0].cost)] or known[:1]
-    first, likeness = narrow[0]
-    cost = mover.spanning([part.cost for part, _ in narrow])._replace(value=first.cost.value)
-    note = ANOTHER_KIND.format(why="; ".join(likeness.reasons), machines=f"{len(narrow)} of them")
-    return replace(first, cost=cost, note=" ".join(filter(None, [note, first.note]))), likeness
+def _of_another_kind(part: Part, likeness: Likeness) -> KnownCost:
+    """A range over machines of another kind, marked as such."""
+    note = ANOTHER_KIND.format(why="; ".join(likeness.reasons), machines=f"{len(part.machines)} of them")
+    return replace(part, note=" ".join(filter(None, [note, part.note]))), likeness
 
 
 def _printed(found: Evidence, tracer: str, group: ProbeGroup) -> KnownCost | None:
@@ -178,7 +169,9 @@ def _printed(found: Evidence, tracer: str, group: ProbeGroup) -> KnownCost | Non
     known = [
         (case.action not in (group.actions or (PLAIN_ACTION,)), key)
         for key in found.printed
-        if key[1] == tracer and (case := found.case_of.get(key[2])) is not None and case.probe == group.kind
+        if tool_of(key[1]) == tool_of(tracer)
+        and (case := found.case_of.get(key[2])) is not None
+        and case.probe == group.kind
     ]
     if not known:
         return None
@@ -189,6 +182,8 @@ def _printed(found: Evidence, tracer: str, group: ProbeGroup) -> KnownCost | Non
 def _filtered(found: Evidence, machine: str, tracer: str, group: ProbeGroup, part: Part) -> Part:
     """Behind a filter, with the low end of an event that does not pass it."""
     if not group.has_filter or set(_actions(tracer, group)) <= {FILTER}:
+        return part
+    if FILTER not in setup(found, machine, tracer).actions:
         return part
     least = _cost(found, machine, tracer, group, [FILTER])
     if least is None or least.cost.low is None or part.cost.low is None:
@@ -211,15 +206,9 @@ def _whole(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Par
     return part
 
 
-def own_actions(tracer: str) -> tuple[str, ...]:
-    """What a tracer does at each event anyway; empty for an unknown one."""
-    tool = known_tool(tracer)
-    return tool.own_actions if tool else ()
-
-
 def _actions(tracer: str, group: ProbeGroup) -> list[str]:
     own = own_actions(tracer)
-    return [action for action in group.actions if action not in own]
+    return [action for action in group.actions if action not in own and action != PLAIN_ACTION]
 
 
 def _cost(found: Evidence, machine: str, tracer: str, group: ProbeGroup, actions: Sequence[str]) -> Part | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import Contention
 from probe_effect.answer.published import PublishedCost
 from probe_effect.model import Estimate
@@ -29,8 +30,10 @@ class Part:
     where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
     `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
     by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
-    `printed`. `hardware`: what others measured without the hypervisor that the cost
-    includes (`hardware.py`). `note`: what was assumed to get there, in sentences.
+    `printed`. `hardware`: what others measured without the hypervisor that the cost includes (`hardware.py`). `note`:
+    what was assumed to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose
+    part it is otherwise; empty of one machine's cost (`over_machines.py`). `is_bounded`: whether an action of which
+    nothing tells is taken for the most expensive one.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Part:
     path: EntryPath | None = None
     hardware: PublishedCost | None = None
     note: str | None = None
+    machines: tuple[str, ...] = ()
+    is_bounded: bool = False
 
     @property
     def called(self) -> str:
@@ -84,3 +89,17 @@ class Part:
             return None
         rates = [one.rate_hz for one in self.sources if one.rate_hz is not None]
         return min(rates) if len(rates) == len(self.sources) else None
+
+
+def published(found: Evidence, printed: PublishedCost, case: str, rate_hz: float = 0.0) -> Part:
+    """A printed cost as the part of an answer."""
+    return Part(
+        name=case,
+        title=found.titles.get(case),
+        rate_hz=rate_hz,
+        basis="published",
+        added=(),
+        printed=printed,
+        cost=printed.cost,
+        is_clear=True,
+    )

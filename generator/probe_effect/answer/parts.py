@@ -10,23 +10,28 @@ from probe_effect.answer.entry_path import event_cost
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.hardware import of_number
 from probe_effect.answer.levels import contention, nearest
-from probe_effect.answer.part import Part
+from probe_effect.answer.nearest import ProbeGroup, part_of
+from probe_effect.answer.part import Part, published
 from probe_effect.answer.prediction import multiplied
-from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.question import Combination, ProbeQuestion, Question
-from probe_effect.errors import UsageError
 
 
 def parts(found: Evidence, question: Question, machine: str, tracer: str) -> list[Part]:
-    """The question's probes as measured on a machine with a tracer; empty where one is missing.
+    """The question's probes as measured on a machine with a tracer, with what the program's system calls pay.
 
-    Raises: UsageError for a combination that several cases measure there.
+    Empty where one of the probes is missing.
     """
+    known = plain_parts(found, question, machine, tracer)
+    return with_calls(known, question.calls_hz) if known else []
+
+
+def plain_parts(found: Evidence, question: Question, machine: str, tracer: str) -> list[Part]:
+    """The same with as many system calls as in the measured loops."""
     wanted = [_measured(found, one, machine, tracer, question.threads) for one in question.probes]
     if question.combination is not None:
         wanted.append(_combined(found, question.combination, machine, tracer, question.threads))
     known = [part for part in wanted if part is not None]
-    return with_calls(known, question.calls_hz) if len(known) == len(wanted) else []
+    return known if len(known) == len(wanted) else []
 
 
 def of_case(found: Evidence, case: str, machine: str, tracer: str) -> Part | None:
@@ -58,20 +63,6 @@ def with_calls(known: Sequence[Part], calls_hz: float | None) -> list[Part]:
         )
         for part in known
     ]
-
-
-def published(found: Evidence, printed: PublishedCost, case: str, rate_hz: float = 0.0) -> Part:
-    """A printed cost as the part of an answer."""
-    return Part(
-        name=case,
-        title=found.titles.get(case),
-        rate_hz=rate_hz,
-        basis="published",
-        added=(),
-        printed=printed,
-        cost=printed.cost,
-        is_clear=True,
-    )
 
 
 def _measured(found: Evidence, asked: ProbeQuestion, machine: str, tracer: str, threads: int) -> Part | None:
@@ -112,22 +103,16 @@ def _estimated(found: Evidence, asked: ProbeQuestion, machine: str, tracer: str)
 
 
 def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, threads: int) -> Part | None:
-    """The one case that has the probe with the action, or else what `cost_of` makes of others."""
-    cases = [case for _, case in found.cases if (case.probe, case.action) == (wanted.probe, wanted.action)]
-    whole = [
-        case.id for case in cases if not case.parts and not case.like and (machine, tracer, case.id) in found.costs
-    ]
-    if len(whole) > 1 and wanted.mechanism is None:
-        msg = f"{wanted.probe} with {wanted.action}: measured by several cases; name one: --case {' or '.join(whole)}"
-        raise UsageError(msg)
-    if len(whole) == 1 and wanted.mechanism is None:
-        return _measured(found, ProbeQuestion(whole[0], wanted.rate_hz), machine, tracer, threads)
-    return cost_of(
-        found,
-        machine,
-        tracer,
+    """The probe of a script with one action; with contention where that is a case which was measured with threads."""
+    group = ProbeGroup(
+        attach=wanted.probe,
         kind=wanted.probe,
         mechanism=wanted.mechanism,
+        matched=1,
+        first_bytes=None,
         actions=(wanted.action,),
         rate_hz=wanted.rate_hz,
     )
+    part = part_of(found, machine, tracer, group)
+    several = nearest(contention(found, machine, tracer, part.name), threads) if part and part.title else None
+    return replace(part, cost=multiplied(part.cost, several.factor), contention=several) if part and several else part

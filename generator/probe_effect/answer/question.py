@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from probe_effect.errors import UsageError
 
-RATE = re.compile(r"([0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?) ?([kKMG]?)(?:/s)?")
+GROUPED = r"[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+"
+"""A number as people type it or copy it from these pages: `300,000`, `300 000`."""
+
+RATE = re.compile(rf"((?:{GROUPED}|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]+)?(?:e[+-]?[0-9]{{1,2}})?)[ \u00a0]?([kKMG]?)(?:/s)?")
 PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(%?)")
 
@@ -50,12 +53,12 @@ class Question:
 
 
 def rate_from(text: str) -> float:
-    """Events per second as people write them: `50k`, `1.5M`, `200`, `1e5`, `50_000`, `20 k/s`. Raises: UsageError."""
+    """Events per second as people write them: `50k`, `1.5M`, `200`, `1e5`, `50_000`, `300,000`. Raises: UsageError."""
     found = RATE.fullmatch(text.strip())
     if found is None:
         msg = f"rate {text!r}: expected events per second, such as 50k, 1.5M, 200, 1e5 or 50_000"
         raise UsageError(msg)
-    return float(found[1].replace("_", "")) * PREFIXES[found[2]]
+    return float(re.sub(r"[_, \u00a0\u202f]", "", found[1])) * PREFIXES[found[2]]
 
 
 def share_from(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from probe_effect import units
@@ -18,6 +19,9 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.reduce.thresholds import THRESHOLDS
 
+FROM_ZERO = re.compile(rf"\((?:{units.MINUS}|[0.]+{units.GAP}to)")
+"""An interval whose low end is written as 0 or less: only the high end says something."""
+
 
 def headline(found: Forecast) -> str:
     """The sentence that matters: what the probes do to a thread at this rate, on a machine that has a name."""
@@ -27,12 +31,22 @@ def headline(found: Forecast) -> str:
         "tool": tool(found),
         "whom": whom(found),
         "where": where(found),
-        "slowdown": while_running(found, units.interval(found.prediction.slowdown, units.SHARE)),
+        "slowdown": while_running(found, written(found.prediction.slowdown, units.SHARE, found.machines)),
         "most": while_running(found, units.percent(found.prediction.slowdown.high)),
     }
     if found.is_clear:
         return WORDS["slows"].format(**values)
     return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
+
+
+def written(found: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -> str:
+    """A figure with its interval; of several machines their range and the median; from 0 on the high end alone."""
+    text = units.interval(found, scale)
+    if len(machines) < 2 and not FROM_ZERO.search(text):
+        return text
+    if found.high is not None and (found.low is None or found.low <= 0 or len(machines) < 2):
+        return WORDS["up-to"].format(most=units.quantity(found.high, scale, 2))
+    return WORDS["over-machines"].format(range=units.span(found, scale), median=units.quantity(found.value, scale, 2))
 
 
 def recommendation(found: Forecast) -> str | None:
@@ -71,14 +85,21 @@ def whom(found: Forecast) -> str:
 
 def tool(found: Forecast) -> str:
     """The tracer with its version, which a machine of others has in its own name."""
-    if found.printed is not None:
+    if found.printed is not None or len(found.machines) > 1:
         return found.tracer
     return names.tool(found.tracer, found.parts[0].sources[0].tool_version)
 
 
 def where(found: Forecast) -> str:
-    """The short name of the machine; of one of others its hardware, and the source that measured it, with a dagger."""
+    """The machine's short name, or how many they are; of others' machine its hardware and the source, with a dagger."""
+    if len(found.machines) > 1:
+        return over(found.machines, found.facts.kind)
     return printed_place(found.printed) if found.printed else found.facts.name
+
+
+def over(machines: Sequence[str], kind: str) -> str:
+    """Several machines of one kind, as one range."""
+    return WORDS["on-machines"].format(count=len(machines), kind=kind)
 
 
 def printed_place(found: PublishedCost) -> str:
@@ -104,7 +125,7 @@ def cpu(found: Forecast) -> str:
 def _figure(found: Forecast, figure: Estimate, scale: units.Scale) -> str:
     """A figure with its interval; of a forecast that is not clear, how large it may be."""
     if found.is_clear:
-        return units.interval(figure, scale)
+        return written(figure, scale, found.machines)
     return units.MISSING if figure.high is None else f"at most {units.quantity(figure.high, scale)}"
 
 
@@ -113,19 +134,27 @@ def delay(found: Forecast) -> str:
     late = found.prediction.delay
     if max(late.value, late.high or 0.0) <= 0:
         return WORDS["no-delay"]
-    return units.interval(late, units.SHARE) if found.is_clear else f"at most {units.percent(late.high)}"
+    text = units.interval(late, units.SHARE) if len(found.machines) < 2 else written(late, units.SHARE, found.machines)
+    return text if found.is_clear else f"at most {units.percent(late.high)}"
 
 
 def thresholds(found: Forecast) -> list[tuple[str, str]]:
     """`5 % (significant)` and the rate at which slowdown reaches it."""
     rates = found.prediction.thresholds if found.is_clear else {}
-    return [(f"{percent}{units.GAP}% ({word})", _at(rates.get(percent))) for percent, word in THRESHOLDS.items()]
+    return [
+        (f"{percent}{units.GAP}% ({word})", at_rate(rates.get(percent), found.machines))
+        for percent, word in THRESHOLDS.items()
+    ]
 
 
-def _at(rate_hz: Estimate | None) -> str:
+def at_rate(rate_hz: Estimate | None, machines: Sequence[str] = ()) -> str:
+    """A rate at which a slowdown is reached; where the cost may be 0, only the rate below which it is not."""
     if rate_hz is None:
         return WORDS["no-threshold"]
-    return WORDS["threshold"].format(rate=units.interval(rate_hz, units.RATE))
+    text = units.span(rate_hz, units.RATE) if len(machines) > 1 else units.interval(rate_hz, units.RATE)
+    if rate_hz.low is not None and (rate_hz.high is None or FROM_ZERO.search(text)):
+        return WORDS["least"].format(rate=units.quantity(rate_hz.low, units.RATE))
+    return WORDS["threshold"].format(rate=text)
 
 
 def loss(found: Forecast) -> str:
@@ -172,8 +201,10 @@ def span(found: Answer) -> str | None:
 
 def assumptions(found: Forecast, known: Tried) -> list[str]:
     """What the answer takes for granted, and what measurements say of that, one sentence or more each."""
+    several = [WORDS["range"]] if len(found.machines) > 1 else []
     few = [WORDS["no-interval"]] if found.cost.low is None and found.printed is None else []
     return [
+        *several,
         *few,
         *dict.fromkeys(contending(found, part) for part in found.parts),
         *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from probe_effect.answer.actions import Differences, Fired
+from probe_effect.answer.actions import MADE_OF, Differences, Fired
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.from_counts import counted, models
+from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case, Suite
+from probe_effect.tools.record import known_tool
 
 AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
 """Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""
@@ -56,6 +58,11 @@ class Setup:
         )
 
     @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The actions of which something measured or counted tells, and those that are made of such."""
+        return tuple(dict.fromkeys((PLAIN_ACTION, *(one.action for one in (*self.fired, *self.counted)), *MADE_OF)))
+
+    @cached_property
     def differences(self) -> Differences:
         """What actions cost more than others, by the times."""
         return Differences(self.fired)
@@ -75,6 +82,12 @@ class Setup:
     def counted_bases(self, kind: str, mechanism: str | None) -> list[Fired]:
         """The same of cases with a count. A kprobe that was counted stands for one of any mechanism."""
         return _standing_for((_made_by(mechanism, one) for one in self.counted), kind, mechanism)
+
+
+def own_actions(tracer: str) -> tuple[str, ...]:
+    """What a tracer does at each event anyway; empty for an unknown one."""
+    tool = known_tool(tracer)
+    return tool.own_actions if tool else ()
 
 
 @once

@@ -1,5 +1,7 @@
 """What a standard tool costs an event on one machine: its probes with their actions, from what was measured there.
 
+A command line that starts one is read as a script with the same probes (`tool_script`).
+
 One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
 each side the most expensive is taken, because a tool that has several watches several kinds of event, and one event is
 of one kind.
@@ -20,6 +22,8 @@ from probe_effect.answer.proof import calls_per_event
 from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
+from probe_effect.scripts.commands import command_name
+from probe_effect.scripts.script import Script, ScriptProbe
 from probe_effect.stats import mover
 from probe_effect.store.tools_file import StandardTool, ToolPackage
 
@@ -56,6 +60,48 @@ class ToolCost:
         """Of a thread that makes all events of the greatest usual rate; None where none is stated."""
         rate_hz = self.tool.usual_to_hz
         return None if self.cost is None or rate_hz is None else slowdown_at(self.cost, rate_hz)
+
+
+ENDINGS = (".bt", "-bpfcc", "-perf")
+"""What packages add to the names of tools, without which people call them."""
+
+
+def tool_script(text: str, packages: Sequence[ToolPackage]) -> Script | None:
+    """A standard tool that a command line starts, as a script; None for any other text.
+
+    Raises: ScriptError where a quote is never closed.
+    """
+    return tool_scripts(packages).get(command_name(text))
+
+
+def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
+    """Each name by which a tool with probes is started, its own or without its ending, to its script."""
+    tools = [(one, package) for package in packages for one in package.tools if one.probes]
+    full = {one.name: _script(one, package) for one, package in tools}
+    bare = {
+        name.removesuffix(ending): one
+        for name, one in reversed(full.items())
+        for ending in ENDINGS
+        if name.endswith(ending)
+    }
+    return bare | full
+
+
+def _script(tool: StandardTool, package: ToolPackage) -> Script:
+    tracer = tool.tracer or package.tracer
+    probes = tuple(
+        ScriptProbe(
+            attach=f"{tool.name}: {', '.join(one.attach)}",
+            kind=one.kind,
+            actions=one.actions,
+            has_filter=one.filter,
+            timing=one.timing,
+            unknown=one.unknown,
+            line=1,
+        )
+        for one in tool.probes
+    )
+    return Script(language="tool", tracer=tracer, text=tool.name, probes=probes)
 
 
 def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:

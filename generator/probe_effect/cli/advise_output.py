@@ -18,7 +18,7 @@ def show(answer: ScriptAnswer) -> None:
 
     advice = answer.advice
     show_text(script_words.headline(answer) + "\n")
-    if recommendation := script_words.recommendation(advice):
+    if recommendation := script_words.recommendation(advice) or script_words.limits(advice):
         show_text(recommendation + "\n")
     labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event", "basis", "CPU")

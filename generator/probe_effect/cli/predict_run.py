@@ -59,8 +59,6 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
     output.product(sentences.headline(one) + "\n")
     if recommendation := sentences.recommendation(one):
         output.product(recommendation + "\n")
-    if len(said.comparable) > 1 and not is_named:
-        output.product(beside.alike([other.forecast for other in said.comparable]) + "\n")
     waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
     rows = [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))]
     rows += [hardware.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]

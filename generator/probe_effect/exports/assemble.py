@@ -15,7 +15,7 @@ from pathlib import Path
 from probe_effect.charts.draw import live_script
 from probe_effect.charts.site_card import site_card
 from probe_effect.compare.subjects import subjects
-from probe_effect.exports.advising import ADVISING, advise_file
+from probe_effect.exports.advising import ADVISING, FIRST, advise_files
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
 from probe_effect.exports.diagrams import write_diagrams
@@ -24,7 +24,7 @@ from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.feed import feed
 from probe_effect.exports.figures import machine_cards, write_drawings, write_figures, write_machine_pictures
 from probe_effect.exports.files import copy, write
-from probe_effect.exports.guidance import CALCULATOR, FIRST, guidance_files
+from probe_effect.exports.guidance import guidance_files
 from probe_effect.exports.labels import labels, tracer_looks, transcript_values
 from probe_effect.exports.matrix import MATRIX, matrix_file
 from probe_effect.exports.release import copy_releases
@@ -41,7 +41,7 @@ FOLDERS = ("static", "assets", "content")
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
-OF_LAYOUTS = frozenset({ADVISING, CALCULATOR, FIRST, FORM, INDEX, MATRIX})
+OF_LAYOUTS = frozenset({ADVISING, FIRST, FORM, INDEX, MATRIX})
 """The data of scripts that layouts read, and publish beside the others."""
 
 
@@ -96,7 +96,7 @@ def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     machines = subjects(catalogue)
     yield LIST, script_json([machine_values(one) for one in machines])
     yield from guidance_files(catalogue)
-    yield from advise_file(catalogue)
+    yield from advise_files(catalogue)
     yield from matrix_file(catalogue, machines)
     yield from explore_files(catalogue, machines)
     yield from compare_files(catalogue, machines)

@@ -56,7 +56,7 @@ def command_line(text: str) -> ToolCommand | None:
     Raises: ScriptError where a quote is never closed, or `bpftrace` or `dtrace` has no program in its command line.
     """
     words = _shell_words(text)
-    first = next((one for one in words if one not in BEFORE_TOOLS and not _SETTING.match(one)), "")
+    first = _command(words)
     tool = first.rpartition("/")[2]
     language = LANGUAGES.get(tool)
     if language is None or first.startswith("#!"):
@@ -66,6 +66,18 @@ def command_line(text: str) -> ToolCommand | None:
     options, others = _split(rest, set(WITH_VALUE.get(key, WITH_VALUE[tool])))
     command = ToolCommand(tool, cast("Language", language), options, others)
     return _carrying(text, command) if tool in {"bpftrace", "dtrace"} else command
+
+
+def command_name(text: str) -> str:
+    """The program that a command line starts, without its folder; of any other text its first word.
+
+    Raises: ScriptError where a quote is never closed.
+    """
+    return _command(_shell_words(text)).rpartition("/")[2]
+
+
+def _command(words: Iterator[str]) -> str:
+    return next((one for one in words if one not in BEFORE_TOOLS and not _SETTING.match(one)), "")
 
 
 def _carrying(text: str, command: ToolCommand) -> ToolCommand:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from probe_effect.errors import UsageError
 
-Language = Literal["bpftrace", "d", "perf", "strace", "ftrace"]
+Language = Literal["bpftrace", "d", "perf", "strace", "ftrace", "tool"]
 Timing = Literal["start", "end"]
 
 SHORT = 40
@@ -53,7 +53,7 @@ class Script:
     """A script, or a command line that traces.
 
     Attributes:
-        language: the language of the text; `ftrace` for command lines of trace-cmd.
+        language: the language of the text; `ftrace` for command lines of trace-cmd, `tool` for standard tools.
         tracer: the tracer with the same costs, by the language, or by the subcommand and options of a command line.
         text: the program itself, without the command line that carried it.
         probes: at least one.

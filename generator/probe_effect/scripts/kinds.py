@@ -6,7 +6,7 @@ import re
 
 from probe_effect.scripts.clauses import provider_of
 from probe_effect.scripts.form import Language
-from probe_effect.scripts.tables import D_KINDS, HZ, KINDS, TIMERS, TIMES_PER_S, TRACEPOINTS
+from probe_effect.scripts.tables import D_KINDS, HZ, KINDS, MANY, TIMERS, TIMES_PER_S, TRACEPOINTS
 
 NO_EVENTS = frozenset({"begin", "end", "interval"})
 """Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
@@ -36,3 +36,8 @@ def timer_hz(attach: str) -> float | None:
     if unit in HZ:
         return float(number)
     return TIMES_PER_S[unit] / float(number) if unit in TIMES_PER_S and int(number) else None
+
+
+def matches_many(attach: str) -> bool:
+    """Whether an attach point may match any number of functions."""
+    return re.search(MANY, attach) is not None

@@ -94,6 +94,9 @@ D_KINDS = (
 D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
 """Attach points that only D has, where bpftrace's providers have been looked for first."""
 
+MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
+"""Attach points that may match any number of functions: with a wildcard, or of D without the name of a function."""
+
 TIMERS = (
     r"^profile:(hz|s|ms|us|ns):([0-9]+)$",
     r"^profile:([0-9]+)(hz|s|ms|us|ns)$",
@@ -186,6 +189,7 @@ def tables() -> dict[str, Any]:
         "software": list(SOFTWARE),
         "clocks": list(CLOCKS),
         "perf_kinds": [list(one) for one in PERF_KINDS],
+        "many": MANY,
         "timers": list(TIMERS),
         "hz": list(HZ),
         "times_per_s": TIMES_PER_S,

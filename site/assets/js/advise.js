@@ -1,54 +1,33 @@
-// The page /advise/: a script is read, each probe gets a rate, and what they do to a busy thread is said. Whatever was
-// pasted stays text: it is only ever the content of elements.
+// The form of /advise/ and of the home page: a script is read, each probe gets a rate, and what they do to a busy thread is
+// said. Whatever was pasted stays text: it is only ever the content of elements. Its first answer is in the page already
+// (the generator's exports/first_answer.py).
 (() => {
-  const { scales, interval, quantity, stated, readRate, gap, missing } = probeEffect.units;
-  const { fetched, element, link, page, filled } = probeEffect.page;
-  const { predict, recommendation: advice, multiplied } = probeEffect.prediction;
-  const { total, tracerOf, costOf } = probeEffect.scriptCost;
+  const { scales, interval, span, quantity, stated, readRate, gap } = probeEffect.units;
+  const { fetched, remembered, remember, element, link, page, filled } = probeEffect.page;
+  const { predict, recommendation: advice, limits, multiplied } = probeEffect.prediction;
+  const { tracerOf, nearest, together } = probeEffect.scriptCost;
   const { connect: connectReader, ScriptError } = probeEffect.scriptReader;
   const state = probeEffect.state;
 
   const timed = ["begin", "end", "interval"];   // no thread fires them
   const mostProbes = 50;
   const mostAddress = 1500;                     // of a script in the page's address
-  const firstRate = "1k";
-  const mechanisms = [
-    ["", "not known"], ["emulated", "nop, jump or call; push on x86-64"], ["stepped", "any other"],
-    ["called", "x86-64: nop of 5 bytes on Linux 6.18 to 7.2, of 10 from 7.3"],
-  ];
 
   const spaced = (word) => word.replaceAll("-", " ");
-  const given = (ends) => { const [value, low, high] = ends; return { value, low, high }; };
-
-  const times = ({ value, low, high }, by) =>
-    ({ value: value * by, low: low === null ? null : low * by, high: high === null ? null : high * by });
+  const given = ([value, low, high]) => ({ value, low, high });
+  const isClear = ({ value, low }) => value > 0 && (low === null || low > 0);
 
   // Where the low end is written as 0, only the high end says something.
   const isFromZero = (text) => /\((?:\u2212|[0.]+\u00a0to)/.test(text);
 
-  const isClear = ({ value, low }) => value > 0 && (low === null || low > 0);
-
-  // A rate of two digits as people type it, for a place on the slider, which is a power of ten.
-  const rateAt = (power) => {
-    const rate = Number((10 ** power).toPrecision(2));
-    const [size, letter] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([least]) => rate >= least) ?? [1, ""];
-    return `${Number((rate / size).toPrecision(3))}${letter}`;
-  };
+  // A rate as the address has it, in which a comma is between two rates.
+  const plain = (text) => text.trim().replace(/(?<=[0-9])[, \u00a0\u202f](?=[0-9])/g, "").replaceAll(" ", "");
 
   const labelled = (text, field) => element("div", "advise-field", Object.assign(element("label", "", text), { htmlFor: field.id }), field);
 
-  const rateField = (id, value, attach) => {
+  const textField = (id, value, attach, expected) => {
     const field = Object.assign(element("input"), { id, value, autocapitalize: "off", spellcheck: false });
-    field.dataset.expected = `${attach}: expected a rate such as 50k, 1.5M or 200.`;
-    return field;
-  };
-
-  const sliderField = (id) => Object.assign(element("input"), { id, type: "range", min: 0, max: 7, step: 0.1 });
-
-  const mechanismField = (id, value) => {
-    const field = Object.assign(element("select"), { id });
-    field.append(...mechanisms.map(([word, text]) => new Option(text, word)));
-    field.value = value;
+    field.dataset.expected = `${attach}: expected ${expected}.`;
     return field;
   };
 
@@ -61,155 +40,236 @@
     element("dl", "", ...pairs.flatMap(([term, text]) => [element("dt", "", term), element("dd", "", text)]));
 
   const connect = (form, data) => {
+    const { words } = data;
     const inputs = form.elements;
     const place = (name) => form.querySelector(`.advise-${name}`);
-    const read = connectReader(data.tables);
+    const read = connectReader(data.tables, data.standard);
+    const isMany = new RegExp(data.tables.many);
     const [least, most] = data.limits.rate_hz;
     let shown = [];                             // each probe with its fields and the places of what is said of it
     let script = null;
 
+    const machineOf = (id) => data.machines.find((one) => one.id === id);
+
+    // A rate; undefined of an empty field, and null of one that cannot be read.
     const rateOf = (text) => {
+      if (text.trim() === "") return undefined;
       const value = readRate(text);
       return value === 0 || (value >= least && value <= most) ? value : null;
     };
-    const machine = () => data.machines.find(({ id }) => id === inputs.machine.value);
+    const countOf = (text) => {
+      if (text.trim() === "") return undefined;
+      return /^[0-9]{1,7}$/.test(plain(text)) && Number(plain(text)) > 0 ? Number(plain(text)) : null;
+    };
+
+    const mechanismField = (id, value) => {
+      const field = Object.assign(element("select"), { id });
+      field.append(...data.mechanisms.map(([word, text]) => new Option(text, word)));
+      field.value = value;
+      return field;
+    };
 
     // One probe as an item: what it is and does, its rate, and below it what an event costs.
-    const item = (probe, at, rate, mechanism) => {
-      const field = rateField(`advise-rate-${at}`, rate, probe.attach);
-      const slider = sliderField(`advise-slider-${at}`);
+    const item = (probe, at, { rate, first: mechanism, many: count }) => {
+      const field = textField(`advise-rate-${at}`, rate, probe.attach, "a rate such as 50k, 1.5M or 200");
+      const many = isMany.test(probe.attach)
+        ? textField(`advise-many-${at}`, count, probe.attach, "how many functions it matches, such as 40") : null;
       const first = data.user_probes.includes(probe.kind) ? mechanismField(`advise-first-${at}`, mechanism) : null;
       const said = element("div", "advise-cost");
       const made = element("li", "",
         element("p", "", element("code", "", probe.attach)),
         element("p", "advise-does", `${spaced(probe.kind)}: ${does(probe)}${probe.has_filter ? ", behind a filter" : ""}`),
         element("div", "advise-fields", labelled("Events per second", field),
-          labelled("From 1/s to 10 M/s", slider), ...(first ? [labelled("First instruction", first)] : [])),
+          ...(many ? [labelled("Functions that it matches", many)] : []),
+          ...(first ? [labelled("First instruction", first)] : [])),
         said);
-      const tell = () => slider.setAttribute("aria-valuetext", stated(rateOf(field.value) ?? 0, scales.EVENTS));
-      const move = () => {
-        slider.value = Math.log10(Math.max(1, rateOf(field.value) ?? 1));
-        tell();
-      };
-      field.addEventListener("input", move);
-      slider.addEventListener("input", () => {
-        field.value = rateAt(slider.value);
-        tell();
-      });
-      move();
-      return { probe, field, first, said, made };
+      return { probe, field, first, many, said, made };
     };
 
-    const costs = (tracer) => shown.map((one) => {
-      const rate = rateOf(one.field.value);
+    // Each probe with what was typed for it, and its cost.
+    const asked = (tracer) => shown.map((one) => {
+      const [rate, count] = [rateOf(one.field.value), one.many ? countOf(one.many.value) : 1];
       one.field.setAttribute("aria-invalid", String(rate === null));
-      return { ...one, rate, found: tracer ? costOf(tracer, one.probe, one.first?.value) : null };
+      one.many?.setAttribute("aria-invalid", String(count === null));
+      return { ...one, rate, count, ...nearest(data, inputs.machine.value, tracer, one.probe, one.first?.value) };
     });
 
-    const within = (found, scale) => {
+    // A figure with its interval; of several machines their range and the median; from 0 on the high end alone.
+    const written = (found, scale, machines) => {
       const text = interval(found, scale);
-      return isFromZero(text) ? filled(data.words["up-to"], { most: quantity(found.high, scale) }) : text;
+      const short = (value) => quantity(value, { ...scale, digits: 2 });
+      if (machines.length < 2 && !isFromZero(text)) return text;
+      if (found.high !== null && (found.low === null || found.low <= 0 || machines.length < 2)) {
+        return filled(words["up-to"], { most: short(found.high) });
+      }
+      return filled(words["over-machines"], { range: span(found, scale), median: short(found.value) });
     };
 
     // Where a cost may be 0, only the rate can be told below which its upper end does not matter.
-    const atRate = (cost, rate) => {
-      const text = interval(rate, scales.RATE);
-      if (rate && isClear(cost) && !isFromZero(text)) return filled(data.words.threshold, { rate: text });
-      if (rate && rate.low !== null) return filled(data.words.least, { rate: quantity(rate.low, scales.RATE) });
-      return data.words["no-threshold"];
+    const atRate = (rate, machines) => {
+      if (!rate) return words["no-threshold"];
+      const text = machines.length > 1 ? span(rate, scales.RATE) : interval(rate, scales.RATE);
+      if (rate.low !== null && (rate.high === null || isFromZero(text))) {
+        return filled(words.least, { rate: quantity(rate.low, scales.RATE) });
+      }
+      return filled(words.threshold, { rate: text });
     };
 
-    const thresholds = (cost) => [...predict(cost, { rate: 1, threads: 1, busy: 1 }).thresholds].map(([percent, rate]) =>
-      [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(cost, rate)]);
+    const thresholds = ({ cost, machines }) => {
+      const widened = data.programs ? multiplied(cost, given(data.programs.ratio)) : cost;
+      return [...predict(widened, { rate: 1, threads: 1, busy: 1 }).thresholds].map(([percent, rate]) =>
+        [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(rate, machines)]);
+    };
 
-    const say = ({ probe, said, found, rate }, usual) => {
-      if (found === null) {
-        said.replaceChildren(element("p", "", filled(data.words["no-cost"], { tracer: usual })));
+    const where = (machines) => {
+      if (machines.length === 0) return words["by-others"];
+      const [{ label, kind }] = machines.map(machineOf);
+      return machines.length === 1 ? label : filled(words["on-machines"], { count: machines.length, kind });
+    };
+
+    const chosen = () => machineOf(inputs.machine.value)?.label ?? filled(words["any-like"], { kind: data.kind });
+
+    const say = (one, usual) => {
+      const { probe, said, cost, basis, hardware, rate, machines, isFar } = one;
+      if (!cost) {
+        said.replaceChildren(element("p", "", filled(words["no-cost"], { tracer: usual, where: chosen() })));
         return;
       }
-      const cpu = rate === null ? missing : quantity((found.cost.value * rate) / 1e9, scales.SHARE);
       said.replaceChildren(
         definitions([
-          ["An event", `${within(found.cost, scales.DURATION)}, ${found.basis}`],
-          ["Of a CPU", cpu],
-          ...(found.hardware ? [[data.words["hardware-row"], found.hardware]] : []),
-          ...thresholds(found.cost),
+          ["An event", `${written(cost, scales.DURATION, machines)}, ${basis}`],
+          ...(rate ? [["Of a CPU", quantity((cost.value * rate) / 1e9, scales.SHARE)]] : []),
+          ...(hardware ? [[words["hardware-row"], hardware]] : []),
+          ...thresholds(one),
         ]),
+        ...(isFar ? [element("p", "advise-unknown", filled(words["far-from"], { count: machines.length }))] : []),
         ...probe.unknown.map((what) =>
-          element("p", "advise-unknown", filled(data.words["not-understood"], { attach: probe.attach, what }))));
+          element("p", "advise-unknown", filled(words["not-understood"], { attach: probe.attach, what }))));
     };
 
-    // The slowdown of a busy thread in which all of them fire, widened by what real programs differ from loops.
-    const whole = (known) => {
-      const used = total(known.map(({ found, rate }) => times(found.cost, rate)));
-      const rate = known.reduce((sum, one) => sum + one.rate, 0);
-      const cost = times(used, rate > 0 ? 1 / rate : 0);
-      const widened = data.programs ? multiplied(cost, given(data.programs.ratio)) : cost;
-      return { rate, isClear: isClear(cost), ...predict(widened, { rate, threads: 1, busy: 1 }) };
-    };
+    // Whose costs they are: every machine of all probes.
+    const machinesOf = (all) => [...new Set(all.flatMap(({ machines }) => machines))];
 
-    const sentence = ({ rate, slowdown, isClear: isTold }, tool) => {
-      const { words } = data;
-      const key = isTold ? "slows" : slowdown.high === null ? "unknown" : "unclear";
-      return filled(words[key], {
+    const toolOn = (tracer, machines) => (machines.length === 1 ? machineOf(machines[0]).tracers[tracer].tool : tracer);
+
+    const inNs = ({ value, low, high }) => ({ value: value * 1e9, low: low && low * 1e9, high: high && high * 1e9 });
+
+    // The sentence where every rate is given, and where one is not.
+    const slowed = (all, tracer) => {
+      const { rate, cost, slowdown } = together(all, data.programs);
+      const machines = machinesOf(all);
+      const key = isClear(cost) ? "slows" : slowdown.high === null ? "unknown" : "unclear";
+      const text = filled(words[key], {
         rate: stated(rate, scales.EVENTS),
         what: words.whole,
-        tool,
+        tool: toolOn(tracer, machines),
         whom: words.one,
-        where: machine().where,
-        slowdown: within(slowdown, scales.SHARE),
+        where: where(machines),
+        slowdown: written(slowdown, scales.SHARE, machines),
         most: quantity(slowdown.high, scales.SHARE),
       });
+      return { text, slowdown, verdict: isClear(cost) || slowdown.high !== null ? advice(slowdown, data) : "" };
+    };
+    const each = (all, tracer) => {
+      const once = all.map((one) => ({ ...one, rate: 1 }));
+      const machines = machinesOf(all);
+      const { slowdown } = together(once, null);
+      const { slowdown: widened } = together(once, data.programs);
+      const text = filled(words[all.length > 1 ? "cost-together" : "costs"], {
+        what: words.whole,
+        count: all.length,
+        tool: toolOn(tracer, machines),
+        cost: written(inNs(slowdown), scales.DURATION, machines),
+        where: where(machines),
+      });
+      return `${text} ${limits(inNs(widened), data)}`;
+    };
+
+    // The sentence, what to do, and the slowdown that both are from.
+    const answerTo = (all, tracer) => {
+      const wrong = all.flatMap(({ rate, count, field, many }) => [...(rate === null ? [field] : []), ...(count === null ? [many] : [])]);
+      const open = all.find(({ count }) => count === undefined);
+      if (wrong.length > 0) return { text: wrong.map(({ dataset }) => dataset.expected).join(" ") };
+      if (all.length === 0) return { text: words["no-event"] };
+      if (!all.every(({ cost }) => cost)) return { text: filled(words["no-cost"], { tracer, where: chosen() }) };
+      if (open) return { text: filled(words.many, { attach: open.probe.attach }) };
+      const silent = all.find(({ rate }) => rate === undefined);
+      if (!silent) return slowed(all, tracer);
+      return { text: all.length > 1 ? `${each(all, tracer)} ${filled(words["ask-rate"], { attach: silent.probe.attach })}` : each(all, tracer) };
     };
 
     const assumed = (all) => {
-      const { words, programs } = data;
-      const isUser = all.some(({ first }) => first);
-      const notes = all.flatMap(({ probe, found }) => (found?.note ? [`${probe.attach}: ${found.note}`] : []));
-      const isFiltered = all.some(({ probe }) => probe.has_filter);
-      const list = [...(isUser ? [words.first] : []), ...notes, ...(isFiltered ? [words.filtered] : []),
-        words.counted, words.hot, ...(programs ? [programs.said] : [])];
+      const notes = all.flatMap(({ probe, note }) => (note ? [`${probe.attach}: ${note}`] : []));
+      const list = [...(machinesOf(all).length > 1 ? [words.range] : []), ...(all.some(({ first }) => first) ? [words.first] : []), ...notes,
+        ...(all.some(({ probe }) => probe.has_filter) ? [words.filtered] : []),
+        words.counted, words.hot, ...(data.programs ? [data.programs.said] : [])];
       return element("details", "", element("summary", "", "Assumed"),
         element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
     };
 
     // The command that measures on the reader's own machine, and how far from its answers those of the page are.
     const here = () => {
-      const { words, calibrated_ratio: ratio } = data;
-      const script = inputs.script.value.trim().replaceAll("'", "'\\''");
+      const { calibrated_ratio: ratio } = data;
+      const text = inputs.script.value.trim().replaceAll("'", "'\\''");
       const ends = ratio && Object.fromEntries(Object.entries(ratio).map(([end, value]) => [end, quantity(value, scales.TIMES)]));
       return element("div", "advise-here",
         element("p", "", words.here, ratio ? ` ${filled(words.calibrated, ends)}` : ""),
-        element("pre", "", element("code", "", `sudo probe-effect advise -e '${script}' -- COMMAND`)));
+        element("pre", "", element("code", "", `sudo probe-effect advise -e '${text}' -- COMMAND`)));
     };
 
-    const answerWith = (...parts) => form.querySelector("output").replaceChildren(...parts);
+    // Where else there is something: machines that measured it, other tracers on this one, programs, the standard tools.
+    const elsewhere = (all, tracer) => {
+      const isKnown = all.every(({ cost }) => cost);
+      const others = isKnown ? [] : data.machines.filter(({ id }) =>
+        all.every((one) => nearest(data, id, tracer, one.probe, one.first?.value)));
+      const button = ({ id, label }) => Object.assign(element("button", "", label), { type: "button", value: id });
+      const instead = isKnown ? [] : data.tracers.filter((other) => other !== tracer
+        && all.every((one) => nearest(data, inputs.machine.value, other, one.probe, one.first?.value)));
+      const programs = all.flatMap(({ probe }) => probe.actions.map((action) => data.programs_of[`${tracer} ${probe.kind} ${action}`] ?? []))
+        .filter(([title]) => title);
+      const row = Object.values(data.standard).includes(script) ? script.text : null;
+      return [
+        ...(others.length > 0 ? [element("p", "advise-nearest", words["measured-on"], " ", ...others.map(button))] : []),
+        ...(instead.length > 0 ? [element("p", "", filled(words["with-others"], { tracers: instead.join(", ") }))] : []),
+        ...programs.map(([title, href, text]) => element("p", "", words["in-programs"], link(title, page(href)), ". ", text)),
+        ...(row ? [element("p", "", words.standard, link(row, page(`/tools/#${row}`)), ".")] : []),
+      ];
+    };
 
+    // What a comparison finds lower on every machine that measured both, of a script of one probe with one action.
+    const less = (all, tracer) => {
+      const [{ probe } = {}] = all;
+      const found = all.length === 1 && probe.actions.length === 1 ? data.less[`${tracer} ${probe.kind} ${probe.actions[0]}`] ?? [] : [];
+      if (found.length === 0) return [];
+      return [element("div", "advise-less", element("h3", "", words.less),
+        element("ul", "", ...found.map(([name, href, but]) => element("li", "", link(name, page(href)), `: ${but}`))))];
+    };
+
+    const from = (all) => {
+      const links = machinesOf(all).map(machineOf).map(({ label, href }) => link(label, page(href)));
+      return links.length > 0 ? [element("p", "", "Costs of ", ...links.flatMap((one, at) => (at > 0 ? ["; ", one] : [one])), ".")] : [];
+    };
+
+    // Whether there is an answer, and no field has to be put right first.
     const answer = () => {
       if (script === null) return false;
-      const { usual, tracer } = tracerOf(script, machine().tracers);
-      const all = costs(tracer);
-      all.forEach((one) => say(one, usual));
-      const wrong = all.filter(({ rate }) => rate === null);
-      const known = all.filter(({ found, rate }) => found && rate !== null);
-      if (wrong.length > 0) answerWith(wrong.map(({ field }) => field.dataset.expected).join(" "));
-      else if (all.length === 0) answerWith(data.words["no-event"]);
-      else if (known.length === 0) answerWith(filled(data.words[tracer ? "no-cost" : "no-tracer"], { tracer: usual }));
-      else {
-        const found = whole(known);
-        const isWhole = known.length === all.length && (found.isClear || found.slowdown.high !== null);
-        answerWith(sentence(found, tracer.tool), " ", element("strong", "", isWhole ? advice(found.slowdown, data) : ""));
-      }
+      const tracer = tracerOf(script, data);
+      const all = asked(tracer);
+      all.forEach((one) => say(one, tracer));
+      const known = all.filter(({ cost }) => cost);
+      const { text, verdict = "", slowdown = null } = answerTo(all, tracer);
+      const output = form.querySelector("output");
+      output.replaceChildren(text, ...(verdict ? [" ", element("strong", "", verdict)] : []));
+      output.dataset.slowdown = JSON.stringify(slowdown);
       const isOpen = place("details").querySelector("details")?.open ?? false;
-      const details = assumed(all);
+      const details = assumed(known);
       details.open = isOpen;
-      const from = element("p", "", "Costs of ", link(machine().id, page(machine().href)), ".");
-      place("details").replaceChildren(here(), from, details);
-      return wrong.length === 0;
+      place("details").replaceChildren(...less(all, tracer), ...elsewhere(all, tracer), here(), ...from(known), details);
+      return all.every(({ rate, count }) => rate !== null && count !== null);
     };
 
-    // Reads the script again, and keeps the rates of probes that were there before.
-    const understand = (rates, firsts) => {
+    // Reads the script again, and keeps what was typed for probes that were there before.
+    const understand = (typed = { rates: [], first: [], many: [] }) => {
       place("message").textContent = "";
       const before = new Map(shown.map((one) => [one.probe.attach, one]));
       try {
@@ -220,7 +280,7 @@
         script = null;
         shown = [];
         inputs.script.setAttribute("aria-invalid", "true");
-        answerWith(error.message);
+        form.querySelector("output").replaceChildren(error.message);
         place("probes").replaceChildren();
         place("details").replaceChildren();
         return;
@@ -228,50 +288,82 @@
       const events = script.probes.filter(({ kind }) => !timed.includes(kind));
       shown = events.slice(0, mostProbes).map((probe, at) => {
         const was = before.get(probe.attach);
-        const rate = rates[at] || was?.field.value || (probe.hz && String(Number(probe.hz.toPrecision(3)))) || firstRate;
-        return item(probe, at, rate, firsts[at] || was?.first?.value || "");
+        return item(probe, at, {
+          rate: typed.rates[at] || was?.field.value || (probe.hz ? String(Number(probe.hz.toPrecision(3))) : ""),
+          first: typed.first[at] || was?.first?.value || "",
+          many: typed.many[at] || was?.many?.value || "",
+        });
       });
       if (events.length > mostProbes) place("message").textContent = `The first ${mostProbes} of ${events.length} probes.`;
       place("probes").replaceChildren(...shown.map(({ made }) => made));
+      if (inputs.question) inputs.question.value = [...inputs.question.options].find(({ value }) => value === inputs.script.value)?.value ?? "";
     };
 
+    const every = (test) => (text) => text.split(",").every((one) => one === "" || test(one));
     const fields = {
       script: { fallback: inputs.script.defaultValue, knows: (text) => text.length <= mostAddress },
-      machine: { fallback: data.machines[0].id, knows: (id) => data.machines.some((one) => one.id === id) },
-      rates: { fallback: "", knows: (text) => text.split(",").every((one) => one === "" || rateOf(one) !== null) },
-      first: { fallback: "", knows: (text) => text.split(",").every((one) => mechanisms.some(([word]) => word === one)) },
+      machine: { fallback: "", knows: (id) => id === "" || machineOf(id) !== undefined },
+      rates: { fallback: "", knows: every((one) => typeof rateOf(one) === "number") },
+      first: { fallback: "", knows: every((one) => data.mechanisms.some(([word]) => word === one)) },
+      many: { fallback: "", knows: every((one) => typeof countOf(one) === "number") },
     };
 
     const listed = (values) => (values.some(Boolean) ? values.join(",") : "");
 
     const act = (isTyping) => {
-      if (!answer() || inputs.script.value.length > mostAddress) return;
+      if (!answer()) return;
+      const isLong = inputs.script.value.length > mostAddress;
+      if (isLong) place("message").textContent = words["too-long"];
       state.write({
-        script: inputs.script.value,
+        script: isLong ? inputs.script.defaultValue : inputs.script.value,
         machine: inputs.machine.value,
-        rates: listed(shown.map(({ field }) => field.value.trim())),
+        rates: listed(shown.map(({ field }) => plain(field.value))),
         first: listed(shown.map(({ first }) => first?.value ?? "")),
+        many: listed(shown.map(({ many }) => plain(many?.value ?? ""))),
       }, fields, isTyping);
+    };
+
+    const choose = (id) => {
+      inputs.machine.value = id;
+      remember("machine", id);
     };
 
     const restore = () => {
       const { values, told } = state.read(fields);
       inputs.script.value = values.script;
       inputs.machine.value = values.machine;
+      const kept = remembered("machine");
+      if (state.given("machine").length === 0 && machineOf(kept)) inputs.machine.value = kept;
       shown = [];
-      understand(values.rates.split(","), values.first.split(","));
+      understand({ rates: values.rates.split(","), first: values.first.split(","), many: values.many.split(",") });
       answer();
       if (told) place("message").textContent = told;
     };
 
-    inputs.machine.append(...data.machines.map(({ id, where }) => new Option(where, id)));
     form.addEventListener("input", ({ target }) => {
-      if (target === inputs.script) understand([], []);
-      act(!["SELECT"].includes(target.tagName));
+      if (target === inputs.question && target.value) inputs.script.value = target.value;
+      if ([inputs.script, inputs.question].includes(target)) understand();
+      if (target === inputs.machine) choose(target.value);
+      act(target.tagName !== "SELECT");
+    });
+    form.addEventListener("click", ({ target }) => {
+      if (!target.matches(".advise-nearest button")) return;
+      choose(target.value);
+      act(false);
+      inputs.machine.focus();
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     addEventListener("popstate", restore);
-    return restore;
+    // What is chosen by the time that the costs are here stays chosen, unless the address asks something.
+    return () => {
+      const [{ value: question } = {}, { value: machine }] = [inputs.question, inputs.machine];
+      restore();
+      if (state.isGiven(form)) return;
+      if (question && question !== inputs.script.value) inputs.script.value = question;
+      if (machine !== "") choose(machine);
+      understand();
+      act(true);
+    };
   };
 
   const start = async (form) => {
@@ -280,7 +372,7 @@
       form.dataset.state = "ready";
     } catch (error) {
       form.dataset.state = "failed";
-      form.querySelector("output").textContent = "The costs could not be loaded.";
+      form.querySelector("output").textContent = "The costs could not be loaded; the tables of /costs/ have them too.";
     }
   };
 

@@ -46,6 +46,19 @@
     return said[0].toUpperCase() + said.slice(1);
   };
 
+  // What to do where nobody says how often: the rates at which the high end comes to the first threshold and to the last.
+  const limits = ({ value, high }, { words, bands }) => {
+    const { quantity, scales } = probeEffect.units;
+    const [go, , stop] = percents.map((percent) => threshold({ value: high ?? value, low: null, high: null }, percent));
+    if (!go) return words["no-limits"];
+    return probeEffect.page.filled(words.limits, {
+      go: quantity(go.value, scales.RATE),
+      stop: quantity(stop.value, scales.RATE),
+      best: bands[0].recommendation,
+      worst: bands.at(-1).recommendation,
+    });
+  };
+
   // The product of two intervals, as wide as their ends make it.
   const multiplied = (first, second) => {
     const value = first.value * second.value;
@@ -80,12 +93,5 @@
     return more < 0 ? difference(cost, paid) : total(cost, paid);
   };
 
-  // The share of events that will be lost, from the share lost at the highest rate measured; null where nothing tells.
-  const expectedLoss = (events, highest, loss) => {
-    const kept = (1 - loss) * highest;
-    if (events <= kept) return 0;
-    return loss > 0 ? 1 - kept / events : null;
-  };
-
-  probeEffect.prediction = { predict, bandsOf, recommendation, multiplied, moved, expectedLoss };
+  probeEffect.prediction = { predict, bandsOf, recommendation, limits, multiplied, moved };
 })();

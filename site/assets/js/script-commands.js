@@ -63,11 +63,17 @@
       return { options, others };
     };
 
+    const commandOf = (words) => {
+      let word;
+      do word = words.next().value ?? ""; while (word !== "" && (tables.before_tools.includes(word) || setting.test(word)));
+      return word;
+    };
+    const commandName = (text) => commandOf(shellWords(text)).split("/").at(-1);
+
     // The tool and its options where a text is a command line of one that we read; null for any other text.
     const commandLine = (text) => {
       const words = shellWords(text);
-      let first;
-      do first = words.next().value ?? ""; while (first !== "" && (tables.before_tools.includes(first) || setting.test(first)));
+      const first = commandOf(words);
       const tool = first.slice(first.lastIndexOf("/") + 1);
       const language = own(tables.tools, tool);
       if (language === undefined || first.startsWith("#!")) return null;
@@ -193,7 +199,7 @@
       options: command.options.filter(([name]) => costly[command.tool].includes(name)).map((one) => written(...one)),
     });
 
-    return { commandLine, readCommand };
+    return { commandLine, commandName, readCommand };
   };
 
   probeEffect.scriptCommands = { commands };

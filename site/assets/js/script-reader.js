@@ -25,9 +25,10 @@
     };
   };
 
-  const connect = (tables) => {
+  // `standard`: names of ready-made tools to what they probe and do, each read as a script (answer/standard_tools.py).
+  const connect = (tables, standard = {}) => {
     const parts = clausesOf(tables);
-    const { commandLine, readCommand } = commands(tables, parts);
+    const { commandLine, commandName, readCommand } = commands(tables, parts);
     const dOnly = new RegExp(tables.d_only);
 
     const languageOf = (text, clauses) => {
@@ -69,6 +70,8 @@
 
     // What a text probes and does. Throws a ScriptError with line, column, what was found and what was expected.
     return (text) => {
+      const name = commandName(text);
+      if (Object.hasOwn(standard, name)) return standard[name];
       const command = commandLine(text);
       if (command === null) return readProgram(text, null);
       return command.program === undefined ? readCommand(text, command) : readProgram(command.program, command.pid);

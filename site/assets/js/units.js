@@ -95,10 +95,21 @@
     return `${write(found.value)}${gap}${unit.name} (${within.replaceAll(" ", gap)})`;
   };
 
-  // Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000. Null for anything else.
+  // Both ends with two digits, and the unit once if both have it; else the value.
+  const span = ({ value, low, high }, chosen) => {
+    const short = { ...chosen, digits: 2 };
+    if (low === null || high === null) return quantity(value, short);
+    const [from, to] = [low, high].map((end) => quantity(end, short));
+    const [number, unit] = from.split(gap);
+    return `${unit === to.split(gap)[1] ? number : from} to ${to}`;
+  };
+
+  // Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000, 300,000. Null for anything else.
+  const rates = new RegExp("^((?:[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+|[0-9]+(?:_[0-9]+)*)(?:\\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?)"
+    + "[ \u00a0]?([kKMG]?)(?:/s)?$");
   const readRate = (text) => {
-    const found = /^([0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?) ?([kKMG]?)(?:\/s)?$/.exec(text.trim());
-    return found && Number(found[1].replaceAll("_", "")) * prefixes[found[2]];
+    const found = rates.exec(text.trim());
+    return found && Number(found[1].replace(/[_, \u00a0\u202f]/g, "")) * prefixes[found[2]];
   };
 
   // A share of time as a ratio: 40% and 0.4 are 0.4. Null for anything else.
@@ -110,6 +121,6 @@
 
   const count = (value) => atPlace(value, 0);
   probeEffect.units = {
-    scales, quantity, interval, stated, significant, count, readRate, readShare, missing, gap,
+    scales, quantity, interval, span, stated, significant, count, readRate, readShare, missing, gap,
   };
 })();

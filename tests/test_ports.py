@@ -1,0 +1,94 @@
+"""The arithmetic and the words of the pages' scripts, against the examples that ours fulfil too."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from page_scripts import under_node
+from shared_examples import DATA
+
+PREDICTED = """
+const { predict, multiplied } = probeEffect.prediction;
+const taken = found => found && [found.value, found.low, found.high];
+const given = ([value, low, high]) => ({ value, low, high });
+console.log(JSON.stringify(asked[0].map(({ probes: [one], threads, busy_ratio: busy }) => {
+    const cost = one.factor ? multiplied(given(one.cost), given(one.factor)) : given(one.cost);
+    const rate = one.rate_hz;
+    const found = predict(cost, { rate, threads, busy });
+    return {
+        rate_hz: [rate], cost: taken(cost), slowdown: taken(found.slowdown), delay: taken(found.delay),
+        cpu_s_per_s: taken(found.cpu), event_hz: taken(found.events),
+        ...Object.fromEntries([...found.thresholds].map(([percent, limit]) => [percent, taken(limit)])),
+    };
+})));
+"""
+
+BANDS = """
+const given = ([value, low, high]) => ({ value, low, high });
+console.log(JSON.stringify(asked[0].map(({ slowdown }) => probeEffect.prediction.bandsOf(given(slowdown)))));
+"""
+
+MOVED = """
+const given = ([value, low, high]) => ({ value, low, high });
+console.log(JSON.stringify(asked[0].map(({ cost, each, measured, calls }) => {
+    const found = probeEffect.prediction.moved(given(cost), given(each), measured, calls);
+    return [found.value, found.low, found.high];
+})));
+"""
+
+WRITTEN = """
+const { scales, quantity, stated, interval, span } = probeEffect.units;
+const ends = (write) => ([value, low, high], scale) => write({ value, low, high }, scale);
+const writes = { quantity, stated, interval: ends(interval), span: ends(span) };
+console.log(JSON.stringify(asked[0].map(({ write, scale, value }) => writes[write](value, scales[scale]))));
+"""
+
+READ = """
+const { readRate, readShare } = probeEffect.units;
+console.log(JSON.stringify(asked[0].map(({ read, text }) => (read === "rate" ? readRate : readShare)(text))));
+"""
+
+
+def examples(file: str, group: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((DATA / file).read_text(encoding="utf-8"))[group]
+    return found
+
+
+def same(found: list[float | None] | None, expected: list[float | None] | None) -> bool:
+    if found is None or expected is None:
+        return found is expected
+    pairs = zip(found, expected, strict=True)
+    return all(a is b if a is None or b is None else math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
+
+
+def test_pages_predict_what_exact_fractions_say() -> None:
+    wanted = [one for one in examples("prediction.json", "predictions") if len(one["probes"]) == 1]
+    for example, found in zip(wanted, under_node(PREDICTED, wanted), strict=True):
+        expected = example["expected"]
+        expected |= expected.pop("thresholds") | {"rate_hz": [expected["rate_hz"]]}
+        assert found.keys() == expected.keys()
+        assert [(example, name) for name in found if not same(found[name], expected[name])] == []
+
+
+def test_pages_find_the_bands_of_a_slowdown_as_the_examples_say() -> None:
+    wanted = examples("prediction.json", "bands")
+    assert under_node(BANDS, wanted) == [one["expected"] for one in wanted]
+
+
+def test_pages_move_costs_to_other_numbers_of_system_calls_as_the_examples_say() -> None:
+    wanted = examples("prediction.json", "moves")
+    found = under_node(MOVED, wanted)
+    assert [one for one, ends in zip(wanted, found, strict=True) if not same(ends, one["expected"])] == []
+
+
+def test_pages_write_every_quantity_as_the_terminal_does() -> None:
+    wanted = examples("units.json", "written")
+    assert len(wanted) >= 200
+    assert under_node(WRITTEN, wanted) == [one["text"] for one in wanted]
+
+
+def test_pages_read_rates_and_shares_as_the_command_does() -> None:
+    wanted = examples("units.json", "read")
+    assert same(under_node(READ, wanted), [one["value"] for one in wanted])
