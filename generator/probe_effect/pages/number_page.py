@@ -13,6 +13,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.citation import LATER_EDITION
 from probe_effect.pages import addresses, changes_page, citing, submission_page
+from probe_effect.pages.block_dots import block_dots
 from probe_effect.pages.markdown import is_plain_word, page_code, render
 from probe_effect.pages.results import view_of_submission
 from probe_effect.pages.results.cells import NumberColumn
@@ -53,6 +54,8 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
         **citing.front(citing.cite_number(one, catalogue)),
         **withdrawn,
     }
+    if dots := block_dots(one, table):
+        front["blocks"] = dots
     body = render(
         "number.md.j2",
         one=one,
