@@ -13,54 +13,53 @@ from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.explained import explanation_of
-from probe_effect.compare.kernels import Matrix, architecture_order, kernel_names, matrices, names_of_all, release_order
+from probe_effect.compare.kernels import (
+    CountedCase,
+    Matrix,
+    architecture_order,
+    kernel_names,
+    matrices,
+    names_of_all,
+    release_order,
+)
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
-from probe_effect.numbers.names import architecture
 from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.pages import architecture_words, instructions
-from probe_effect.pages.architecture_page import late_titles, plain_tracer
+from probe_effect.pages.architecture_page import plain_tracer
 from probe_effect.pages.kernel_changes import changes
+from probe_effect.pages.kernel_charts import short_names
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.correlation import MIN_PAIRS
 from probe_effect.store.explanations_file import Explanation
-from probe_effect.store.suite_file import Case
 
 MOST_EXPLAINED = 5
 """The causes that the page names for an architecture and a way to compare, each with the largest change."""
 
 
-class ProbeCount(NamedTuple):
-    """What one event takes on the newest kernel, and with which tracer where it is not the table's.
-
-    `number` is None where nothing was counted.
-    """
-
-    number: Number | None
-    tracer: str
-
-
 class ProbeTable(NamedTuple):
-    """Plain probes on the newest kernel of each architecture; a row has a cell for each of `matrices`.
+    """Plain probes on one architecture, kernel by kernel: `matrix` has the kernels, and a row a count for each.
 
-    `newest`: those kernels in words, with their architectures where they are not one release.
+    `tracer` is that of the table; a row of another, because that one has no such probe, names it.
     """
 
-    matrices: Sequence[Matrix]
-    newest: list[str]
-    tracers: Sequence[str]
-    rows: dict[str, list[ProbeCount]]
-    late: list[str]
+    matrix: Matrix
+    tracer: str
+    rows: list[tuple[CountedCase, str, list[Number | None]]]
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown; each says so, or is empty, before anything was counted."""
     found, timed = matrices(catalogue), timed_kernels(catalogue)
     own: dict[str, dict[str, object]] = {
-        "answers": {"table": table(found), "architectures": list(dict.fromkeys(one.architecture for one in found))},
+        "answers": {
+            "tables": tables(found),
+            "heads": short_names,
+            "architectures": list(dict.fromkeys(one.architecture for one in found)),
+        },
         "findings": {"told": told(catalogue, found)},
         "architectures": {"pairs": beside(found), "words": architecture_words},
         "orders": {"orders": orders(catalogue, found)},
@@ -80,49 +79,22 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     }
 
 
-def table(found: Sequence[Matrix]) -> ProbeTable | None:
-    """The probes alone, without an action, of the first suite; None before it was counted."""
-    own = [one for one in found if one.suite.id == FIRST_SUITE]
-    if not own:
-        return None
-    plain = [case for case in own[0].suite.cases if case.action == "nothing" and case.counted_by != "nothing"]
-    rows = {case.id: [_answer(one, case) for one in own] for case in plain}
-    known = {case: cells for case, cells in rows.items() if any(cell.number for cell in cells)}
-    return ProbeTable(
-        own, _newest(own), [instructions.short(plain_tracer(one)) for one in own], known, _late(own, plain)
-    )
+def tables(found: Sequence[Matrix]) -> list[ProbeTable]:
+    """The probes alone, without an action, of the first suite, on each architecture on which it was counted."""
+    return [_table(one) for one in found if one.suite.id == FIRST_SUITE]
 
 
-def _newest(own: Sequence[Matrix]) -> list[str]:
-    names = [kernel_names(one.kernels)[one.kernels[-1]] for one in own]
-    if len(set(names)) == 1:
-        return names[:1]
-    return [f"{name} of {architecture(one.architecture)}" for name, one in zip(names, own, strict=True)]
-
-
-def _answer(found: Matrix, case: Case) -> ProbeCount:
-    first, newest = plain_tracer(found), found.kernels[-1]
-    for row in (row for row in found.rows if row.case == case.id):
+def _table(found: Matrix) -> ProbeTable:
+    plain = {case.id for case in found.suite.cases if case.action == "nothing" and case.counted_by != "nothing"}
+    first = plain_tracer(found)
+    rows = []
+    for row in (row for row in found.rows if row.case in plain):
         for tracer in (first, *found.tracers):
-            one = found.cell(row, newest, tracer)
-            if one is not None and one.is_sound:
-                return ProbeCount(one, "" if tracer == first else instructions.short(tracer))
-    return ProbeCount(None, "")
-
-
-def _late(own: Iterable[Matrix], plain: Sequence[Case]) -> list[str]:
-    """For each architecture and kernel which of `plain` could be counted from there on, in a sentence."""
-    cases = {case.id for case in plain}
-    said = []
-    for found in own:
-        names = kernel_names(found.kernels)
-        late = late_titles(found, (row for row in found.rows if row.case in cases))
-        said += [
-            f"Counted on {architecture(found.architecture)} from {names[kernel]} on, not on the older kernels here: "
-            f"{', '.join(titles)}."
-            for kernel, titles in late.items()
-        ]
-    return said
+            counts = [found.cell(row, kernel, tracer) for kernel in found.kernels]
+            if any(one and one.is_sound for one in counts):
+                rows.append((row, "" if tracer == first else instructions.short(tracer), counts))
+                break
+    return ProbeTable(found, instructions.short(first), rows)
 
 
 class Told(NamedTuple):
