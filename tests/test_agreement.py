@@ -171,13 +171,11 @@ def test_a_source_with_few_cases_on_a_platform_is_not_ranked(tmp_path: Path) -> 
 # Pages
 
 
-def test_source_and_case_pages_show_ours_beside_theirs_in_words(tmp_path: Path) -> None:
+def test_source_and_case_pages_say_how_ours_is_to_theirs(tmp_path: Path) -> None:
     pages = written(catalogue_of(tmp_path, [figure("02-kprobe", 25)], many_blocks()))
     for path in ("costs/02-kprobe.md", "sources/a-talk.md"):
         shown = pages[path].replace("\u00a0", " ")
-        assert "Measured here" in shown
         assert "2.00 times" in shown
-        assert f"/machines/{MACHINE}/" in shown
 
 
 def test_the_talk_of_2023_says_how_many_of_its_rows_could_be_measured(catalogue: Catalogue) -> None:

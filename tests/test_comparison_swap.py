@@ -65,6 +65,6 @@ def test_swapping_two_tracers_of_a_submission_swaps_the_words(sides: list[Side])
         for first, second in combinations(sorted({key.tracer for key in side.numbers}), 2):
             for found in between_tracers(side, first, second):
                 assert found.is_paired or found.first.baseline != found.second.baseline  # each has events of its own
-                swaps(found, comparison.between_tracers)
+                swaps(found, comparison.between_submissions)
                 outcomes.add(found.outcome)
     assert not outcomes.isdisjoint(MIRROR)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Sample
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-SHORTCODE = re.compile(r'^\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
+SHORTCODE = re.compile(r'^(> )?\{\{< (chart|script) "[a-z0-9./-]+" >\}\}$', re.MULTILINE)
 OLD, NEW = "6.1.0-50-amd64", "6.12.107+deb13-amd64"
 COSTS = {"02-kprobe bpftrace": 1072.0, "02-kprobe libbpf": 300.0, "19-fentry bpftrace": 100.0}
 
@@ -118,7 +118,8 @@ def test_what_is_the_same_of_several_cases_and_tracers_is_said_once(data: Path) 
 
 def test_every_change_has_a_row(data: Path) -> None:
     found = seen(pages_of(data)["kernels/changes.md"])
-    assert "Kprobe\nbpftrace 0.17.0\n−31 %\n1 072 to 740\nLinux 6.1\nLinux 6.12" in found
+    assert re.search(r"Changes\s+of\s+Kprobe\s*:", found)
+    assert "bpftrace 0.17.0\n−31 %\n1 072 to 740\nLinux 6.1\nLinux 6.12" in found
     assert "Fentry" not in found
 
 
@@ -152,7 +153,6 @@ def test_what_is_counted_appears_among_no_times(data: Path) -> None:
 
 def test_a_case_page_has_its_counts_with_how_the_kernel_made_the_probe(data: Path) -> None:
     found = seen(pages_of(data)["costs/02-kprobe.md"])
-    assert "the most with bpftrace 0.17.0 on Linux 6.1 (1 072)." in found
     assert "bpftrace 0.17.0\n1 072, ftrace\n740, ftrace" in found
 
 
@@ -163,20 +163,6 @@ def test_where_kernels_made_a_probe_in_one_way_it_is_said_once(tmp_path: Path) -
     found = seen(pages_of(data)["costs/02-kprobe.md"])
     assert "bpftrace 0.17.0\n300\n500" in found
     assert "Instructions that one event adds; the kernel made each probe by a call of ftrace." in found
-
-
-def test_counts_that_cannot_be_told_apart_share_the_extreme(data: Path) -> None:
-    found = seen(pages_of(data)["costs/02-kprobe.md"])
-    assert "the fewest instructions with libbpf 1.1 on Linux 6.1 or with libbpf 1.1 on Linux 6.12 (300)" in found
-
-
-def test_of_several_tracers_on_one_kernel_the_last_alone_stands_behind_an_or(data: Path) -> None:
-    values = counted_values(OLD, "qemu-third")
-    costs = {f"02-kprobe {tracer}": 300.0 for tracer in ("bpftrace", "bpftrace-0-23-2", "libbpf")}
-    values["tools"] = {"bpftrace": "bpftrace 0.17.0", "bpftrace-0-23-2": "bpftrace 0.23.2", "libbpf": "libbpf v1.1"}
-    write_counted_submission(data, counted_rows(costs | {"02-kprobe ftrace": 900.0}), values)
-    found = seen(pages_of(data)["costs/02-kprobe.md"])
-    assert re.search(r"with [a-z]+ [0-9.]+, [a-z]+ [0-9.]+ or [a-z]+ [0-9.]+ on Linux 6\.1 ", found), found
 
 
 def test_where_kernels_made_a_probe_in_several_ways_each_count_says_which(data: Path) -> None:
@@ -196,13 +182,6 @@ def test_a_title_that_asks_is_followed_by_a_sentence_and_no_colon(data: Path) ->
     asking = suite.model_copy(update={"title": "Do costs add?"})
     assert said_of(asking, "by tracer.") == "Do costs add? By tracer."
     assert said_of(suite, "by tracer.") == f"{suite.title}: by tracer."
-
-
-def test_where_all_counts_are_alike_none_is_the_fewest(tmp_path: Path) -> None:
-    data = write_data(tmp_path)
-    for kernel, machine in ((OLD, "qemu-old"), (NEW, "qemu-new")):
-        submission(data, kernel, machine, counted_rows({"02-kprobe bpftrace": 300.0}, jitter_instructions=2))
-    assert "The counts do not all differ" in seen(pages_of(data)["costs/02-kprobe.md"])
 
 
 def test_the_page_of_a_case_that_was_not_counted_says_nothing_of_instructions(data: Path) -> None:
@@ -273,4 +252,4 @@ def assert_no_markup_of_its_own(text: str) -> None:
     body = re.sub(r"`probe-effect measure [a-z-]+ --case [a-z0-9-]+`", "", body)
     tokens: list[Any] = [one for token in PARSER.parse(body) for one in (token, *(token.children or []))]
     assert not [one for one in tokens if one.type.startswith(("html", "code", "fence", "image")) or one.tag == "h1"]
-    assert all(str(one.attrs.get("href", "/")).startswith("/") for one in tokens)
+    assert all(str(one.attrs.get("href", "/")).startswith(("/", "#=")) for one in tokens)

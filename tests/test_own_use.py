@@ -218,12 +218,6 @@ def test_one_level_says_nothing_of_one_more() -> None:
     assert own_use.growths(reduced([row for row in rows() if row.level == "100"]).numbers) == []
 
 
-def test_a_sentence_names_the_ends_at_the_highest_level() -> None:
-    samples = [*rows(), *(use(block, "1000", 500.0, "glances") for block in range(8))]
-    (sentence,) = own_use.sentences(reduced(samples).numbers)
-    assert "at level 1000, the tool takes 11.0\u00a0ms with top to 500\u00a0ms with glances" in sentence
-
-
 @pytest.fixture
 def catalogue(tmp_path: Path) -> Catalogue:
     data = good_data(tmp_path)

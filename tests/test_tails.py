@@ -117,23 +117,13 @@ def test_runs_without_a_histogram_have_no_tail() -> None:
     assert reduced([replace(row, histogram=()) for row in timed()]).tails == {}
 
 
-def test_a_sentence_says_what_one_operation_in_a_thousand_takes_with_a_tracer_and_without() -> None:
-    own = reduced(timed())
-    first, second = tails.sentences(tails.lines(own.numbers))
-    assert first.endswith(
-        "one operation in a thousand takes more than 2\u202f560\u00a0ns untraced and more than "
-        "5\u202f120\u00a0ns with bpftrace."
-    )
-    assert second.endswith("has about one read of the clock in it, which takes 21.5\u00a0ns.")
-
-
 def test_a_line_of_the_table_has_the_untraced_runs_first() -> None:
     own = reduced(timed())
     assert [line.name for line in tails.lines(own.numbers)] == ["untraced", "bpftrace"]
     assert tails.lines(own.numbers)[1].cells()[-1] == "5\u202f120\u00a0ns"
 
 
-def test_the_page_of_a_case_has_the_chart_the_table_and_the_sentence(tmp_path: Path) -> None:
+def test_the_page_of_a_case_has_the_chart_and_the_table(tmp_path: Path) -> None:
     data = write_data(tmp_path)
     values = machine_values()
     values["run"]["started"], values["run"]["ended"] = "2026-11-21T10:00:00Z", "2026-11-21T10:30:00Z"
@@ -141,7 +131,6 @@ def test_the_page_of_a_case_has_the_chart_the_table_and_the_sentence(tmp_path: P
     catalogue = read_catalogue(DataFolder(data))
     page = case_of(catalogue)
     assert '{{< chart "tail-02-kprobe" >}}' in page
-    assert "one operation in a thousand takes more than" in page
     assert "| untraced | 256" in page
     newest = next(one for one in catalogue.active if one.files.folder == folder)
     assert "/histogram.csv)" in submission_page.write(newest, catalogue)

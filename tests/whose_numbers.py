@@ -111,12 +111,20 @@ def unnamed_in_rows(table: list[list[Cell]]) -> set[str]:
     """The machines whose numbers are in rows or columns that do not name them."""
     return {
         machine
-        for row in table[1:]
+        for above, row in grouped(table[1:])
         for title, cell in zip(table[0], row, strict=False)
         if RANGE not in title.text
         for machine in cell.machines.values()
-        if not title_or_row_names(machine, title, row)
+        if not title_or_row_names(machine, title, [*above, *row])
     }
+
+
+def grouped(rows: Iterable[list[Cell]]) -> Iterator[tuple[list[Cell], list[Cell]]]:
+    """Each row with the last one above it that is a single cell, which names those below it."""
+    above: list[Cell] = []
+    for row in rows:
+        above = row if len(row) == 1 else above
+        yield above, row
 
 
 def title_or_row_names(machine: str, title: Cell, row: list[Cell]) -> bool:

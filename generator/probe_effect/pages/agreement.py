@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from probe_effect import units
 from probe_effect.compare.agreement import CountedOrder, Order, Pairing
+from probe_effect.model import Estimate
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.stats.correlation import MIN_PAIRS
 from probe_effect.store.source_file import Figure
@@ -28,12 +30,17 @@ def published_range(figures: Sequence[Figure]) -> str:
     )
 
 
-def coverage(pairings: Sequence[Pairing], published_figures: int) -> str:
-    """How many of the published figures of a case could be set against ours; those of other tools could not."""
-    found = len({(one.source.id, one.figure.figure) for one in pairings})
-    others = published_figures - found
-    apart = f"; {units.count(others)} of other tools, of none that is named, or of 0 are not compared" if others else ""
-    return f"{units.count(found)} of these figures {'is' if found == 1 else 'are'} of a tool measured here too{apart}."
+def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
+    """Source and figure to the least and the greatest ratio of what was measured here, with how many those are."""
+    groups = grouped_by(pairings, lambda one: (one.source.id, one.figure.figure))
+    return {key: _range([one.ratio for one in own]) for key, own in groups.items()}
+
+
+def _range(found: Sequence[Estimate]) -> str:
+    values = [one.value for one in found]
+    if len(found) == 1:
+        return units.interval(found[0], units.TIMES)
+    return f"{units.span(Estimate(values[0], min(values), max(values)), units.TIMES)} ({len(found)})"
 
 
 def extent(orders: Sequence[Order]) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-
-from markupsafe import Markup
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 
 from probe_effect.answer import hardware, sentences
 from probe_effect.answer.alternatives import Alternative, alternatives
@@ -20,13 +19,18 @@ from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_machine
-from probe_effect.numbers.kinds import shown, shown_machines
+from probe_effect.numbers.kinds import MOST_MACHINES, shown, shown_machines
 from probe_effect.numbers.once import once
-from probe_effect.pages import addresses, citing, estimates, source_page, tails, wording
+from probe_effect.pages import addresses, agreement, citing, estimates, source_page, tails, wording
+from probe_effect.pages.case_answer import answer, machines_chart
 from probe_effect.pages.factors import tested
+from probe_effect.pages.instructions import listed
+from probe_effect.pages.kernel_changes import causes, changes
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
+from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.pages.results.view import CaseResults, ResultSection
 from probe_effect.reduce.submission import Number
 from probe_effect.store.script_forms import linux_form
@@ -35,45 +39,33 @@ from probe_effect.store.suite_file import Case
 MOST_CASES = 1000
 """More cases than any suite has, so that the pages of a suite stay together."""
 
-MOST_LINES = 2
-"""Machines of a chart: each has a line for each of its tracers."""
+MOST_ROWS = 20
+"""Rows of its table, which a reader sees before those of other machines are asked for."""
+
+OTHERS, CALLS = "On other machines", "What other system calls pay"
+
+MOST_DRAWN = (MOST_MACHINES, 2)
+"""Machines of a chart of dots, and of one where each has a line for each of its tracers."""
 
 PLAIN_SYSTEM = "FreeBSD"
 """What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
 
-CALLS_NOTE = Markup(
-    "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict --calls` "
-    "takes the number that your program makes."
-)
-
-COUNTED_BY = {
-    "maps": "The script counts its own events.",
-    "lines": "Events are the lines that the script prints.",
-    "twin": "A twin of the script counts the events of the workload alone, in a run of its own that is not timed.",
-    "tool": "The tool counts events itself.",
-    "calls": "The system calls of the tool itself are counted by perf stat, in a run of its own that is not timed.",
-    "nothing": "No event is expected.",
-}
-
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
     """The page of `case`; `found` is what the catalogue offers to guidance."""
-    measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers)
+    measured = home_first(catalogue, case.id)
     machines = {one.submission.machine for one in measured}
     view, suite = view_of(folder.suite), folder.suite
-    single = tails.lines(measured)
-    title = catalogue.titles[case.id]
-    drawn, more = charts(catalogue, case.id), tested(found, case.id, machines)
-    of = CaseResults(found, suite, case, measured, home_machine(catalogue.numbers))
-    names_of_results = [chart.name for chart in drawn.results]
-    sections = [
-        replace(one, charts=[name for name in one.charts if name in names_of_results])
-        for one in view.sections(of)
-        if not one.is_empty
-    ]
-    above = {name for one in sections for name in one.charts}
+    of = CaseResults(found, suite, case, measured)
+    single, more = tails.lines(measured), tested(found, case.id, machines)
+    estimated = estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES]
+    table, *further = view.sections(of)
+    table, others = table.parted(MOST_ROWS, OTHERS)
+    drawn = charts(catalogue, case.id)
+    counted = matrices_of_case(catalogue, suite, case.id) if view.counts_template else []
+    published = list(catalogue.published(case.id))
     front = {
-        "title": title,
+        "title": catalogue.titles[case.id],
         "kind": "case",
         "kicker": folder.suite.title,
         "description": case.what,
@@ -84,36 +76,65 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "case.md.j2",
         front,
         case=case,
-        title=title,
+        title=catalogue.titles[case.id],
         titles=catalogue.titles,
         suite=suite,
         scripts=scripts(folder, case),
-        counted_by=COUNTED_BY[case.counted_by],
+        versions=sorted({one.submission.document.run.suite_version for one in measured}),
         measured=measured,
-        sections=sections,
+        answer=answer(view, of, estimated),
+        table=table,
+        estimated=_estimated(estimated, catalogue.titles),
+        folded=[others, *further, system_calls(found, case.id, machines)],
+        others=OTHERS,
+        calls=CALLS,
+        skipped=not_measured(measured),
         view=view,
-        single=ResultSection(charts=[one.name for one in drawn.tails], columns=tails.COLUMNS, rows=single)
-        if single
-        else None,
-        single_sentences=list(tails.sentences(single)),
+        single=ResultSection(columns=tails.COLUMNS, rows=single) if single else None,
         lines=[one for one in more if one.points],
         threads=[(one.cost, factor) for one in more for factor in one.factors],
-        estimated=estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES],
         hardware=hardware.sentences(found, measured),
-        system_calls=system_calls(found, case.id, machines),
         put_together=put_together(found, case, machines),
         machine_names=of.machines,
         less=less(found, case.id, machines),
         remarks=remarks,
-        pairings=of_case(catalogue, case.id, measured) if suite.result_type.guides else [],
-        published=list(catalogue.published(case.id)),
+        published=published,
+        ratios=agreement.ratios(of_case(catalogue, case.id, measured)) if suite.result_type.guides else {},
         beside=list(catalogue.published(case.id, are_costs=False)) if view.has_figures_beside else [],
         printed=source_page.shown,
-        counted=matrices_of_case(catalogue, suite, case.id) if view.counts_template else [],
+        counted=counted,
+        causes=causes(counted, catalogue.explanations),
+        is_changed=bool(changes(counted)),
         kernel_names=kernel_names,
         drawn=drawn,
-        below=[name for name in names_of_results if name not in above],
     )
+
+
+def home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) -> list[Number]:
+    """The numbers of a case that its page shows, on up to `most` machines."""
+    measured, _ = shown(catalogue.numbers.of_case(case_id), catalogue.numbers, most)
+    home = home_machine(catalogue.numbers)
+    return sorted(measured, key=lambda one: one.submission.machine != home)
+
+
+def _estimated(found: Sequence[estimates.EstimateRow], titles: Mapping[str, str]) -> ResultSection:
+    """The table of estimates, and the cases that they are from."""
+    if not found:
+        return ResultSection()
+    cases = dict.fromkeys(case for one in found for case in one.part.cases)
+    note = [f"From {listed([names.quoted(titles.get(one, one)) for one in cases], 'and')}."]
+    columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("text")))
+    return ResultSection(title="Estimated", columns=columns, rows=found, note=note)
+
+
+def not_measured(measured: Sequence[Number]) -> list[str]:
+    """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
+    reasons = grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}")
+    return [
+        f"{listed(list(dict.fromkeys(names.machine_name(one.submission) for one in own)), 'and')}, with "
+        f"{listed(list(dict.fromkeys(one.tracer for one in own)), 'and')}: {reason.rstrip('.')}."
+        for reason, own in reasons.items()
+    ]
 
 
 def scripts(folder: SuiteFolder, case: Case) -> list[tuple[str, str | None]]:
@@ -157,7 +178,7 @@ def system_calls(found: Evidence, case_id: str, machines: Collection[str]) -> Re
         for tracer, cost in found.with_tracers(machine, case_id).items()
         if (path := entry_path(found, (machine, tracer, case_id)))
     ]
-    return ResultSection(title="What other system calls pay", items=said, note=[CALLS_NOTE] * bool(said))
+    return ResultSection(title=CALLS, items=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +200,9 @@ def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
     """The charts of a case; groups are empty where there is nothing to draw."""
     found = evidence(catalogue)
     suite, case = found.of[case_id]
-    measured, _ = shown(catalogue.numbers.of_case(case.id), catalogue.numbers, MOST_LINES)
-    results = view_of(suite).charts(CaseResults(found, suite, case, measured))
-    return CaseCharts(results, tails.charts(catalogue, case), _published_chart(catalogue, case))
+    every, few = (CaseResults(found, suite, case, home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
+    results = [*machines_chart(view_of(suite), every), *view_of(suite).charts(few)]
+    return CaseCharts(results, [*tails.charts(catalogue, case)], _published_chart(catalogue, case))
 
 
 def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:

@@ -85,7 +85,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             programs=_programs(counted),
             rate=rate_hz,
             predicted=partial(_predicted, evidence(catalogue)),
-            measured=_measured,
+            measured=wording.slowdown,
             band=_band,
         ),
         "d-and-bpftrace.md": render(
@@ -125,13 +125,6 @@ def _predicted(found: Evidence, one: Number) -> Estimate | None:
     like = found.case_of[one.case].like
     cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None
     return slowdown_at(cost.known_cost, rate_hz(one)) if cost else None
-
-
-def _measured(one: Number) -> str:
-    """The slowdown of a program while its events were counted; only its upper end where it is not clear."""
-    if one.is_clear:
-        return wording.slowdown(one)
-    return f"below {units.percent(slowdown_at(one.bounded_cost, rate_hz(one)).high, 2)}"
 
 
 def _band(slowdown: Estimate) -> str:

@@ -44,30 +44,10 @@ def between_machines(found: Comparison) -> str:
     return sentence(found, _subject(found.second, with_tracer=True), "on", first, second)
 
 
-def instruction_remarks(found: Comparison, functions: Iterable[str]) -> list[str]:
-    """A sentence for each user function, `file:symbol`, that begins otherwise on a side: its cost depends on that."""
-    sides = [one.submission.document.run.functions for one in (found.first, found.second)]
-    remarks = []
-    for name in functions:
-        codes = {side.get(name) for side in sides}
-        if None in codes:
-            remarks.append(f"How {name} begins is not recorded for both, and the cost depends on it.")
-        elif len(codes) > 1:
-            remarks.append(f"{name} begins with other bytes on each, and the cost depends on its first instruction.")
-    return remarks
-
-
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
     """The sentence on one case and tracer in two submissions, each as a page calls it."""
     first, second = (called(one.submission) for one in (found.first, found.second))
     return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
-
-
-def between_tracers(found: Comparison) -> str:
-    """The sentence on one case with two tracers, and whether they ran apart."""
-    subject = _subject(found.second, with_tracer=False)
-    said = sentence(found, subject, "with", found.first.tracer, found.second.tracer)
-    return said if found.is_paired else f"{said} They were measured in different runs."
 
 
 def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:

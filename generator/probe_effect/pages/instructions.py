@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from probe_effect import units
 from probe_effect.compare.comparison import (
@@ -10,11 +10,9 @@ from probe_effect.compare.comparison import (
     REPEATABILITY_LIMIT_RATIO,
     UNTRACED_LIMIT_RATIO,
     Comparison,
-    compare,
 )
-from probe_effect.compare.kernels import column_of, kernel_names
+from probe_effect.compare.kernels import column_of
 from probe_effect.model import Estimate
-from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.names import at_level, quoted
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Suite
@@ -36,6 +34,9 @@ def cell(one: Number | None) -> str:
     """A count in a table of many, in whole instructions; empty where nobody ran it."""
     return "" if one is None else _flagged(one, _whole(one.cost))
 
+
+CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred"}
+"""How sure a cause is."""
 
 MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a call of ftrace"}
 """How the kernel makes a kprobe."""
@@ -105,24 +106,6 @@ def extent(found: Sequence[Comparison], what: str) -> str:
     return f"{what}, {units.count(clear)} of {units.count(len(found))} pairs of counts differ by more than {limit()}."
 
 
-def extremes(line: Iterable[Number]) -> str | None:
-    """Where an event takes the fewest instructions and where the most; None of fewer than two sound counts.
-
-    Those that show no difference from an extreme share it.
-    """
-    counted = sorted((one for one in line if one.is_sound), key=lambda one: one.known_cost.value)
-    if len(counted) < 2:
-        return None
-    names = kernel_names(column_of(one).kernel for one in counted)
-    fewest, most = (
-        [one for one in counted if one is extreme or not compare(extreme, one).is_clear]
-        for extreme in (counted[0], counted[-1])
-    )
-    if any(one in most for one in fewest):
-        return "The counts do not all differ, so none is the fewest or the most."
-    return f"An event takes the fewest instructions {_places(fewest, names)} and the most {_places(most, names)}."
-
-
 def listed(words: Sequence[str], conjunction: str) -> str:
     """At least one word: `a`, `a and b`, `a, b and c`."""
     *others, last = words
@@ -153,14 +136,6 @@ def side(one: Number, kernels: Mapping[str, str]) -> str:
     """The tracer and the kernel of one side of a change."""
     column = column_of(one)
     return f"{column.tracer}, {kernels[column.kernel]}"
-
-
-def _places(some: Sequence[Number], kernels: Mapping[str, str]) -> str:
-    """`with bpftrace v0.17.0 or bpftrace v0.23.2 on Linux 7.3 (323)`, kernel by kernel."""
-    kernel = grouped_by(some, lambda one: f"{kernels[column_of(one).kernel]}{at_level(one.level)}")
-    words = " or ".join(f"with {listed([*map(tracer, own)], 'or')} on {name}" for name, own in kernel.items())
-    medians = list(dict.fromkeys(_whole(one.cost) for one in (some[0], some[-1])))
-    return f"{words} ({' to '.join(medians)})"
 
 
 def _more(found: Comparison) -> str:

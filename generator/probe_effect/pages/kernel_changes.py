@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 
 from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.explained import explanation_of
@@ -18,8 +19,10 @@ from probe_effect.compare.kernels import (
     names_of_all,
 )
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import page
+from probe_effect.store.explanations_file import Explanation
 
 AFTER_MACHINES = 1000
 """The weight of the page of changes, which comes after those of the machines."""
@@ -56,24 +59,31 @@ def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Comparison]]:
     return {way: some for way, some in listed.items() if some}
 
 
+def causes(found: Iterable[Matrix], known: Iterable[Explanation]) -> dict[Explanation, set[str]]:
+    """Each known cause of a change, to the ids of the numbers that are more or fewer by it than the one before."""
+    pairs = [(explanation_of(one, known), one.second.id) for each in found for way in WAYS for one in way.changes(each)]
+    groups = grouped_by((pair for pair in pairs if pair[0]), itemgetter(0))
+    return {cause: {number for _, number in own} for cause, own in groups.items() if cause}
+
+
 def write(catalogue: Catalogue) -> str | None:
-    """The page of every change; None where there is none."""
+    """The page of every change, case by case; None where there is none."""
     found = matrices(catalogue)
     listed, kernels = changes(found), names_of_all(found)
     if not listed:
         return None
+    cases = grouped_by(((way, one) for way, some in listed.items() for one in some), lambda pair: pair[1].second.case)
     front = {
         "title": "Every change",
         "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
         "weight": AFTER_MACHINES,
     }
-    why = partial(explanation_of, known=catalogue.explanations)
     return page(
         "changes.md.j2",
         front,
-        why=why,
-        causes=list(dict.fromkeys(cause for some in listed.values() for one in some if (cause := why(one)))),
-        changes=listed,
+        why=partial(explanation_of, known=catalogue.explanations),
+        causes=list(causes(found, catalogue.explanations)),
+        cases={case: cases[case] for each in found for case, _ in each.rows if case in cases},
         several=len({one.architecture for one in found}) > 1,
         titles=catalogue.titles,
         column=column_of,

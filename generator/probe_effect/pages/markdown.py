@@ -50,6 +50,12 @@ def coded(text: str) -> Markup:
     )
 
 
+def quoted(text: str) -> Markup:
+    """Markdown that is written already, as a block quote."""
+    lines = re.sub(r"\n{3,}", "\n\n", text).strip().splitlines()
+    return Markup("\n".join(f"> {line}".rstrip() for line in lines))  # noqa: S704 (written by a template)
+
+
 def is_plain_word(word: str) -> bool:
     """Whether a shell takes `word` as it is and a page may show it as code, where nothing can be escaped."""
     return PLAIN_WORD.fullmatch(word) is not None
@@ -78,6 +84,7 @@ def environment() -> Environment:
         "count": units.count,
         "size": units.size,
         "coded": coded,
+        "quoted": quoted,
     }
     return made
 

@@ -1,8 +1,8 @@
-"""How long single operations of a case take, untraced and with each tracer: a table, a sentence and a chart."""
+"""How long single operations of a case take, untraced and with each tracer: a table and a chart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -13,17 +13,13 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.kinds import shown
 from probe_effect.pages import addresses
-from probe_effect.pages.instructions import listed
 from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.reduce.tails import SHARES, Tail
+from probe_effect.reduce.tails import Tail
 from probe_effect.stats.tail import at_least
 from probe_effect.store.suite_file import Case
 
 UNTRACED = "untraced"
-
-RARE = SHARES.index(0.999)
-"""The percentile that one operation in a thousand exceeds."""
 
 
 class TailRow(NamedTuple):
@@ -72,24 +68,6 @@ def lines(measured: Sequence[Number]) -> list[TailRow]:
         ]
         found += [TailRow(submission, one, submission.tails[one.key]) for one in own]
     return found
-
-
-def sentences(found: Sequence[TailRow]) -> Iterator[str]:
-    """For each submission, what one operation in a thousand takes, and what the clock itself takes."""
-    for submission in dict.fromkeys(line.submission for line in found):
-        own = [line for line in found if line.submission is submission]
-        rare = ((line, line.tail.percentiles_ns[RARE]) for line in own)
-        said = [
-            f"more than {units.duration(time.value)} {line.name if line.number is None else f'with {line.name}'}"
-            for line, time in rare
-            if time is not None
-        ]
-        if said:
-            takes = listed(said, "and")
-            yield f"On {names.machine_name(submission)}, one operation in a thousand takes {takes}."
-        clock_ns = submission.document.system.clock_read_ns
-        if clock_ns is not None:
-            yield f"Each of these times has about one read of the clock in it, which takes {units.duration(clock_ns)}."
 
 
 def charts(catalogue: Catalogue, case: Case) -> list[Chart]:

@@ -9,7 +9,6 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import home, names
 from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.submission import Number
-from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.source_file import SourceFile
 
@@ -44,7 +43,16 @@ def on_all_machines(numbers: Numbers, number: Number, per: str) -> str:
 
 def slowdown(case: Number) -> str:
     """Slowdown of the workload itself, which does nothing but fire the probe."""
-    return units.MISSING if case.distinguishable is False else units.interval(case.slowdown, units.SHARE)
+    if case.distinguishable is not False:
+        return units.interval(case.slowdown, units.SHARE)
+    most = most_slowdown(case)
+    return units.MISSING if most is None else f"at most {units.percent(most, 2)}"
+
+
+def most_slowdown(case: Number) -> float | None:
+    """What the slowdown may be at most where it is no difference, as a ratio; None where that is not known."""
+    cost, baseline = case.bounded_cost.high, case.baseline
+    return None if cost is None or not baseline or not baseline.value else max(0.0, cost) / baseline.value
 
 
 def threshold(case: Number, percent: int) -> str:
@@ -69,24 +77,6 @@ def _of_run(case: Number, taken: Estimate | None) -> str:
 def tracer_cpu(case: Number) -> str:
     """CPU time of the tracer itself: for an operation where that was measured, else for a run."""
     return units.interval(case.tracer_cpu or case.cpu, units.DURATION)
-
-
-def answer(case: Number, machine: str) -> str:
-    """The sentence that matters: at which rates this probe slows a thread by 1, 5 and 30 %."""
-    where = f"With {case.tracer} on {machine}"
-    if case.cost is None:
-        return f"{where} this case is {case.status}: {case.note}."
-    if case.distinguishable is False:
-        return f"{where} its cost is not distinguishable from 0."
-    if case.threshold(5) is None:
-        return f"{where} there is no guidance: {case.note or 'it was not slower'}."
-    words = ", ".join(
-        f"{percent}\u00a0% ({word}) at {units.rate(rate.value)}"
-        for percent, word in THRESHOLDS.items()
-        if (rate := case.threshold(percent))
-    )
-    each = units.interval(case.cost, units.DURATION)
-    return f"{where} each event costs {each}, so a busy thread slows by {words}."
 
 
 def from_to(values: Collection[float], written: Callable[[float, int], str] = units.duration) -> str:

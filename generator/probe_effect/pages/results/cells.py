@@ -88,6 +88,8 @@ FASTEST = linked("fastest", lambda one: units.duration(one.fastest_ns))
 AT = {percent: linked(f"threshold-{percent}", partial(wording.threshold, percent=percent)) for percent in THRESHOLDS}
 AT_5 = AT[5]._replace(note=wording.THRESHOLD_COLUMN, at_levels=False)
 """The one threshold of a table, where no factor makes the rate another at each level."""
+RATE_5 = AT[5]._replace(text=lambda one: units.value(one.threshold(5), units.RATE))
+"""The same beside the cost with its interval, which has that of the rate too."""
 BASELINE = NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None))
 NOISE_FLOOR = NumberColumn("noise-floor", lambda one: units.duration(one.noise_floor_ns, 2))
 TRACED_RATE = NumberColumn("traced-rate", lambda one: units.rate(one.rate_hz))

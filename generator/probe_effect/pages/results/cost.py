@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import combinations
 
 from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer.entry_path import calls_of_event
+from probe_effect.charts.dots import NANOSECONDS
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.compare.comparison import compare
 from probe_effect.model import Estimate
-from probe_effect.numbers import names
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
 from probe_effect.pages.results import cells
-from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, NumberColumn, of_levels
+from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, of_levels
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case
@@ -37,11 +34,7 @@ QUANTITIES = (
 )
 
 INTERVALS = "Intervals are 95 % intervals."
-
-PLACES = Markup(
-    " “Place” is a tracer’s place by cost on its machine, 1 for the least: where intervals overlap, all the places "
-    "that it may hold. Costs that are not distinguishable from 0, or whose events do not add up, have none."
-)
+RANKED = "Which tracer costs least"
 
 ROWS = Markup(
     "A run over its operations is `wall_ns` divided by `operations`, or by `events` where that is empty.\n"
@@ -70,26 +63,17 @@ def with_interval(estimate: Estimate | None) -> str:
 
 
 def sections(of: CaseResults) -> list[ResultSection]:
-    """By level where the suite has a factor; else ranked, and against other machines and versions."""
+    """The table, by level where the suite has a factor; else with what differs from tracer to tracer, folded."""
     timed, factor = [one for one in of.measured if one.cost], of.suite.factor
     if factor and timed:
-        levels = ResultSection(note=(factor.title, Markup(": a level counts "), factor.unit, "."))
+        levels = (factor.title, Markup(": a level counts "), factor.unit, ". ")
         columns = (TOOL, cells.LEVEL, cells.UNTRACED_RATE, COST, SLOWDOWN, LOSS, GRADE)
-        return [levels, ResultSection(columns=columns, rows=timed, note=(INTERVALS, *_event_of(of.case, timed[0])))]
-    first, *others = answers(of.measured, of.home, ranked=not factor) or [[]]
-    compared = [] if factor else of.measured
-    ranks = places(compared)
-    place = [NumberColumn("place", lambda one: ranks.get(one.id, ""))] if ranks else []
+        return [of.table(columns, *levels, INTERVALS, *_event_of(of.case, timed[0]))]
     calls = calls_of_event(of.found, of.case.id)
     unit = [f" An event here is an iteration of {calls} system calls, and rates are of iterations."] if calls else []
-    notes = (INTERVALS, " ", wording.THRESHOLD_COLUMN, *unit, *([PLACES] if ranks else []))
-    table = of.table((TOOL, COST, *place, AT[5], LOSS, GRADE), *notes)
-    return [
-        replace(table, sentences=first),
-        ResultSection(title="On other machines", items=[" ".join(own) for own in others]),
-        ResultSection(title="From version to version", items=between_versions(compared)),
-        ResultSection(title="From machine to machine", items=between_machines(compared, of.case.functions)),
-    ]
+    notes = (INTERVALS, " ", wording.THRESHOLD_COLUMN, *unit, *other_instructions(timed, of.case.functions))
+    compared = [] if factor else rankings(of.measured)
+    return [of.table((TOOL, COST, cells.RATE_5, LOSS, GRADE), *notes), ResultSection(title=RANKED, items=compared)]
 
 
 def charts(of: CaseResults) -> list[Chart]:
@@ -126,62 +110,20 @@ def _event_of(case: Case, number: Number) -> Sequence[str]:
     return (" The event is that of ", Markup("["), title, Markup("](/costs/{}/).").format(case.like))
 
 
-def answers(measured: Sequence[Number], home: str | None, *, ranked: bool) -> list[list[str]]:
-    """For each machine, `home` first, its tracers of lowest and highest overhead; if `ranked`, which of them differ."""
-    ordered = sorted(measured, key=lambda one: one.submission.machine != home)
-    machines = grouped_by(ordered, lambda one: one.submission.machine)
-    return [[*_extremes(own), *(rankings(own) if ranked else [])] for own in machines.values()]
-
-
-def _extremes(own: Sequence[Number]) -> list[str]:
-    costs = sorted((one for one in own if one.cost), key=lambda one: one.known_cost.value)
-    chosen = dict.fromkeys([*costs[:1], *costs[-1:]] or own[:1])
-    return [wording.answer(one, names.machine_name(one.submission)) for one in chosen]
-
-
 def rankings(measured: Sequence[Number]) -> list[str]:
     """A sentence for each machine with several tracers: which has the lowest overhead, as far as intervals show."""
-    said = [comparison.ranking(own, comparison.place_of(own[0])) for own in _by_machine(measured)]
-    return [sentence for sentence in said if sentence is not None]
+    machines = grouped_by(measured, lambda one: one.submission.machine).values()
+    return [said for own in machines if (said := comparison.ranking(own, comparison.place_of(own[0])))]
 
 
-def places(measured: Sequence[Number]) -> dict[str, str]:
-    """Number's id to the place by cost among the tracers of that machine; empty without any."""
-    return {key: place for own in _by_machine(measured) for key, place in comparison.places(own).items()}
-
-
-def between_machines(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
-    """Sentences on each tracer: the machine that ran last against every other machine of its tier that has it."""
-    newest: dict[tuple[str, str | None, str], Number] = {}
-    found = []
-    for one in sorted(measured, key=lambda one: one.submission.started, reverse=True):
-        document = one.submission.document
-        place = (one.tracer, one.level, names.tier(document.machine, document.run.metric))
-        other = newest.setdefault(place, one)
-        if other is not one and one.cost and other.cost:
-            compared = compare(one, other)
-            remarks = comparison.instruction_remarks(compared, functions)
-            found.append(" ".join([comparison.between_machines(compared), *remarks]))
-    return found
-
-
-def between_versions(measured: Sequence[Number]) -> list[str]:
-    """Sentences on each two versions of one tool on one machine, the one with the shorter id first."""
-    pairs = [
-        pair
-        for own in _by_machine(measured)
-        for pair in combinations(sorted(own, key=lambda one: one.tracer), 2)
-        if len({names.tool_of(one.tracer) for one in pair}) == 1
-    ]
+def other_instructions(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
+    """That a user function, `file:symbol`, begins otherwise on some of the machines: the cost depends on that."""
+    known = [one.submission.document.run.functions for one in measured]
     return [
-        f"On {comparison.place_of(found.first)}, {comparison.between_tracers(found)}"
-        for found in (compare(*pair) for pair in pairs if all(one.cost for one in pair))
+        f" {name} does not begin with the same bytes on all of these machines, and the cost depends on that."
+        for name in functions
+        if len({own[name] for own in known if name in own}) > 1
     ]
-
-
-def _by_machine(measured: Sequence[Number]) -> list[list[Number]]:
-    """The numbers of each machine and level: only these are ranked together."""
-    return list(grouped_by(measured, lambda one: (one.submission.machine, one.level)).values())
 
 
 VIEW = ResultView(
@@ -205,6 +147,9 @@ VIEW = ResultView(
     cited="Cost of one event",
     value=value,
     estimate=lambda one: one.cost if one.distinguishable else None,
+    answered="One event costs {}",
+    most=lambda one: one.bounded_cost.high,
+    drawn=NANOSECONDS,
     alone=wording.cost,
     sections=sections,
     charts=charts,

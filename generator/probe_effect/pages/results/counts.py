@@ -51,5 +51,6 @@ COUNTS = ResultView(
     ),
     said=said,
     cited="Instructions of one event",
+    answered="One event takes {} instructions",
     value=lambda one: f"{instructions.count(one.cost)} instructions",
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from probe_effect import units
+from probe_effect.charts.dots import DotQuantity
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import wording
@@ -61,7 +62,7 @@ def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
 def said(number: Number) -> str:
     """`the work takes 12 % longer; that is 1.2 µs for each event`."""
     if number.distinguishable is False:
-        return cost.said(number)
+        return f"the work takes {wording.slowdown(number)} longer, which is not distinguishable from 0"
     longer = f"the work takes {wording.slowdown(number)} longer{cost.interval_said(number)}"
     return f"{longer}; that is {wording.cost(number)} for each event"
 
@@ -71,12 +72,18 @@ NOTE = (
     "events; processes that run side by side share it."
 )
 
+SLOWDOWNS = DotQuantity(
+    "added time, % of the untraced work",
+    ("slowdown_percent", "slowdown_low_percent", "slowdown_high_percent"),
+    lambda one: units.interval(one.times(0.01), units.SHARE),
+)
+
 COLUMNS = (
     cells.TOOL,
     SLOWDOWN,
     PROBES,
     NumberColumn("events-fired", lambda one: units.count(events(one)), note=NOTE),
-    COST,
+    COST._replace(text=lambda one: wording.cost(one) if one.distinguishable else units.MISSING),
     NumberColumn("tree", tree),
     GRADE,
 )
@@ -108,7 +115,10 @@ VIEW = ResultView(
     cited=cost.VIEW.cited,
     value=cost.value,
     estimate=lambda one: one.slowdown if one.distinguishable else None,
-    range_text=units.percent,
+    answered="The work takes {} longer",
+    most=wording.most_slowdown,
+    scale=units.SHARE,
+    drawn=SLOWDOWNS,
     range_label="Slowdown, on all machines",
     sections=sections,
     of_suite=of_suite,

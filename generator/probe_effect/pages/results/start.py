@@ -1,24 +1,23 @@
-"""Start and stop of a tracer: its times, or instructions of them, and what more and more probes make of them."""
+"""Start and stop of a tracer: its times, or instructions of them, and what each further probe adds to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import groupby
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from probe_effect import units
 from probe_effect.charts.theme import Chart
 from probe_effect.charts.times import Axes, TimePoint, times_chart
-from probe_effect.compare.kernels import Matrix, column_of
 from probe_effect.model import Estimate, level_order
 from probe_effect.numbers import names
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
 from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, Submission
 
 Verb = Literal["start", "stop"]
 
@@ -28,13 +27,44 @@ SENTENCES: dict[Verb, str] = {
 }
 """The sentence of each of the charts."""
 
-FEW = 2
-"""Levels that a growth needs."""
-
 NOTE = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
 PROBES_NOTE = " “Probes” are those that the tracer says it attached, those of its own among them."
 ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes))
 CELLS = (*of_levels(cells.LEVEL, cells.PROBES), START, STOP, *of_levels(CPU))
+
+
+class Slope(NamedTuple):
+    """The starts and stops of a tracer on a machine with the fewest probes and with the most."""
+
+    fewest: Number
+    most: Number
+
+    @property
+    def submission(self) -> Submission:
+        """Where the most were measured."""
+        return self.most.submission
+
+    def each(self, first: Estimate | None, last: Estimate | None) -> str | None:
+        """What each further probe takes; None where their number is not known, or the share not above 0."""
+        if first is None or last is None or self.fewest.probes is None or self.most.probes is None:
+            return None
+        taken, more = last.value - first.value, self.most.probes - self.fewest.probes
+        return units.duration(taken / more, 2) if taken > 0 and more > 0 else None
+
+
+SLOPES = (
+    NumberColumn("tracer", lambda one: names.tool_with_version(one.most)),
+    NumberColumn("start", lambda one: one.each(one.fewest.attach, one.most.attach), label="To start, each more"),
+    NumberColumn("stop", lambda one: one.each(one.fewest.detach, one.most.detach), label="To stop, each more"),
+)
+
+
+def slopes(measured: Iterable[Number]) -> list[Slope]:
+    """The slope of each tracer on each machine that was measured with several numbers of probes."""
+    known = [one for one in measured if one.attach is not None and one.level is not None]
+    known.sort(key=lambda one: level_order(one.level))
+    groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer))
+    return [Slope(own[0], own[-1]) for own in groups.values() if len(own) > 1]
 
 
 def said(number: Number) -> str:
@@ -46,10 +76,11 @@ def said(number: Number) -> str:
 
 
 def sections(of: CaseResults) -> list[ResultSection]:
-    """The sections of a case: start and stop for the first and for each further probe, then the times."""
-    grown, factor = ResultSection(sentences=growth(of.measured)), of.suite.factor
+    """The times of a case, and what each further probe adds to them, folded."""
+    rows, factor = slopes(of.measured), of.suite.factor
+    more = ResultSection(title="What one more adds", columns=SLOPES if rows else (), rows=rows)
     table = of.table((cells.TOOL, *CELLS), NOTE, *([PROBES_NOTE] if factor else []))
-    return [grown, table]
+    return [table, more]
 
 
 def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], verb: Verb = "start") -> list[TimePoint]:
@@ -92,66 +123,6 @@ def charts(of: CaseResults) -> list[Chart]:
     return found
 
 
-def growth(measured: Iterable[Number]) -> list[str]:
-    """A sentence for each machine and tracer: its start and stop, as times or counts, from fewest probes to most."""
-    ordered = sorted(measured, key=lambda one: (one.submission.machine, one.tracer, level_order(one.level)))
-    found = []
-    for _, group in groupby(ordered, key=lambda one: (one.submission.machine, one.tracer)):
-        known = [one for one in group if one.attach is not None and one.level is not None]
-        if len(known) >= FEW:
-            found.append(_sentence(known))
-    return found
-
-
-def _sentence(known: Sequence[Number]) -> str:
-    fewest, most = known[0], known[-1]
-    where = f"On {names.machine_name(fewest.submission)}, {names.tool_with_version(fewest)}"
-    said = [_growing("start", fewest, most, fewest.attach, most.attach)]
-    if fewest.detach and most.detach:
-        said.append(_growing("stop", fewest, most, fewest.detach, most.detach))
-    return f"{where} takes {'; and '.join(said)}."
-
-
-def _growing(verb: Verb, fewest: Number, most: Number, first: Estimate | None, last: Estimate | None) -> str:
-    """`80 ms to start with 1 probe and 320 ms with 720 probes, 330 us for each more`."""
-    assert first is not None
-    assert last is not None
-    scale, unit = (units.DURATION, "") if fewest.is_time else (units.MANY_INSTRUCTIONS, " instructions")
-    few, many = _probes(fewest), _probes(most)
-    if few == many:  # one for all that are asked for
-        few, many = _asked(fewest), f"{_asked(most)}, attached as {many}"
-    from_, to = (units.quantity(one.value, scale) for one in (first, last))
-    said = f"{from_}{unit} to {verb} with {few} and {to} with {many}"
-    each = _for_each(fewest, most, last.value - first.value)
-    return said if each is None else f"{said}, {units.quantity(each, scale, 2)} for each more"
-
-
-def _probes(one: Number) -> str:
-    """How many it says; else how many were asked for."""
-    return _asked(one) if one.probes is None else _named(one.probes)
-
-
-def _asked(one: Number) -> str:
-    return _named(int(one.level or 0))
-
-
-def _named(number: int) -> str:
-    return f"{units.count(number)} {'probe' if number == 1 else 'probes'}"
-
-
-def _for_each(fewest: Number, most: Number, taken: float) -> float | None:
-    """The share of `taken` for each further probe; None where their number is unknown, or the share not above 0."""
-    if fewest.probes is None or most.probes is None:
-        return None
-    more = most.probes - fewest.probes
-    return taken / more if more > 0 and taken > 0 else None
-
-
-def growth_counted(found: Matrix) -> list[str]:
-    """The sentences on growth of counted instructions, on the newest kernel of an architecture."""
-    return growth(one for one in found.all() if column_of(one).kernel == found.kernels[-1])
-
-
 VIEW = ResultView(
     heading="Start and stop",
     main=START,
@@ -172,11 +143,12 @@ VIEW = ResultView(
     cited=cost.VIEW.cited,
     value=cost.value,
     estimate=attrgetter("attach"),
+    answered="A tracer is live after {}",
     range_label="Start, on all machines",
     sections=sections,
     charts=charts,
     counts_template="results/counted-starts.md.j2",
-    counts={"growth": growth_counted, "columns": (("To start", COUNTED_START), ("To stop", COUNTED_STOP))},
+    counts={"columns": (("To start", COUNTED_START), ("To stop", COUNTED_STOP))},
     has_figures_beside=True,
 )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 
 from markupsafe import Markup
@@ -74,18 +73,6 @@ def _growth(first: Number, last: Number) -> Growth | None:
     return Growth(first, last, cpu, calls)
 
 
-def sentences(measured: Sequence[Number]) -> Iterator[str]:
-    """For each machine what its tools take at the highest level, from the least to the greatest."""
-    known = [one for one in measured if one.tracer_cpu is not None and _level(one) is not None]
-    for _, group in groupby(known, key=lambda one: one.submission.machine):
-        own = list(group)
-        top = [one for one in own if _at(one) == max(map(_at, own))]
-        ordered = sorted(top, key=lambda one: (one.tracer_cpu or Estimate(0.0)).value)
-        ends = [f"{wording.tracer_cpu(one)} with {one.tracer}" for one in (ordered[0], ordered[-1])]
-        where = f"On {names.machine_name(top[0].submission)}, at level {top[0].level}"
-        yield f"{where}, the tool takes {' to '.join(dict.fromkeys(ends))}, of CPU time, for an operation."
-
-
 def charts(of: CaseResults) -> list[Chart]:
     """CPU time over levels, where it was measured."""
     labels, suite, case = of.labels, of.suite, of.case
@@ -134,10 +121,7 @@ def sections(of: CaseResults) -> list[ResultSection]:
     table = of.table((cells.TOOL, LEVELS, CPU, MEMORY, CALLS, GRADE), NOTE)
     growing = growths(of.measured)
     more = ResultSection(title="What one more adds", columns=SLOPES, rows=growing, note=_slope_note(of.suite.factor))
-    return [
-        replace(table, sentences=list(sentences(of.measured)), charts=[f"use-{of.case.id}"]),
-        *([more] if growing else []),
-    ]
+    return [table, *([more] if growing else [])]
 
 
 VIEW = ResultView(
@@ -158,6 +142,7 @@ VIEW = ResultView(
     cited="CPU time that the tool itself takes",
     value=lambda one: f"{wording.tracer_cpu(one)} an operation{with_interval(one.tracer_cpu)}",
     estimate=attrgetter("tracer_cpu"),
+    answered="The tool itself takes {} of CPU time for an operation",
     sections=sections,
     charts=charts,
     has_untraced=False,

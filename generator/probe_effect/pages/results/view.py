@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.charts.dots import DotQuantity
 from probe_effect.charts.theme import Chart
 from probe_effect.model import FIRST_RELEASE, Estimate, series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.index import Numbers
 from probe_effect.pages.columns import TableColumn
 from probe_effect.pages.results.cells import BlockColumn, NumberColumn, for_factor
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Case, Factor, Suite
 
 if TYPE_CHECKING:  # pages of numbers are kept, and need no code of answers
@@ -27,7 +30,8 @@ if TYPE_CHECKING:  # pages of numbers are kept, and need no code of answers
 class ResultSection:
     """A piece of a page: sentences, charts by name, a table, a list, and a note in parts, each where there is any.
 
-    The rows of the table are numbers, or have a `submission` as these have.
+    The rows of the table are numbers, or have a `submission` as these have. On the page of a case a section with a
+    title is folded until a reader asks for it.
     """
 
     title: str = ""
@@ -53,16 +57,28 @@ class ResultSection:
         """Whether there is nothing to show."""
         return not (self.sentences or self.columns or self.note or self.items)
 
+    @property
+    def by_machine(self) -> list[tuple[Submission, list[Any]]]:
+        """The rows of each machine, with a submission that names it."""
+        groups = grouped_by(self.rows, lambda one: one.submission.machine).values()
+        return [(own[0].submission, own) for own in groups]
+
+    def parted(self, most_rows: int, title: str) -> tuple[ResultSection, ResultSection]:
+        """The section with the machines that have at most so many rows together, and one of the rest, with a title."""
+        ends = list(accumulate(len(own) for _, own in self.by_machine))
+        end = max((end for end in ends if end <= most_rows), default=most_rows)
+        rest = replace(self, title=title, sentences=(), rows=self.rows[end:])
+        return replace(self, rows=self.rows[:end]), rest if rest.rows else ResultSection()
+
 
 @dataclass(frozen=True, slots=True)
 class CaseResults:
-    """The results of a case for its page; `home`: the machine to be named first."""
+    """The results of a case for its page."""
 
     found: Evidence
     suite: Suite
     case: Case
     measured: Sequence[Number]
-    home: str | None = None
 
     @property
     def machines(self) -> dict[str, str]:
@@ -133,16 +149,23 @@ class ResultView:
     """The words for what was measured, in the title of a citation."""
     value: Callable[[Number], str]
     """The value of a number, as its citation has it."""
+    answered: str
+    """The sentence that the page of a case begins with, `{}` for the range over all machines."""
     estimate: Callable[[Number], Estimate | None] = lambda _: None
     """The quantity of a number that a range shows; None for a number that is left out."""
-    range_text: Callable[[float], str] = units.duration
+    most: Callable[[Number], float | None] = lambda _: None
+    """What that quantity is at most, where it is no difference."""
+    scale: units.Scale = units.DURATION
+    """The units of that quantity."""
     range_label: str = "On all machines"
     alone: Callable[[Number], str] | None = None
     """The text of a cell in place of a range, for one number, or for several that are no difference."""
     sections: Callable[[CaseResults], list[ResultSection]] = lambda _: []
     """The sections of the page of a case."""
+    drawn: DotQuantity | None = None
+    """How a chart of machines by tracers shows that quantity, in the first of its units; None where it has none."""
     charts: Callable[[CaseResults], list[Chart]] = lambda _: []
-    """The charts of the page of a case."""
+    """The charts of a few machines on the page of a case."""
     of_suite: Callable[[Suite, Catalogue], ResultSection | None] = lambda _suite, _catalogue: None
     """The section of the page of a suite; None where the pages of its cases have the results."""
     counts_template: str | None = None
@@ -176,7 +199,9 @@ class ResultView:
         if self.alone and (len(known) == 1 or not ends):
             return Range((End(known[0], self.main.id, self.alone(known[0])),), 1)
         ends.sort(key=lambda end: end[1])
-        shown = (End(one, self.main.id, self.range_text(value)) for one, value in (*ends[:1], *ends[1:][-1:]))
+        shown = (
+            End(one, self.main.id, units.quantity(value, self.scale)) for one, value in (*ends[:1], *ends[1:][-1:])
+        )
         return Range(tuple(shown), len(ends), "" if ends else units.MISSING)
 
 

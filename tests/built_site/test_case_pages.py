@@ -1,0 +1,63 @@
+"""Pages of cases as a reader sees them: short, each row and each cause with an address, folds that an address opens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+MOST_WORDS = 1200
+
+WORDS = r"() => document.querySelector('main').innerText.match(/\S*[\p{L}\p{N}]\S*/gu).length"
+
+
+def test_no_page_of_a_case_is_longer_than_a_reader_reads(laptop: Page, address: str, site: Path) -> None:
+    cases = sorted(path.parent.name for path in (site / "costs").glob("*/index.html"))
+    words: dict[str, int] = {}
+    for case in cases:
+        laptop.goto(f"{address}costs/{case}/", wait_until="domcontentloaded")
+        words[case] = laptop.evaluate(WORDS)
+    assert cases
+    assert {case: count for case, count in words.items() if count > MOST_WORDS} == {}
+
+
+def test_the_answer_comes_first_and_the_rest_is_folded(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}costs/06-uprobe/")
+    assert laptop.locator(".prose > p strong").first.inner_text().endswith("s")
+    assert laptop.locator("details.fold").count() > 3
+    assert laptop.locator("details.fold[open]").count() == 0
+
+
+def test_an_address_within_a_fold_opens_it(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}costs/06-uprobe/#published-by-others")
+    laptop.locator("details.fold[open] summary", has_text="Published by others").wait_for()
+
+
+def test_a_number_leads_to_its_own_cause(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}costs/04-tracepoint-entry/")
+    mark = laptop.locator("td a[href*='kernels/changes/#']").first
+    cause = (mark.get_attribute("href") or "").partition("#")[2]
+    mark.click()
+    assert laptop.locator(f"li [id='{cause}']").is_visible()
+
+
+def test_a_machine_is_a_row_above_those_of_its_tracers(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}costs/06-uprobe/")
+    groups = laptop.locator(".prose > .table-scroll tr.group th[scope=rowgroup]")
+    assert len(set(groups.all_inner_texts())) == groups.count() > 1
+    row = laptop.locator("tr.group + tr .place").first.get_attribute("id")
+    laptop.goto(f"{address}costs/06-uprobe/#{row}")
+    assert laptop.locator(":target").is_visible()
+
+
+def test_changes_are_folded_case_by_case(laptop: Page, address: str) -> None:
+    laptop.goto(f"{address}kernels/changes/#06-uprobe")
+    laptop.locator("details.fold[open] summary", has_text="Uprobe").wait_for()
+    assert laptop.locator("details.fold[open]").count() == 1

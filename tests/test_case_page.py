@@ -1,0 +1,129 @@
+"""The page of a case: the answer that it begins with, its table by machine, its folds, and the causes of its counts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import (
+    block_rows,
+    changed,
+    copy_suite,
+    counted_rows,
+    counted_values,
+    machine_values,
+    many_blocks,
+    write_counted_submission,
+    write_data,
+    write_submission,
+)
+from number_builder import number, submission
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.pages import case_page
+from probe_effect.pages.results.cost import other_instructions
+from probe_effect.pages.results.view import ResultSection
+from probe_effect.store.places import DataFolder
+from written_pages import split, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe_effect.model import Sample
+
+PAGE = "costs/02-kprobe.md"
+
+
+def page_of(data: Path) -> str:
+    body = split(written(read_catalogue(DataFolder(data)))[PAGE])[1]
+    return body.replace("\u00a0", " ").replace("\u202f", " ").replace("&#58;", ":").replace("&#46;", ".")
+
+
+def measured(data: Path, samples: list[Sample]) -> str:
+    """The page where that was measured alone."""
+    copy_suite(data)
+    write_submission(data, samples)
+    return page_of(data)
+
+
+@pytest.mark.parametrize(
+    ("samples", "words"),
+    [
+        pytest.param(many_blocks(cost_ns=70), "One event costs **70 ns** on Example", id="clear"),
+        pytest.param(
+            [row for block in range(8) for row in block_rows(block, 1, (100, 104))],
+            "One event costs **at most 4.0 ns** on Example",
+            id="inside the noise floor",
+        ),
+        pytest.param(many_blocks(cost_ns=-20), ": it is not distinguishable from 0.", id="faster when traced"),
+        pytest.param(many_blocks(2), "There is no answer yet: too few blocks", id="too few blocks"),
+        pytest.param(many_blocks(seen=1), "There is no answer yet: events do not add up", id="unreconciled"),
+    ],
+)
+def test_the_page_begins_with_what_was_found_and_no_more(tmp_path: Path, samples: list[Sample], words: str) -> None:
+    assert words in measured(tmp_path, samples)
+
+
+def test_the_answer_is_a_range_over_machines(data: Path) -> None:
+    write_submission(data, many_blocks(cost_ns=90), changed(machine_values(), "machine.id", "another"))
+    assert "One event costs **50 to 90 ns** on 2 physical machines with bpftrace 0.23." in page_of(data)
+
+
+def test_the_table_names_each_machine_once_and_each_row_has_an_address(data: Path) -> None:
+    write_submission(data, many_blocks(cost_ns=90), changed(machine_values(), "machine.id", "another"))
+    lines = page_of(data).splitlines()
+    assert len([line for line in lines if line.startswith("| **[")]) == 2
+    assert [line for line in lines if re.match(r"\| \[bpftrace 0\.23\]\(#=(machine|another)-bpftrace\) \|", line)]
+
+
+def test_a_table_has_the_machines_that_fit_and_a_fold_the_others() -> None:
+    runs = [submission(name) for name in ("a", "b", "c")]
+    rows = [number(run, Estimate(1.0), tracer=tracer) for run in runs for tracer in ("one", "two")]
+    table, rest = ResultSection(rows=rows).parted(5, "Others")
+    assert ([one.submission.machine for one in table.rows], rest.title) == (["a", "a", "b", "b"], "Others")
+    assert [one.submission.machine for one in rest.rows] == ["c", "c"]
+    assert ResultSection(rows=rows).parted(6, "Others")[1].is_empty
+
+
+def test_why_nobody_measured_it_is_one_sentence_for_all_machines() -> None:
+    runs = [submission(name) for name in ("a", "b")]
+    skipped = [number(run, None, status="skipped", note="no kprobes") for run in runs]
+    (said,) = case_page.not_measured(skipped)
+    assert said.endswith("with bpftrace: skipped: no kprobes.")
+
+
+@pytest.mark.parametrize(("code", "is_said"), [("90", False), ("c3", True)])
+def test_a_probed_function_that_does_not_begin_alike_is_said(code: str, *, is_said: bool) -> None:
+    runs = [submission(document={"run__functions": {"libc:read": one}}) for one in ("90", code)]
+    assert bool(other_instructions([number(run, Estimate(1.0)) for run in runs], ["libc:read"])) is is_said
+
+
+def test_a_count_that_changed_leads_to_its_cause(tmp_path: Path) -> None:
+    data = write_data(tmp_path)
+    for kernel, machine, cost in (("6.1.0-50-amd64", "old", 400.0), ("6.12.107-amd64", "new", 500.0)):
+        write_counted_submission(data, counted_rows({"02-kprobe bpftrace": cost}), counted_values(kernel, machine))
+    explanation = """schema_version = 1
+[[explanation]]
+id = "a-cause"
+cases = ["02-kprobe"]
+of = "kernel"
+before = "6.1"
+since = "6.12"
+change = "more"
+says = "It does more."
+references = ["a-reference"]
+certainty = "read"
+"""
+    (data / "explanations.toml").write_text(explanation, encoding="utf-8")
+    page = page_of(data)
+    assert re.search(r"\[500\]\(/results/[^)]+\) \[1\]\(/kernels/changes/#a-cause\)", page)
+    assert "1. It does more. [Read in the source](/kernels/changes/#a-cause)." in page
+    assert "[1](#=a-cause)" in written(read_catalogue(DataFolder(data)))["kernels/changes.md"]
+
+
+def test_what_is_not_the_answer_is_folded(data: Path) -> None:
+    open_, folds = page_of(data).split("## In detail")
+    assert "> [!fold]-" not in open_
+    assert "> [!fold]- Published by others" in folds
