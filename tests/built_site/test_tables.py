@@ -1,14 +1,17 @@
-"""Tables in a browser: whole in a window of 1280 pixels, and no reason for a phone to scroll sideways."""
+"""Tables of the built site: one unit a column, within the grid, whole on a laptop, and the cost in sight on a phone."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from html_page import Page as Html
+from whose_numbers import Page as Tables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Page
@@ -71,3 +74,87 @@ def test_what_every_row_says_stands_once_above_the_table(site: Path) -> None:
     assert "In every row: Blocks" in page.text
     assert tables
     assert not [label for label in tables if "Blocks" in label]
+
+
+def test_a_machine_that_every_row_would_name_stands_once_above_the_table(site: Path) -> None:
+    pages = {path: path.read_text(encoding="utf-8") for path in site.glob("costs/*/index.html")}
+    assert any('In every row: <a href="../../data/dictionary/#machine"' in text for text in pages.values())
+    for path, text in pages.items():
+        for head, *rows in Tables(" ".join(TABLE.findall(text))).tables:
+            named = {row[0].text for row in rows if head[0].text == "Machine"}
+            assert len(named) != 1 or len(rows) == 1, path
+
+
+TABLE = re.compile(r"<table>\n<thead>.*?</table>", re.DOTALL)
+UNITS = re.compile(r"\d\u00a0(?:(ns|µs|ms|s)|([kMG]?/s))\b")
+OF_OTHERS = {"Value", "As printed"}
+"""Headers of columns that hold several quantities, or figures as others printed them."""
+
+
+def mixed_columns(html: str) -> Iterator[str]:
+    """The header of each column with times, or rates, in more than one unit."""
+    for table in Tables(" ".join(TABLE.findall(html))).tables:
+        for place, head in enumerate(table[0]):
+            found = UNITS.findall(" ".join(row[place].text for row in table[1:] if place < len(row)))
+            if head.text not in OF_OTHERS and any(len({*units} - {""}) > 1 for units in zip(*found, strict=True)):
+                yield head.text
+
+
+def test_a_column_has_all_its_times_and_all_its_rates_in_one_unit(site: Path) -> None:
+    pages = {path.parent.relative_to(site): path for path in site.rglob("index.html")}
+    of_numbers = {where for where in pages if where.parts[:1] == ("results",) and len(where.parts) > 3}
+    texts = {str(where): pages[where].read_text(encoding="utf-8") for where in pages.keys() - of_numbers}
+    assert len(texts) > 100
+    assert {where: mixed for where, text in texts.items() if (mixed := list(mixed_columns(text)))} == {}
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_mixed"),
+    [("9 860\u00a0ns,12\u00a0µs", True), ("9\u00a0ns,12\u00a0ns", False), ("1\u00a0s,2\u00a0k/s", False)],
+)
+def test_a_column_of_several_units_is_found(cells: str, *, is_mixed: bool) -> None:
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells.split(","))
+    html = f"<table>\n<thead><tr><th>Cost</th></tr></thead><tbody>{rows}</tbody></table>"
+    assert bool(list(mixed_columns(html))) == is_mixed
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("path", KINDS)
+def test_a_table_is_within_the_grid_of_its_page(laptop: Page, address: str, path: str, width: int) -> None:
+    laptop.set_viewport_size({"width": width, "height": 900})
+    laptop.goto(f"{address}{path}")
+    outside = """() => [...document.querySelectorAll(".prose > .table-scroll")].map((one) => {
+        const [own, prose] = [one.getBoundingClientRect(), one.parentElement.getBoundingClientRect()];
+        return [own.left - prose.left, prose.right - own.right];
+    }).filter((ends) => Math.min(...ends) < -1)"""
+    assert laptop.evaluate(outside) == []
+
+
+@pytest.mark.parametrize("path", KINDS)
+def test_no_number_is_broken_on_a_phone(phone: Page, address: str, path: str) -> None:
+    phone.goto(f"{address}{path}")
+    broken = """() => [...document.querySelectorAll("td, tbody th")].flatMap((cell) => {
+        const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        const found = [];
+        while (walker.nextNode()) {
+            for (const match of walker.currentNode.data.matchAll(/\\d[\\d.\\u202f]*(\\u00a0[a-zµ%/]+)?/gi)) {
+                const range = document.createRange();
+                range.setStart(walker.currentNode, match.index);
+                range.setEnd(walker.currentNode, match.index + match[0].length);
+                const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+                if (lines.size > 1) found.push(match[0]);
+            }
+        }
+        return found;
+    })"""
+    assert phone.evaluate(broken) == []
+
+
+@pytest.mark.parametrize("path", [one for one in KINDS if not one.startswith(("explore", "does-it-hold"))])
+def test_the_cost_is_in_sight_on_a_phone_before_a_table_is_scrolled(phone: Page, address: str, path: str) -> None:
+    phone.goto(f"{address}{path}")
+    out_of_sight = """() => [...document.querySelectorAll("table")].flatMap((table) =>
+        [...table.querySelectorAll("thead th")]
+            .filter(({ textContent }) => /^Cost of one|^On all mach|^Slowdown$/.test(textContent)).slice(0, 1)
+            .map((one) => one.getBoundingClientRect().right)).filter((right) => right > innerWidth)"""
+    assert phone.evaluate(out_of_sight) == []

@@ -78,7 +78,7 @@ def _axis(field: str, title: str, ticks: Sequence[float] = TICKS) -> Spec:
         "field": field,
         "type": "quantitative",
         "scale": {"type": "log", "domain": [LEAST, MOST]},
-        "axis": {"values": list(ticks), "labelExpr": "format(datum.value * 100, '~r') + ' %'"},
+        "axis": {"values": list(ticks), "labelExpr": "format(datum.value * 100, ',~r') + ' %'"},
         "title": title,
     }
 

@@ -9,23 +9,29 @@
   const choice = line.querySelector("select");
   const status = line.querySelector("[role=status]");
 
+  // A scale with the only unit that a cell had: a column has one.
+  const inUnitOf = (cell, scale) => {
+    const own = scale.units.filter(({ name }) => cell?.textContent.includes(`\u00a0${name}`));
+    return own.length > 0 ? { ...scale, units: [{ ...own[0], below: Infinity }] } : scale;
+  };
+
   // What a key asks of a cost, with its interval; null where the cost has no such.
-  const written = (what, { cost: [value, low, high], clear }) => {
+  const written = (what, { cost: [value, low, high], clear }, cell) => {
     const cost = { value, low, high };
     const [name, detail] = what.split(/[@-](?=\d)/);
     const { slowdown, thresholds } = predict(cost, { rate: rates[detail] ?? 0, threads: 1, busy: 1 });
     if (name === "threshold") {
       const rate = clear ? thresholds.get(Number(detail)) : null;
-      return rate && interval(rate, scales.RATE);
+      return rate && interval(rate, inUnitOf(cell, scales.RATE));
     }
-    const [found, scale] = name === "slowdown" ? [slowdown, scales.SHARE] : [cost, scales.DURATION];
+    const [found, scale] = name === "slowdown" ? [slowdown, scales.SHARE] : [cost, inUnitOf(cell, scales.DURATION)];
     return clear ? interval(found, scale) : `less than ${quantity(found.high, scale)}`;
   };
 
   const change = (element, { where, costs }) => {
     const [, tracer, id, what] = /^([^.]+)\.([^.]+)\.(.+)$/.exec(element.dataset.number);
     const cost = costs.find((one) => one.basis === "measured" && one.tracer === tracer && one.case === id);
-    const whole = cost && written(what, cost);
+    const whole = cost && written(what, cost, element.closest("td"));
     if (!whole) {
       if (!/\([0-9a-z]{4}\)$/.test(element.textContent)) element.append(` (${line.dataset.place})`);
       return;
