@@ -20,43 +20,16 @@ _WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_
 MAX_DEPTH = 100
 """The most brackets within brackets: no script has so many, and the reader recurses."""
 
-TOKENS = (
-    ("space", r"[ \t\r\n\f\v]+"),
-    ("comment", r"//[^\n]*"),
-    ("open-comment", r"/\*"),
-    ("directive", r"#(?:[^\n\\]|\\[^\n]|\\\n)*"),
-    ("string", r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'),
-    ("open-string", r'"'),
-    ("character", r"'(?:[^'\\\n]|\\[ -~])*'"),
-    ("map", r"@[A-Za-z0-9_]*"),
-    ("thread-local", r"self->[A-Za-z_][A-Za-z0-9_]*"),
-    ("variable", r"this->[A-Za-z_][A-Za-z0-9_]*|\$(?:#|\$?[A-Za-z0-9_]+)"),
-    ("number", r"[0-9][A-Za-z0-9_]*"),
-    ("word", r"[A-Za-z_`][A-Za-z0-9_`]*"),
-    ("operator", r"<<=|>>=|->|\+\+|--|&&|\|\||<<|>>|::|\.\.|[-+*/%&|^=!<>]=|[-+*/%&|^=!<>~?:;,.(){}\[\]]"),
-)
+TOKENS: tuple[tuple[str, str], ...] = tuple(_WORDS["tokens"].items())
 """In their order: the first that matches is the token. What none matches is a stray sign."""
 
 ATTACH_POINT = r'[^ \t\r\n\f\v{},"/]+'
 """A piece of an attach point; between such pieces are quoted parts and slashes of paths."""
 
-SHELL = (
-    ("space", r"[ \t\r\n]+"),
-    ("single", r"'[^']*'"),
-    ("double", r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'),
-    ("escape", r"\\[\s\S]"),
-    ("plain", r"[^ \t\r\n'\"\\]+"),
-)
+SHELL: tuple[tuple[str, str], ...] = tuple(_WORDS["shell"].items())
 """Parts of a word of a command line (POSIX shell, 2.2 Quoting); nothing is expanded."""
 
-_OWN_KIND = """begin end kprobe kretprobe uprobe uretprobe usdt fentry fexit tracepoint profile interval software
-    hardware watchpoint iter"""
-KINDS = {
-    **{provider: provider for provider in _OWN_KIND.split()},
-    **dict.fromkeys(("self", "test", "bench"), "begin"),
-    "rawtracepoint": "raw-tracepoint",
-    "asyncwatchpoint": "watchpoint",
-}
+KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() for name in of.split()}
 """Providers of bpftrace to kinds; the tracepoints of system calls have kinds of their own (`TRACEPOINTS`)."""
 
 ALIASES: dict[str, str] = _WORDS["aliases"]
@@ -65,30 +38,10 @@ ALIASES: dict[str, str] = _WORDS["aliases"]
 PATHS = ("uprobe", "uretprobe", "usdt", "iter")
 """Providers in whose attach points a slash is part of a path, and opens no predicate."""
 
-TRACEPOINTS = (
-    (r"^(?:raw_syscalls:sys_enter|syscalls:sys_enter_[^:]+)$", "tracepoint-entry"),
-    (r"^(?:raw_syscalls:sys_exit|syscalls:sys_exit_[^:]+)$", "tracepoint-return"),
-)
+TRACEPOINTS: tuple[tuple[str, str], ...] = tuple(_WORDS["tracepoints"].items())
 """Names of tracepoints to the kinds of the suites; every other one is a `tracepoint`."""
 
-D_KINDS = (
-    (r"^(?:dtrace:::)?(?:BEGIN|ERROR)$", "begin"),
-    (r"^(?:dtrace:::)?END$", "end"),
-    (r"^syscall:[^:]*:[^:]*:entry$", "tracepoint-entry"),
-    (r"^syscall:[^:]*:[^:]*:return$", "tracepoint-return"),
-    (r"^fbt:[^:]*:[^:]*:entry$", "kprobe"),
-    (r"^fbt:[^:]*:[^:]*:return$", "kretprobe"),
-    (r"^rawfbt:[^:]*:[^:]*:entry$", "kprobe"),
-    (r"^rawfbt:[^:]*:[^:]*:return$", "kretprobe"),
-    (r"^pid(?:[0-9]+|\$[A-Za-z0-9_]+):[^:]*:[^:]*:return$", "uretprobe"),
-    (r"^pid(?:[0-9]+|\$[A-Za-z0-9_]+):[^:]*:[^:]*:[^:]+$", "uprobe"),
-    (r"^rawtp:[^:]*:[^:]*:[^:]+$", "raw-tracepoint"),
-    (r"^(?:profile:::)?tick-[^:]+$", "interval"),
-    (r"^(?:profile:::)?profile-[^:]+$", "profile"),
-    (r"^cpc:[^:]*:[^:]*:[^:]+$", "hardware"),
-    (r"^[A-Za-z_]+(?:[0-9]+|\$[A-Za-z0-9_]+):[^:]*:[^:]*:[^:]+$", "usdt"),
-    (r"^(?:io|ip|lockstat|lockd|mib|proc|sched|sdt|tcp|udp|vminfo|sysinfo):[^:]*:[^:]*:[^:]+$", "tracepoint"),
-)
+D_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["d-kinds"].items())
 """D's probe descriptions to kinds, the first that matches; on Linux `syscall` has tracepoints, and `fbt` kprobes."""
 
 D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
@@ -97,24 +50,12 @@ D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|
 MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
 """Attach points that may match any number of functions: with a wildcard, or of D without the name of a function."""
 
-TIMERS = (
-    r"^profile:(hz|s|ms|us|ns):([0-9]+)$",
-    r"^profile:([0-9]+)(hz|s|ms|us|ns)$",
-    r"^(?:profile:::)?profile-([0-9]+)([a-z]*)$",
-)
+TIMERS: tuple[str, ...] = tuple(_WORDS["timers"])
 """Timers of bpftrace (its manual, "profile") and of D ("Profile Provider" in the DTrace guide): a number and a unit."""
 
 HZ = ("", "hz")
 """Units that are rates; every other one is a time, and so many of them are in a second:"""
-TIMES_PER_S = {
-    **dict.fromkeys(("ns", "nsec"), 1e9),
-    **dict.fromkeys(("us", "usec"), 1e6),
-    **dict.fromkeys(("ms", "msec"), 1e3),
-    **dict.fromkeys(("s", "sec"), 1.0),
-    **dict.fromkeys(("m", "min"), 1 / 60),
-    **dict.fromkeys(("h", "hour"), 1 / 3600),
-    **dict.fromkeys(("d", "day"), 1 / 86400),
-}
+TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
 
 PERF_HZ = 4000
 """How often `perf record` and `perf top` sample when nobody says (perf-record(1), -F)."""
@@ -150,15 +91,7 @@ WITH_VALUE = {tool: options.split() for tool, options in _WORDS["with_value"].it
 SOFTWARE = tuple(_WORDS["software"].split())
 """Software events."""
 
-PERF_KINDS = (
-    (r"^mem:", "watchpoint"),
-    (r"^sdt_", "usdt"),
-    (r"^probe:[^:]*__return$", "kretprobe"),
-    (r"^probe:", "kprobe"),
-    (r"^probe_[^:]*:[^:]*__return$", "uretprobe"),
-    (r"^probe_", "uprobe"),
-    (r"^probes:", "unknown"),
-)
+PERF_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["perf-kinds"].items())
 """Groups of events that `perf probe` makes (its manual page, PROBE SYNTAX) to kinds; `probes` are somebody's own."""
 
 CLOCKS = ("cpu-clock", "task-clock")

@@ -6,34 +6,18 @@ It is beside `samples.csv` where a suite ran scripts over real programs. The row
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from probe_effect.model import Estimate, Key, Problem
-from probe_effect.store.tables import Cell, Column, TableReader
+from probe_effect.store.tables import Cell, TableReader, read_columns
 
 ENDS = ("", "low_", "high_")
 
 
-def _estimate_columns(name: str, what: str) -> Iterator[Column]:
-    """A value in ns with the ends of its interval; tracing may seem to make a short operation faster."""
-    texts = (f"{what}, ns; empty if there is none.", "Low end of its 95 % interval, ns.", "High end, ns.")
-    for end, text in zip(ENDS, texts, strict=True):
-        yield Column(f"{name}_{end}ns", "number", text, minimum=None)
-
-
-CALIBRATION_COLUMNS = (
-    Column("case", "string", "Id of the case that the script is of.", required=True),
-    Column("tracer", "string", "Id of the tracer that ran it.", required=True),
-    Column("level", "string", "Level whose own script it is; empty where all levels have one script."),
-    Column("probe", "string", "Attach point as the script has it; empty if the script as a whole was not timed."),
-    Column("mechanism", "string", "How a user probe fires: `emulated`, `stepped` or `called`; empty of others."),
-    *_estimate_columns("cost", "What one event of the probe adds in a loop on the workload's CPU"),
-    *_estimate_columns("call", "What each other system call takes longer while the script's probes are attached"),
-    Column("note", "string", "Why there is no cost, or how the loop differs from the script, in sentences."),
-)
+CALIBRATION_COLUMNS = read_columns("calibration")
 
 
 class ProbeCalibration(NamedTuple):

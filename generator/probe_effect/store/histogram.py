@@ -17,30 +17,14 @@ from typing import Any, NamedTuple, Self
 from probe_effect.model import Bucket, Problem, Sample
 from probe_effect.store.samples import SampleWriter
 from probe_effect.store.table_writer import TableWriter
-from probe_effect.store.tables import Column, TableReader
+from probe_effect.store.tables import TableReader, read_columns
 
 HISTOGRAM = "histogram.csv"
 
 PART_BITS = 4
 """A power of two has 2 to the power of this many buckets: a bucket is no wider than a 16th of its times."""
 
-HISTOGRAM_COLUMNS = (
-    Column("block", "integer", "The block of the run, as in `samples.csv`.", required=True),
-    Column("position", "integer", "The run's place in its block, as in `samples.csv`.", required=True),
-    Column(
-        "low_ns",
-        "integer",
-        "Least time of the bucket, ns; a bucket is a 16th of a power of two wide, and 1 ns below 32 ns.",
-        required=True,
-    ),
-    Column(
-        "high_ns",
-        "integer",
-        "Greatest time of the bucket, ns; in the last row of a run, what its longest operation took.",
-        required=True,
-    ),
-    Column("operations", "integer", "Operations that took so long, above 0.", required=True, minimum=1),
-)
+HISTOGRAM_COLUMNS = read_columns("histogram")
 
 
 class HistogramRow(NamedTuple):

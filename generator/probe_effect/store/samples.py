@@ -9,66 +9,11 @@ from typing import Any, get_args
 
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
 from probe_effect.store.table_writer import TableWriter
-from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, Column, TableReader, printable
+from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, TableReader, printable, read_columns
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 
-SAMPLE_COLUMNS = (
-    Column("block", "integer", "The round in which the run was made, from 0.", required=True),
-    Column("position", "integer", "The run's place in its block, from 0.", required=True),
-    Column("case", "string", "Id of the case; the baseline's case is `baseline`.", required=True, pattern=SLUG),
-    Column("tracer", "string", f"Id of the tracer, or `{NO_TRACER}`.", required=True, pattern=SLUG),
-    Column(
-        "arm",
-        "string",
-        "`baseline` (no tracer), `traced`, or `check`: a run made only to count events, its times unused.",
-        required=True,
-        choices=get_args(Arm),
-    ),
-    Column("level", "string", "The value of the suite's varied factor; empty where there is none.", pattern=SLUG),
-    Column("events", "integer", "Events expected: operations performed, times the events that each makes."),
-    Column("seen", "integer", "Events that the tracer reported."),
-    Column("lost", "integer", "Events that the tracer said it dropped."),
-    Column("wall_ns", "integer", "Monotonic time of the workload's loop, ns."),
-    Column("user_ns", "integer", "CPU time of the workload in user mode, ns."),
-    Column("sys_ns", "integer", "CPU time of the workload in the kernel, ns."),
-    Column(
-        "instructions",
-        "integer",
-        "Instructions that the whole emulated machine executed while the loop ran; empty where times are taken.",
-    ),
-    Column("tracer_cpu_ns", "integer", "CPU time of the tracer itself, user and kernel, from start to exit, ns."),
-    Column("tracer_rss_bytes", "integer", "Largest resident memory of the tracer, bytes."),
-    Column("output_bytes", "integer", "Bytes that the tracer wrote."),
-    Column("attach_ns", "integer", "From starting the tracer until its probes were live, ns."),
-    Column("detach_ns", "integer", "From asking the tracer to stop until it had exited, ns."),
-    Column("status", "string", "How the run ended.", required=True, choices=get_args(Status)),
-    Column("note", "string", "Why, when the status is not `ok`."),
-    Column(
-        "operations",
-        "integer",
-        "Operations that the workload performed; empty or absent: as many as events.",
-        may_be_absent=True,
-    ),
-    Column(
-        "probes",
-        "integer",
-        "Probes that the tracer says it attached, its own included; empty or absent: it does not say.",
-        may_be_absent=True,
-    ),
-    Column(
-        "attach_instructions",
-        "integer",
-        "Instructions that the emulated machine executed to have the tracer start; empty or absent: not counted.",
-        may_be_absent=True,
-    ),
-    Column(
-        "detach_instructions",
-        "integer",
-        "Instructions that it executed to have the tracer stop; empty or absent: not counted.",
-        may_be_absent=True,
-    ),
-)
+SAMPLE_COLUMNS = read_columns("samples", arm=get_args(Arm), status=get_args(Status))
 
 TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
 """The columns that have times."""

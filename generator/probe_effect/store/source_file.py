@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 
 from probe_effect.model import Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
-from probe_effect.store.samples import SLUG
-from probe_effect.store.tables import Column, TableReader
+from probe_effect.store.tables import TableReader, read_columns
 
 Grade = Literal["S", "F", "X", "M"]
 
@@ -40,29 +39,7 @@ UNIT_SCALE = {
 }
 """Unit of a figure to its size in the base unit: ns for times, a ratio for per cents, bytes, events/s."""
 
-FIGURE_COLUMNS = (
-    Column("figure", "string", "Id of the figure in its source.", required=True, pattern="[a-z][a-z0-9_]*"),
-    Column("group", "string", "Heading under which the figure is shown.", required=True),
-    Column("what", "string", "What was measured, in our words.", required=True),
-    Column("printed", "string", "The number exactly as printed; empty when we derived it."),
-    Column("value", "number", "The number as a plain decimal in `unit`.", required=True, minimum=None),
-    Column("unit", "string", "Unit of `value`.", required=True, choices=tuple(UNIT_SCALE)),
-    Column("platform", "string", "Machine and tool, where the source has several."),
-    Column("case", "string", "Our case that compares with it.", pattern=SLUG),
-    Column("tracer", "string", "Tracer id.", pattern=SLUG),
-    Column("probe", "string", "Kind of probe.", pattern=SLUG),
-    Column("action", "string", "What the probe did when it fired.", pattern=SLUG),
-    Column("cost_ns", "number", "Added time per event, ns.", minimum=None),
-    Column("cost_from", "string", "Whether the cost was printed or derived.", choices=("printed", "derived")),
-    Column("baseline_ns", "number", "Time of one untraced operation, ns."),
-    Column("baseline_from", "string", "Whether the baseline was printed or derived.", choices=("printed", "derived")),
-    Column("baseline_formula", "string", "How a derived baseline follows from other figures."),
-    Column("formula", "string", "How the value follows from other figures of the file."),
-    Column("statistic", "string", "Statistic of this figure, when it is not the source's."),
-    Column("spread_ns", "number", "The printed plus-minus, ns."),
-    Column("grade", "string", "How the figure is known.", required=True, pattern="[SFXM]?D?"),
-    Column("note", "string", "What a reader should know of this one."),
-)
+FIGURE_COLUMNS = read_columns("figures", unit=tuple(UNIT_SCALE))
 
 
 class Finding(Document):

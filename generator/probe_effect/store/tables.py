@@ -12,6 +12,7 @@ import errno
 import io
 import re
 import stat
+import tomllib
 from _csv import Reader as Lines
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from probe_effect.model import Problem
 
@@ -60,6 +61,20 @@ class Column:
     minimum: int | None = 0
     may_be_absent: bool = False
     """Whether a file may do without the column: it joined the format after the first files were written."""
+
+
+def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
+    """The columns of a table as `columns.toml` has them; `choices` are those of a column that code knows."""
+    file = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+    return tuple(
+        _column(name, own | ({"choices": choices[name]} if name in choices else {}))
+        for name, own in file[table].items()
+    )
+
+
+def _column(name: str, own: dict[str, Any]) -> Column:
+    bounds = {"minimum": None} if own.pop("signed", False) else {}
+    return Column(name, **own | bounds | {"choices": tuple(own.get("choices", ()))})
 
 
 @dataclass(frozen=True, slots=True)
