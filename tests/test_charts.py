@@ -20,6 +20,7 @@ from probe_effect.charts import times
 from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
 from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, live_script
 from probe_effect.charts.ends import dodged
+from probe_effect.charts.ladder import LadderRung, ladder_chart
 from probe_effect.charts.site_card import site_card
 from probe_effect.charts.slowdown import RATES, SLOWDOWNS, CostLine, MeasuredSlowdown, slowdown_chart
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
@@ -65,7 +66,14 @@ def count(label: str, median: float, series: str = "Linux 6.1") -> Dot:
     return Dot(label, series, Estimate(median, median - 1, median + 1))
 
 
+RUNGS = (
+    LadderRung("Nothing", "Each time", Estimate(0.2), "below 0.2 ns", is_bound=True),
+    LadderRung("A call", "Each time", Estimate(50, 45, 55), "50 ns", span=Estimate(50, 40, 290)),
+    LadderRung("A start", "Once", Estimate(3e7, 2e7, 4e7), "30 ms"),
+)
+
 BOTH = [
+    pytest.param(ladder_chart("ladder-x", "Ladder", "A sentence.", RUNGS), id="ladder"),
     pytest.param(costs(dot("02-kprobe", 50), dot("09-map", 80)), id="costs"),
     pytest.param(costs(dot("a", 50), dot("b", 5000, "dtrace")), id="costs over decades"),
     pytest.param(costs(Dot("a", "s", Estimate(5.0)), Dot("b", "s", Estimate(6.0))), id="costs without intervals"),

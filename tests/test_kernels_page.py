@@ -144,7 +144,7 @@ def test_an_emulated_machine_has_a_page_of_what_it_is_made_of_and_what_was_count
 def test_what_is_counted_appears_among_no_times(data: Path) -> None:
     made = pages_of(data)
     assert not [path for path in made if path.startswith("machines/qemu")]
-    for name in ("machines.md", "costs-table.md", "all-costs.md"):
+    for name in ("machines.md", "ladder.md", "all-costs.md"):
         assert "qemu" not in made[name].lower()
     times, instructions = made["costs/02-kprobe.md"].split("## Instructions")
     assert "qemu" not in times.lower()

@@ -155,8 +155,7 @@ def test_only_a_source_known_from_an_excerpt_is_marked_so(tmp_path: Path, read: 
 
 def test_an_empty_data_folder_says_that_there_is_nothing_yet(tmp_path: Path) -> None:
     made = pages_of(tmp_path)
-    assert "Nothing has been measured yet" in made["home-chart.md"]
-    assert "Nothing has been measured yet" in made["costs-table.md"]
+    assert "Nothing has been measured yet" in made["ladder.md"]
     assert "No machine has been submitted yet" in made["machines.md"]
 
 

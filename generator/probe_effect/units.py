@@ -144,7 +144,7 @@ def span(found: Estimate, scale: Scale) -> str:
         return quantity(found.value, scale, 2)
     low, high = (quantity(end, scale, 2) for end in (found.low, found.high))
     number, _, unit = low.partition(GAP)
-    return f"{number if unit == high.partition(GAP)[2] else low} to {high}"
+    return high if low == high else f"{number if unit == high.partition(GAP)[2] else low} to {high}"
 
 
 def stated(value: float, scale: Scale) -> str:

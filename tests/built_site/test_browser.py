@@ -21,6 +21,7 @@ MACHINE = next(name for name in MACHINES if not name.startswith("qemu-"))
 EMULATED = next(name for name in MACHINES if name.startswith("qemu-"))
 KINDS = {
     "home": "",
+    "ladder": "ladder/",
     "costs": "costs/",
     "case": "costs/06-uprobe/",
     "sources": "sources/",
@@ -88,7 +89,7 @@ def listened(context: BrowserContext, said: list[str]) -> Page:
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "architecture"])
+@pytest.mark.parametrize("kind", ["ladder", "case", "source", "machine", "architecture"])
 def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
     chromium: Browser, address: str, said: list[str], kind: str, size: tuple[int, int]
 ) -> None:
@@ -119,7 +120,7 @@ def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
 def test_the_chart_program_is_loaded_only_when_a_reader_asks(page: Page, address: str) -> None:
     loaded: list[str] = []
     page.on("request", lambda request: loaded.append(request.url))
-    page.goto(address, wait_until="networkidle")
+    page.goto(address + KINDS["ladder"], wait_until="networkidle")
     assert not any("vega" in url for url in loaded)
     page.locator("figure.chart button").first.click()
     page.wait_for_selector("figure.chart[data-state=live]")
@@ -128,14 +129,14 @@ def test_the_chart_program_is_loaded_only_when_a_reader_asks(page: Page, address
 
 def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, address: str) -> None:
     page.route("**/vega.js", lambda route: route.abort())
-    page.goto(address)
+    page.goto(address + KINDS["ladder"])
     figure = page.locator("figure.chart").first
     figure.locator("button").click()
     figure.get_by_text("The drawing stays").wait_for()
     assert figure.locator(".chart-still svg:visible").count() == 1
 
 
-@pytest.mark.parametrize("kind", ["home", "case", "source", "machine", "architecture"])
+@pytest.mark.parametrize("kind", ["ladder", "case", "source", "machine", "architecture"])
 def test_a_page_reads_without_javascript(unscripted: Page, address: str, kind: str) -> None:
     unscripted.goto(address + KINDS[kind])
     assert unscripted.locator("h1").inner_text()

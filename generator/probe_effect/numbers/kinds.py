@@ -54,3 +54,9 @@ def machine_kind(one: Submission) -> tuple[str, str, str]:
     """Tier, architecture and CPU family of the machine of a submission: what makes it one of a kind."""
     facts = facts_of_submission(one)
     return facts.tier, facts.architecture, cpu_family(facts.cpu_model or "")
+
+
+def one_of_each(numbers: Numbers, most: int) -> list[str]:
+    """The home machine, and one of each other kind; of many kinds only `most`."""
+    kinds = {machine_kind(submissions[0]) for submissions in numbers.machines().values()}
+    return select(numbers.machines(), home_machine(numbers), min(len(kinds), most))

@@ -22,6 +22,7 @@ from probe_effect.pages import (
     kernel_changes,
     kernel_charts,
     kernels_page,
+    ladder_page,
     lists,
     machine_page,
     number_page,
@@ -90,7 +91,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     found = evidence(catalogue)
     drawn = [
         *static_dynamic.charts(catalogue),
-        *fragments.charts(catalogue),
+        *ladder_page.charts(catalogue),
         *explore_page.charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_charts.charts(catalogue),

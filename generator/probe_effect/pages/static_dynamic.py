@@ -7,6 +7,7 @@ from itertools import product
 
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
 from probe_effect.charts.dots import Dot, cost_chart
@@ -14,7 +15,6 @@ from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import reference_submission
-from probe_effect.pages.home_page import named
 from probe_effect.stats import mover
 
 CHART, PAGE = "static-and-dynamic", "/guide/probes/"
@@ -41,7 +41,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     tracers = sorted(found.by_tracer(machine), key=lambda one: -len(list(_parts(found, machine, [one]))))
     known = list(_parts(found, machine, tracers))
     dots = [
-        Dot(f"{place}: {_called(catalogue, part)}", f"{kind}, {KINDS[part.basis]}", part.cost)
+        Dot(f"{place}: {_called(found, part)}", f"{kind}, {KINDS[part.basis]}", part.cost)
         for place, kind, part in known
     ]
     if not dots:
@@ -56,8 +56,14 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     return [cost_chart(CHART, title, sentence, dots, series=series, page=PAGE)]
 
 
-def _called(catalogue: Catalogue, part: Part) -> str:
-    return named(catalogue, part.added[0]) if part.added else part.title or part.name
+def _called(found: Evidence, part: Part) -> str:
+    """A probe by its name; one of a user's function with what the kernel does with the first instruction."""
+    if not part.added:
+        return part.title or part.name
+    one = part.added[0]
+    case = found.case_of[one.case]
+    how = mechanism_of(case, one) if "uprobe" in case.needs else None
+    return f"{one.title}, {how}" if how else one.title
 
 
 def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, Part]]:

@@ -1,0 +1,176 @@
+"""The ladder: what tracing takes on one machine of each kind, rung by rung; and the three costs of the home page."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from probe_effect import units
+from probe_effect.answer.entry_path import event_cost
+from probe_effect.answer.evidence import evidence
+from probe_effect.charts.ladder import LadderRung, ladder_chart
+from probe_effect.charts.slowdown import CostLine, slowdown_chart
+from probe_effect.charts.theme import Chart
+from probe_effect.model import Estimate, Key
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.home import MachineRange
+from probe_effect.numbers.kinds import one_of_each
+from probe_effect.numbers.once import once
+from probe_effect.pages.markdown import render
+from probe_effect.reduce.submission import Number
+
+SCALES = {
+    "Each time": units.Scale((units.Unit(math.inf, 1, "ns"),), 3),
+    "Once a run": units.Scale((units.Unit(math.inf, 1e6, "ms"),), 3),
+}
+"""The two groups of rungs, to the one unit of each table."""
+
+MOST = 6
+"""Kinds of machine whose pictures a page can hold, on a phone too."""
+
+CHART, RATES_CHART = "ladder", "events-to-slowdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """What is shown, in words: an event, a start or a stop of a tracer, of the first of `cases` that a machine has."""
+
+    words: str
+    tracer: str
+    cases: tuple[str, ...]
+    of: Literal["event", "start", "stop"] = "event"
+    by: str = ""
+
+    @property
+    def group(self) -> str:
+        """The words over it and its like."""
+        return list(SCALES)[self.of != "event"]
+
+
+class RungTime(NamedTuple):
+    """A rung on a machine: its number, and its time, ns."""
+
+    rung: Rung
+    number: Number
+    time: Estimate
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the event may cost nothing, and `time` is what it costs at most."""
+        return self.rung.of == "event" and not self.number.is_clear
+
+    @property
+    def quantity(self) -> str:
+        """Its line on the page of the number."""
+        return "cost" if self.rung.of == "event" else self.rung.of
+
+    def said(self, scale: units.Scale = units.DURATION) -> str:
+        """Its time with the interval, or the bound."""
+        bound = units.quantity(self.time.value, scale, 2)
+        return f"below {bound}" if self.is_bound else units.interval(self.time, scale)
+
+
+def _read(kind: str) -> list[Rung]:
+    found: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("ladder.toml").read_text("utf-8"))
+    return [Rung(**one | {"cases": tuple(one["cases"])}) for one in found[kind]]
+
+
+RUNGS, COSTS = _read("rung"), _read("cost")
+
+
+@once
+def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
+    """Each machine that stands for its kind, the home machine first, to its rungs: the least first, events before runs.
+
+    A machine of one rung has no ladder.
+    """
+    found = {}
+    for machine in one_of_each(catalogue.numbers, MOST):
+        own = [step for rung in RUNGS for step in _steps(catalogue, rung, machine)[:1]]
+        found[machine] = sorted(own, key=lambda one: (list(SCALES).index(one.rung.group), one.time.value))
+    return {machine: own for machine, own in found.items() if len(own) > 1}
+
+
+def _steps(catalogue: Catalogue, rung: Rung, machine: str) -> list[RungTime]:
+    """A rung on a machine, for each of its cases that has a sound number there."""
+    keys = (Key(case, rung.tracer, level or None) for case, _, level in (one.partition("@") for one in rung.cases))
+    every = (catalogue.numbers.of_machine_and_case(machine, key.case).get(key) for key in keys)
+    timed = ((one, _time(catalogue, rung, one)) for one in every if one and one.is_sound)
+    return [RungTime(rung, one, time) for one, time in timed if time and time.value > 0]
+
+
+def _time(catalogue: Catalogue, rung: Rung, number: Number) -> Estimate | None:
+    if rung.of != "event":
+        return number.attach if rung.of == "start" else number.detach
+    if not number.is_clear:
+        return Estimate(number.bounded_cost.high) if number.bounded_cost.high else None
+    key = number.submission.machine, number.tracer, number.case
+    return event_cost(evidence(catalogue), key, number.known_cost)[0]
+
+
+@once
+def span(catalogue: Catalogue, rung: Rung) -> MachineRange | None:
+    """The least and the greatest time of a rung on all machines where it is clear; None of fewer than two."""
+    found = [
+        [one.time.value for one in _steps(catalogue, rung, machine) if not one.is_bound]
+        for machine in catalogue.numbers.machines()
+    ]
+    times = sorted(time for of_machine in found for time in of_machine)
+    machines = sum(map(bool, found))
+    return MachineRange(Estimate(times[0], times[0], times[-1]), machines) if machines > 1 else None
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """A ladder for each machine that stands for its kind, and the slowdown by rate of the events of the first."""
+    found = [_ladder(catalogue, machine, steps) for machine, steps in ladders(catalogue).items()]
+    for machine, steps in islice(ladders(catalogue).items(), 1):
+        lines = [CostLine(one.rung.words, one.time) for one in steps if one.rung.of == "event" and not one.is_bound]
+        title = f"From events per second to slowdown on {_name(catalogue, machine)}"
+        words = (RATES_CHART, title, "Slowdown of one busy thread by the rate of its events.")
+        found += [slowdown_chart(*words, lines, page="/costs/")] if lines else []
+    return found
+
+
+def _name(catalogue: Catalogue, machine: str) -> str:
+    return names.machine_name(catalogue.numbers.machines()[machine][0])
+
+
+def _picture(catalogue: Catalogue, machine: str) -> str:
+    """The name of a machine's picture; the home machine's has no id, so that its address stays."""
+    return CHART if machine == next(iter(ladders(catalogue))) else f"{CHART}-{machine}"
+
+
+def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
+    drawn = []
+    for one in steps:
+        text, whole = one.said().partition(" (")[0], span(catalogue, one.rung)
+        drawn.append(LadderRung(one.rung.words, one.rung.group, one.time, text, whole and whole.cost, one.is_bound))
+    ends = [next((one.text for one in drawn if not one.is_bound), drawn[0].text), drawn[-1].text]
+    title = f"Numbers for tracers: {' to '.join(ends)} on {_name(catalogue, machine)}"
+    sentence = "What tracing takes, on a logarithmic scale; the grey lines are the ranges over all machines."
+    return ladder_chart(_picture(catalogue, machine), title, sentence, drawn)
+
+
+def write(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: the page of ladders, and what the home page says first, with its three costs."""
+    found = ladders(catalogue)
+    tables: dict[str, dict[Rung, dict[str, RungTime]]] = {group: {} for group in SCALES}
+    for machine, steps in found.items():
+        for one in steps:
+            tables[one.rung.group].setdefault(one.rung, {})[machine] = one
+    shown = {
+        "machines": {machine: _name(catalogue, machine) for machine in found},
+        "pictures": [_picture(catalogue, machine) for machine in found],
+        "spans": {rung: span(catalogue, rung) for rung in (*RUNGS, *COSTS)},
+        "timed": len(catalogue.numbers.machines()),
+        "counted": len(catalogue.numbers.machines("instructions")),
+    }
+    rates = [chart.name for chart in charts(catalogue) if chart.name == RATES_CHART]
+    values = shown | {"tables": tables, "scales": SCALES, "costs": COSTS, "rates": rates}
+    return {name: render(f"fragments/{name}.j2", **values) for name in ("ladder.md", "home.md", "rates-chart.md")}
