@@ -1,7 +1,4 @@
-"""What the page of a machine, and the list of machines, begin with: what a probe costs there, and against others.
-
-Every difference is a comparison of one case with one tracer, and its words come from `pages/comparison.py`.
-"""
+"""What the page of a machine begins with, what a probe costs there; and the list of machines, a chart of them all."""
 
 from __future__ import annotations
 
@@ -9,13 +6,18 @@ from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.compare.comparison import compare
+from probe_effect.charts.dots import Dot, cost_chart
+from probe_effect.charts.theme import Chart
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import FIRST_SUITE
-from probe_effect.pages import comparison, wording
+from probe_effect.numbers.kinds import shown_machines
 from probe_effect.reduce.submission import Number
 from probe_effect.tools.record import plain_tools
+
+CHART = "machines"
 
 
 class MachineQuestion(NamedTuple):
@@ -51,17 +53,20 @@ def asked(machine: str, catalogue: Catalogue) -> list[tuple[MachineQuestion, Num
     return [(kind, one) for kind, one in found if one is not None]
 
 
-def extremes(catalogue: Catalogue) -> list[str]:
-    """A sentence for each type of probe: the lowest cost against the highest of a machine of the same tier."""
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """What each type of probe costs on the machines that pages show, a row for each; none for a machine alone."""
     found = []
     for kind in ASKED:
-        every = [one for machine in catalogue.numbers.machines() if (one := _of_kind(machine, catalogue, kind))]
-        groups = grouped_by(every, lambda one: (one.case, one.tracer, wording.tier(one.submission.document)))
-        several = max(groups.values(), key=len, default=[])
-        if len(several) > 1:
-            least, *_, most = sorted(several, key=lambda one: one.known_cost.value)
-            found.append(comparison.between_machines(compare(least, most)))
-    return found
+        every = [one for machine in shown_machines(catalogue.numbers) if (one := _of_kind(machine, catalogue, kind))]
+        alike = grouped_by(every, lambda one: (one.case, one.tracer))
+        found += [(kind, one) for one in max(alike.values(), key=len, default=[])]
+    dots = [Dot(names.machine_name(one.submission), kind.briefly, one.known_cost) for kind, one in found]
+    if len({one.label for one in dots}) < 2:
+        return []
+    costs = [one.known_cost.value for kind, one in found if kind is found[0][0]]
+    whole = units.span(Estimate(costs[0], min(costs), max(costs)), units.DURATION)
+    said = "Each dot has its interval; rows are in no order of cost."
+    return [cost_chart(CHART, f"One {found[0][0].briefly} costs {whole}", said, dots, page="/machines/")]
 
 
 def _of_kind(machine: str, catalogue: Catalogue, kind: MachineQuestion) -> Number | None:

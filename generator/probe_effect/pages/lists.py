@@ -53,7 +53,7 @@ def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 def _lists(catalogue: Catalogue) -> list[Listing]:
     machines = list(catalogue.numbers.machines().items())
     by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
-    of_machines = {"representative": representative, "found": findings.extremes(catalogue)}
+    of_machines = {"representative": representative, "charts": findings.charts(catalogue)}
     of_changes = {"log": changes_page, "titles": {source.id: source.document.title for source in catalogue.sources}}
     return [
         Listing("machines.md", "machines", "Machines", machines, of_machines),

@@ -17,6 +17,7 @@ from probe_effect.pages import (
     citing,
     companion,
     explore_page,
+    findings,
     fragments,
     guide_fragments,
     kernel_changes,
@@ -92,6 +93,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     drawn = [
         *static_dynamic.charts(catalogue),
         *ladder_page.charts(catalogue),
+        *findings.charts(catalogue),
         *explore_page.charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_charts.charts(catalogue),
