@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
 from builders import write_data
 from html_page import Page as Html
+from page_shift import LAYOUT_SHIFT, MOST_SHIFT
 from probe_effect.exports.hugo import root_addresses
-from site_build import build, with_quoted_source
+from site_build import PROJECT, build, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+SUB_PATH = "some/sub/path"
 
 
 @pytest.fixture
@@ -41,6 +46,62 @@ def test_words_in_the_address_are_searched_for_and_lead_to_pages(page: Page, add
     with page.expect_event("load"):
         page.locator(".search-pages a").first.click()
     assert "copyinstr" in page.content()
+
+
+FIRST_HITS = {
+    "add my machine": "submit/",
+    "contribute results": "submit/",
+    "static vs dynamic": "guide/probes/",
+    "strace -c": "costs/10-program-calls-summed/",
+    "strace overhead": "costs/22-system-call/",
+    "arm64": "kernels/arm64/",
+    "aarch64": "kernels/arm64/",
+    "x86-64": "kernels/x86-64/",
+    "uprobe": "costs/06-uprobe/",
+    "uretprobe": "costs/07-uretprobe/",
+    "kprobe": "costs/02-kprobe/",
+    "tracepoint": "costs/04-tracepoint-entry/",
+    "USDT": "costs/04-usdt-enabled/",
+    "what does it cost to trace malloc": "costs/07-program-malloc/",
+    "lost events": "guide/actions/",
+    "nop5 uprobe kernel": "findings/a-5-byte-nop-is-probed-without-a-trap/",
+    "wildcard": "guide/attach/",
+    "sampling stacks": "guide/stacks/",
+    "perf record": "tracers/perf-record/",
+    "opensnoop": "tools/",
+    "how to cite": "cite/",
+    "download csv": "data/",
+    "may I run this": "advise/",
+    "does rate times cost hold": "does-it-hold/",
+}
+"""What readers type, and the page that answers it: a guide or a case before those that only have the word."""
+
+
+def test_readers_words_find_the_page_that_answers_them_first(page: Page, address: str) -> None:
+    found = {}
+    for words in FIRST_HITS:
+        page.goto(f"{address}search/?q={quote(words)}")
+        first = page.locator(".search-pages a").first
+        found[words] = (first.get_attribute("href") or "").rpartition(SUB_PATH)[2].lstrip("/")
+    assert found == FIRST_HITS
+
+
+def test_every_page_that_has_other_words_is_there(site: Path) -> None:
+    known = tomllib.loads((PROJECT / "site" / "assets" / "search.toml").read_text(encoding="utf-8"))["also"]
+    assert [path for path in known if not (site / path.lstrip("/") / "index.html").is_file()] == []
+
+
+def test_words_that_tell_nothing_are_left_out_unless_there_are_no_others(page: Page, address: str) -> None:
+    page.goto(f"{address}search/?q=%3Cqqwwzz%3E%20with%20the")
+    assert "No page has" in page.locator(".search-count").inner_text()
+    page.goto(f"{address}search/?q=how%20to")
+    page.locator(".search-pages a").first.wait_for()
+
+
+def test_nothing_moves_when_results_arrive(page: Page, address: str) -> None:
+    page.goto(f"{address}search/?q=uprobe")
+    page.locator(".search-pages a").first.wait_for()
+    assert page.evaluate(LAYOUT_SHIFT) < MOST_SHIFT
 
 
 def test_a_case_is_found_by_its_id(page: Page, address: str) -> None:

@@ -5,12 +5,17 @@
   const results = document.querySelector(".search-results");
   const shownAtOnce = 10;
   const pause = 150;               // ms without a key before a search begins
+  const stopWords = new Set("a an and are as at be by can do does for from how i in is it my of on or the this to versus vs vs. what when which why with".split(" "));
 
   const load = once(async () => {
     const loaded = await import(new URL("pagefind/pagefind.js", home));
-    await loaded.options({ baseUrl: home.pathname, excerptLength: 24 });
+    // What a page is called, and the words that readers have for it (assets/search.toml), say more than its text.
+    await loaded.options({ baseUrl: home.pathname, excerptLength: 24, ranking: { metaWeights: { title: 2, also: 40, section: 0 } } });
     return loaded;
   });
+
+  // Words that say nothing of what is sought are left out, unless there are no others.
+  const telling = (words) => words.split(/\s+/).filter((word) => !stopWords.has(word.toLowerCase())).join(" ") || words;
 
   // The excerpt is HTML in which only <mark> means something; everything else becomes text.
   const excerpt = (html) => {
@@ -50,7 +55,7 @@
       return;
     }
     try {
-      const { results: found } = await (await load()).search(words);
+      const { results: found } = await (await load()).search(telling(words));
       const entries = element("ol", "search-pages", ...await list(found, 0));
       if (mine !== last) return;   // the reader has typed on
       const count = found.length === 0
