@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from page_shift import LAYOUT_SHIFT, MOST_SHIFT
 from probe_effect.compare.comparison import between, between_tracers
 from probe_effect.compare.sides import differing_traits
 from probe_effect.compare.subjects import subjects
@@ -178,7 +179,8 @@ def test_an_old_address_restores_its_comparison(laptop: Page, site: Path, addres
     inputs = laptop.evaluate("Object.fromEntries(new FormData(document.getElementById('compare')))")
     first = json.loads((site / "data" / "compare" / "index.json").read_text(encoding="utf-8"))["first"]
     usual = dict(zip(("a", "b"), first[inputs["q"]], strict=True))
-    assert inputs == {"q": inputs["q"]} | usual | STATES[query]
+    assert {name: inputs[name] for name in ("q", "a", "b")} == {"q": inputs["q"]} | usual | STATES[query]
+    assert [f"{inputs[f'{side}-machine']}:{inputs[f'{side}-tracer']}" for side in "ab"] == [inputs["a"], inputs["b"]]
     assert laptop.url.endswith(query)
     assert laptop.locator("#compare-live tbody tr").count() > 0
 
@@ -197,17 +199,43 @@ def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address:
     assert f"not known here: {ignored}." in laptop.locator("#compare .view-message").inner_text()
 
 
-def test_back_and_forward_restore_what_was_compared(page: Page) -> None:
-    page.select_option("#compare-b", f"{MACHINE}:perf-stat")
+def test_the_first_pair_is_compared_without_a_press_and_nothing_moves(page: Page, site: Path) -> None:
     page.wait_for_selector(READY)
+    first = json.loads((site / "data" / "compare" / "index.json").read_text(encoding="utf-8"))["first"]["time"]
+    assert [page.locator(f"#compare [name={side}]").input_value() for side in "ab"] == first
+    assert page.url.endswith("compare/")
+    assert page.locator(".view-still:visible").count() == 0
+    assert page.evaluate(LAYOUT_SHIFT) < MOST_SHIFT
+
+
+def test_the_picture_has_a_dot_for_each_case_with_a_ratio(laptop: Page, address: str) -> None:
+    opened(laptop, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
+    ratios = [row[-2] for row in laptop.evaluate(TABLE)]
+    wanted = [ratio for ratio in ratios if ratio[0].isdigit()]
+    assert laptop.locator(".compare-chart circle").count() == len(wanted) > 0
+
+
+def test_a_tracer_that_the_other_machine_has_stays_chosen(page: Page) -> None:
+    page.select_option("#compare-b-machine", MACHINE)
+    page.select_option("#compare-b-tracer", "libbpf")
+    page.select_option("#compare-b-machine", "amd-epyc-2t-kvm-81fc")
+    page.wait_for_function("() => location.search.includes('b=amd-epyc-2t-kvm-81fc:libbpf')")
+    page.select_option("#compare-b-machine", OTHER)
+    page.wait_for_function("name => location.search.includes(`b=${name}:bpftrace`)", arg=OTHER)
+
+
+def test_back_and_forward_restore_what_was_compared(page: Page) -> None:
+    page.select_option("#compare-b-machine", MACHINE)
+    page.select_option("#compare-b-tracer", "perf-stat")
+    page.wait_for_function("() => location.search.includes(':perf-stat')")
     first = page.url
     page.click(".compare-swap")
     page.wait_for_function("() => location.search.includes('a=')")
     page.go_back()
-    page.wait_for_function("() => document.getElementById('compare-b').value.endsWith(':perf-stat')")
+    page.wait_for_function("() => document.querySelector('#compare [name=b]').value.endsWith(':perf-stat')")
     assert page.url == first
     page.go_forward()
-    page.wait_for_function("() => document.getElementById('compare-a').value.endsWith(':perf-stat')")
+    page.wait_for_function("() => document.querySelector('#compare [name=a]').value.endsWith(':perf-stat')")
 
 
 def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
@@ -219,8 +247,10 @@ def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
         route.fulfill(json=index)
 
     page.route("**/index.json", changed)
-    page.select_option("#compare-b", f"{OTHER}:bpftrace")
-    page.wait_for_selector(READY)
+    page.reload()
+    page.select_option("#compare-b-machine", OTHER)
+    page.wait_for_function("() => location.search !== ''")
+    page.get_by_text("Of ").first.wait_for()
     assert "different tiers, nested virtual machine and physical" in page.locator(".view-warning").inner_text()
 
 
@@ -232,7 +262,7 @@ def test_without_javascript_tracers_are_compared_and_no_control_is_shown(unscrip
 
 def test_numbers_that_do_not_load_leave_the_page_as_it_was(page: Page) -> None:
     page.route("**/data/compare/*--*.json", lambda route: route.abort())
-    page.click(".compare-now")
+    page.reload()
     page.wait_for_selector("#compare[data-state=failed]")
     assert page.locator(".view-still table:visible").count() >= 3
 

@@ -1,10 +1,11 @@
-// /compare/: one machine with one tracer against another, case by case. The index is fetched at the reader's first act,
-// or at once where the address says what to compare; then the file of each side.
+// /compare/: one machine with one tracer against another, case by case: what the address says, or else the first pair
+// of the index. The address has each side as `machine:tracer`; the form asks for both apart.
 (() => {
   const { scales, interval, quantity, count } = probeEffect.units;
   const { page, once, fetched, element, link, row, filled } = probeEffect.page;
   const { savers, cite } = probeEffect.files;
   const { times, counts, summary, chance } = probeEffect.comparison;
+  const { draw } = probeEffect.compareChart;
   const state = probeEffect.state;
   const form = document.getElementById("compare");
   const live = document.getElementById("compare-live");
@@ -35,40 +36,39 @@
     const know = (machine) => machine.tracers.forEach(([tracer, tool]) => subjects.set(`${machine.id}:${tracer}`, { machine, tracer, tool }));
     data.machines.forEach(know);
     const isOf = (subject, q) => subjects.get(subject)?.machine.metric === q;
-    const groups = Object.fromEntries(sides.map((side) => [side, [...inputs[side].querySelectorAll("optgroup")]]));
     let records = [];
     let turn = 0;
 
     const fields = {
-      q: { fallback: "time", knows: (value) => data.first[value] !== undefined },
+      q: { fallback: data.first.time ? "time" : Object.keys(data.first)[0], knows: (value) => data.first[value] !== undefined },
       a: { fallback: ({ q }) => data.first[q]?.[0], knows: (value, { q }) => isOf(value, q) },
-      b: { fallback: ({ q }) => data.first[q]?.[1], knows: (value, { q }) => isOf(value, q) },
+      b: { fallback: ({ q }) => data.first[q]?.[1] ?? data.first[q]?.[0], knows: (value, { q }) => isOf(value, q) },
+    };
+
+    const options = (select, known, value) => {
+      select.replaceChildren(...known.map(([id, label]) => new Option(label, id, false, id === value)));
     };
 
     const fill = (values) => {
       inputs.q.value = values.q;
+      const machines = [...new Set([...subjects.values()].map(({ machine }) => machine))].filter(({ metric }) => metric === values.q);
       sides.forEach((side) => {
-        inputs[side].replaceChildren(...groups[side].filter(({ dataset }) => dataset.metric === values.q));
+        const [machine, tracer] = values[side].split(":");
         inputs[side].value = values[side];
+        options(inputs[`${side}-machine`], machines.map(({ id, label }) => [id, label]), machine);
+        options(inputs[`${side}-tracer`], machines.find(({ id }) => id === machine).tracers, tracer);
       });
     };
 
+    // What the form says now; the tracer of before stays where the other machine has it.
     const chosen = () => {
       const q = inputs.q.value;
-      const own = (side, at) => (isOf(inputs[side].value, q) ? inputs[side].value : data.first[q]?.[at]);
+      const own = (side, at) => {
+        const [machine, tracer] = ["machine", "tracer"].map((name) => inputs[`${side}-${name}`].value);
+        const first = [...subjects].find(([, one]) => one.machine.id === machine && one.machine.metric === q)?.[0];
+        return isOf(`${machine}:${tracer}`, q) ? `${machine}:${tracer}` : first ?? data.first[q]?.[at];
+      };
       return { q, a: own("a", 0), b: own("b", 1) };
-    };
-
-    // A machine that the form did not offer gets its tracers into both lists.
-    const add = (machine) => {
-      if (subjects.has(`${machine.id}:${machine.tracers[0][0]}`)) return;
-      know(machine);
-      sides.forEach((side) => {
-        const group = Object.assign(element("optgroup", "", ...machine.tracers.map(([tracer, tool]) =>
-          new Option(`${tool}, ${machine.label}`, `${machine.id}:${tracer}`))), { label: machine.label });
-        group.dataset.metric = machine.metric;
-        groups[side].push(group);
-      });
     };
 
     // How a sentence has the second side: by what is not the same on both.
@@ -82,6 +82,12 @@
     const differenceCells = ({ difference, ratio }, q) => {
       if (q === "time") return [interval(difference, scales.DURATION), interval(ratio, scales.TIMES)];
       return [signed(difference, count(difference)), signed(ratio, quantity(ratio, scales.SHARE))];
+    };
+
+    // B as a multiple of A, with its interval; counts have none, and only what is above 0 has a logarithm.
+    const relative = ({ ratio }, q) => {
+      if (q === "time") return ratio ?? { value: 0, low: null, high: null };
+      return { value: ratio === null ? 0 : 1 + ratio, low: null, high: null };
     };
 
     const table = (place, titles, rows, numeric = []) => {
@@ -163,8 +169,12 @@
       const both = sides.map((one) => subjects.get(values[one]));
       showSentences(found, words, both);
       showCases(found, values);
+      draw(live.querySelector(".compare-chart"), found.map((one) => ({
+        label: [data.cases[one.first.case][0], ...(one.first.level === null ? [] : [one.first.level])].join(", "),
+        outcome: one.outcome, ...relative(one, values.q),
+      })));
       showTraits(a, b, found);
-      const [first, second] = both.map(({ tool, machine }) => `${tool}, ${machine.id}`);
+      const [first, second] = both.map(({ tool, machine }) => `${tool} on ${machine.label}`);
       message.textContent = `${told} ${count(found.length)} case${found.length === 1 ? "" : "s"}. A: ${first}. B: ${second}.`.trim();
       cite(live, data.cite, `${second} against ${first}`);
       form.dataset.state = "ready";
@@ -172,32 +182,30 @@
 
     const restore = async () => {
       const named = sides.flatMap(state.given).filter((one) => !subjects.has(one));
-      (await others(named.map((one) => one.split(":")[0]))).forEach(add);
+      (await others(named.map((one) => one.split(":")[0]))).forEach(know);
       const { values, told } = state.read(fields);
+      if (!values.a) return undefined;                     // no machine was measured
       fill(values);
       return show(values, told);
     };
 
-    const act = () => {
-      const values = chosen();
+    const go = (values) => {
       fill(values);
       state.write(values, fields, false);
       return show(values);
     };
-
+    const act = () => go(chosen());
     const swap = () => {
-      const { a, b } = chosen();
-      [inputs.a.value, inputs.b.value] = [b, a];
-      return act();
+      const { q, a, b } = chosen();
+      return go({ q, a: b, b: a });
     };
 
     // Another machine becomes the second side, with the tracer of the first where it has that.
     const take = (machine) => {
-      add(machine);
+      know(machine);
       const values = chosen();
       const like = `${machine.id}:${subjects.get(values.a).tracer}`;
-      fill({ ...values, b: subjects.has(like) ? like : `${machine.id}:${machine.tracers[0][0]}` });
-      return act();
+      return go({ ...values, b: subjects.has(like) ? like : `${machine.id}:${machine.tracers[0][0]}` });
     };
 
     const saved = savers("probe-effect-comparison", "comparisons", () => records, data);
@@ -206,6 +214,6 @@
   };
 
   const { run, others } = probeEffect.view.start(form, connect, ({ metric }) => metric === inputs.q.value);
-  form.querySelector(".compare-now").addEventListener("click", () => run(({ act }) => act()));
   form.querySelector(".compare-swap").addEventListener("click", () => run(({ swap }) => swap()));
+  if (!state.isGiven(form)) run(({ restore }) => restore());
 })();
