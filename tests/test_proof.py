@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -183,12 +184,32 @@ def test_nothing_comes_to_nothing() -> None:
     assert sentences(none, none) == []
 
 
-def test_the_chart_has_a_row_for_each_pair_and_a_series_for_each_probe() -> None:
-    one, two = Estimate(0.01, 0.009, 0.011), Estimate(0.02, 0.015, 0.025)
-    made = [PredictedPair("tar", "Reads, bpftrace", one, two), PredictedPair("cc", "malloc, bpftrace", two, one)]
-    chart = predicted_chart("held", "Title", "A sentence.", made, near_ratio=0.25)
+ONE, TWO, NONE = Estimate(0.01, 0.009, 0.011), Estimate(120.0, 115.0, 125.0), Estimate(-0.001, -0.01, 0.01)
+READS = PredictedPair("tar", "Reads, bpftrace", "the kernel", ONE, TWO)
+MALLOC = PredictedPair("cc", "malloc, bpftrace", "programs", TWO, ONE)
+UNCLEAR = PredictedPair("xz", "malloc, bpftrace", "programs", ONE, NONE, is_told=False)
+
+
+def test_the_chart_has_a_row_for_each_pair_and_a_colour_for_each_family() -> None:
+    chart = predicted_chart("held", "Title", "A sentence.", [READS, MALLOC], near_ratio=0.25)
     assert [row["program"] for row in chart.rows] == ["tar", "cc"]
     assert chart.rows[0]["predicted_ratio"] == 0.01
-    assert chart.rows[0]["measured_high_ratio"] == 0.025
+    assert chart.rows[0]["measured_high_ratio"] == 125.0
     assert [row[1] for row in chart.table.rows] == ["Reads, bpftrace", "malloc, bpftrace"]
     assert set(chart.specs) == {"wide", "narrow", "card"}
+    assert '"domain": ["programs", "the kernel"]' in json.dumps(chart.specs["wide"])
+
+
+def test_pairs_without_a_clear_slowdown_are_drawn_only_where_the_reader_asks() -> None:
+    clear = predicted_chart("held", "Title", "A sentence.", [READS, MALLOC], near_ratio=0.25)
+    every = predicted_chart("held", "Title", "A sentence.", [READS, MALLOC, UNCLEAR], near_ratio=0.25)
+    assert draw_svg(every, "wide", NOWHERE).count("<path") == draw_svg(clear, "wide", NOWHERE).count("<path")
+    assert len(every.table.rows) == 3
+    (wish,) = every.specs["wide"]["params"]
+    assert wish["bind"]["input"] == "checkbox"
+    assert "bind" not in clear.specs["wide"]["params"][0]
+
+
+def test_the_axes_go_as_far_as_the_largest_slowdown() -> None:
+    chart = predicted_chart("held", "Title", "A sentence.", [READS, MALLOC], near_ratio=0.25)
+    assert "10,000 %" in draw_svg(chart, "wide", NOWHERE).replace("\N{NARROW NO-BREAK SPACE}", ",")

@@ -11,27 +11,30 @@ from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, 
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate
 
-LEAST, MOST = 1e-4, 10.0
-"""Slowdowns, as ratios, at the ends of both axes; what is less, or none at all, is at the foot."""
+FOOT = 1e-4
+"""The least slowdown, as a ratio, that an axis can show; what is less, or none at all, is at its foot."""
 
-TICKS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
-FAINT = 0.3
-"""Opacity of a dot whose slowdown is not distinguishable from 0."""
+ROUND = tuple(float(f"{digit}e{power}") for power in range(-4, 7) for digit in (1, 2, 5))
+"""Slowdowns at which an axis may end; every third is a power of ten."""
+
+HIDDEN = "unclear"
+"""The reader's choice, in the live chart, to see the pairs too whose slowdown is not distinguishable from 0."""
 
 HEIGHTS: dict[Layout, int] = {"wide": 520, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 60, "narrow": 50, "card": 160}
-LEGEND_COLUMNS: dict[Layout, int] = {"wide": 2, "narrow": 1, "card": 2}
+LEGEND_COLUMNS: dict[Layout, int] = {"wide": 3, "narrow": 1, "card": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedPair:
-    """One slowdown, predicted and measured, as ratios, with its label and its series.
+    """One slowdown, predicted and measured, as ratios: of which program, by what, and of which family that is.
 
-    A slowdown that is not distinguishable from 0 is drawn faintly, and without its intervals, which would cover others.
+    A slowdown that is not distinguishable from 0 (`is_told` is false) is drawn only where the reader asks for it.
     """
 
     label: str
     series: str
+    family: str
     predicted: Estimate
     measured: Estimate
     is_told: bool = True
@@ -42,87 +45,102 @@ def predicted_chart(
 ) -> Chart:
     """The chart of `pairs`, with the line where both agree; near it is what differs by that share of a prediction."""
     rows = tuple(map(_row, pairs))
-    series = list(dict.fromkeys(one.series for one in pairs))
-    seen = dict(zip(series, looks([None] * len(series)), strict=True))
+    families = sorted({one.family for one in pairs})
+    seen = dict(zip(families, looks([None] * len(families)), strict=True))
     specs = in_layouts(lambda layout: _spec(layout, rows, seen, near_ratio), title, sentence)
     head = ("Program", "Probe", "Predicted", "Measured")
-    text = TextForm(head, tuple((one.label, one.series, _share(one.predicted), _share(one.measured)) for one in pairs))
+    words = [[units.interval(each, units.SHARE) for each in (one.predicted, one.measured)] for one in pairs]
+    text = TextForm(head, tuple((one.label, one.series, *both) for one, both in zip(pairs, words, strict=True)))
     return Chart(name, title, sentence, rows, specs, table=text, page=page)
 
 
-def _share(slowdown: Estimate) -> str:
-    return units.interval(slowdown, units.SHARE)
-
-
 def _row(one: PredictedPair) -> Datum:
-    return {
-        "program": one.label,
-        "series": one.series,
-        "predicted_ratio": one.predicted.value,
-        "predicted_low_ratio": one.predicted.low,
-        "predicted_high_ratio": one.predicted.high,
-        "measured_ratio": one.measured.value,
-        "measured_low_ratio": one.measured.low,
-        "measured_high_ratio": one.measured.high,
-        "told": one.is_told,
+    both = {"predicted": one.predicted, "measured": one.measured}
+    ends = {
+        f"{name}{end}_ratio": value
+        for name, of in both.items()
+        for end, value in zip(("", "_low", "_high"), of, strict=True)
     }
+    return {"program": one.label, "series": one.series, "family": one.family, **ends, "told": one.is_told}
 
 
-def _drawn(field: str) -> str:
-    """The name of a field with its value inside the axes: a logarithmic one can show neither 0 nor less."""
-    return f"drawn_{field}"
+def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
+    """The ends of both axes: 1, 2 or 5 times a power of ten around all values of the pairs that are told."""
+    told = [row for row in rows if row["told"]] or rows
+    values = [max(float(row[f"{name}_ratio"] or 0), FOOT) for row in told for name in ("predicted", "measured")]
+    least = max(one for one in ROUND if one <= min(values))
+    return least, min(one for one in ROUND if one > max(*values, least))
 
 
-def _axis(field: str, title: str, ticks: Sequence[float] = TICKS) -> Spec:
+def _axis(name: str, title: str, least: float, most: float) -> Spec:
+    every, told = ([tick for tick in ROUND[::3] if low <= tick <= most] for low in (FOOT, least))
     return {
-        "field": field,
+        "field": f"{name}_ratio",
         "type": "quantitative",
-        "scale": {"type": "log", "domain": [LEAST, MOST]},
-        "axis": {"values": list(ticks), "labelExpr": "format(datum.value * 100, ',~r') + ' %'"},
+        "scale": {"type": "log", "domainMin": {"expr": f"{HIDDEN} ? {FOOT} : {least}"}, "domainMax": most},
+        "axis": {
+            "values": {"expr": f"{HIDDEN} ? {every} : {told}"},
+            "labelExpr": "format(datum.value * 100, ',~r') + ' %'",
+            "labelOverlap": "greedy",
+        },
         "title": title,
     }
 
 
+def _said(name: str) -> Spec:
+    """The field with a slowdown in words, for the tooltip."""
+    value, low, high = (f"format(datum.{name}{end}_ratio * 100, ',.2~r')" for end in ("", "_low", "_high"))
+    return {"calculate": f"{value} + ' % (' + {low} + ' to ' + {high} + ')'", "as": name}
+
+
 def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
-    ticks = TICKS[1:-1] if layout == "narrow" else TICKS  # whose ends would touch their neighbours
-    x = _axis(_drawn("predicted_ratio"), "slowdown predicted by rate x cost", ticks)
-    y = _axis(_drawn("measured_ratio"), "slowdown measured")
-    inside = [
-        {"calculate": f"min(max(datum.{field}, {LEAST}), {MOST})", "as": _drawn(field)}
-        for field in rows[0]
-        if field.endswith("_ratio")
-    ]
-    by_series = {"field": "series", "type": "nominal", "sort": list(seen)}
-    legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1}
-    colour = by_series | scale(seen, "colour") | {"legend": legend}
-    shape = colour | scale(seen, "shape")
+    least, most = _ends(rows)
+    x = _axis("predicted", "slowdown predicted by rate x cost", least, most)
+    y = _axis("measured", "slowdown measured", least, most)
+    foot = f"({HIDDEN} ? {FOOT} : {least})"
+    # A logarithmic axis can show neither 0 nor less: a dot whose value is beyond stands at the foot, hollow.
+    beyond = {"calculate": f"min(datum.predicted_ratio, datum.measured_ratio) < {foot}", "as": "beyond"}
+    fields = [field for field in rows[0] if field.endswith("_ratio")]
+    inside = [{"calculate": f"min(max(datum.{one}, {foot}), {most})", "as": one} for one in fields]
+    by_family = {"field": "family", "type": "nominal", "sort": list(seen)}
+    legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
+    colour = by_family | scale(seen, "colour") | {"legend": legend}
     thin = {"type": "rule", "clip": True, "strokeWidth": 1, "strokeOpacity": 0.5, "aria": False}
-    told = [{"filter": "datum.told"}]
-    clear = {"condition": {"test": "datum.told", "value": 1}, "value": FAINT}
-    across = {
-        "x": x | {"field": _drawn("predicted_low_ratio")},
-        "x2": {"field": _drawn("predicted_high_ratio")},
-        "y": y,
-    }
-    up = {"x": x, "y": y | {"field": _drawn("measured_low_ratio")}, "y2": {"field": _drawn("measured_high_ratio")}}
-    tooltip = [{"field": name} for name in ("program", "series", "predicted_ratio", "measured_ratio")]
+    across = {"x": x | {"field": "predicted_low_ratio"}, "x2": {"field": "predicted_high_ratio"}, "y": y}
+    up = {"x": x, "y": y | {"field": "measured_low_ratio"}, "y2": {"field": "measured_high_ratio"}}
+    told = {"transform": [{"filter": "datum.told"}], "mark": thin}
     point = {
-        "mark": {"type": "point", "filled": True, "size": DOT[layout], "stroke": PAPER, "strokeWidth": 1},
-        "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "opacity": clear, "tooltip": tooltip},
+        "transform": [{"filter": f"datum.told || {HIDDEN}"}],
+        "mark": {"type": "point", "filled": True, "size": DOT[layout], "strokeWidth": 1},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": colour,
+            "shape": colour | scale(seen, "shape"),
+            "stroke": {"condition": {"test": "datum.beyond", "value": MUTED}, "value": PAPER},
+            "fillOpacity": {"condition": {"test": "datum.beyond", "value": 0}, "value": 1},
+            "opacity": {"condition": {"test": "datum.told", "value": 1}, "value": 0.4},
+            "tooltip": [{"field": one, "title": one} for one in ("program", "series", "predicted", "measured")],
+        },
     }
-    layers = [
-        *_agreement(x, y, near_ratio),
-        {"transform": told, "mark": thin, "encoding": across | {"color": colour}},
-        {"transform": told, "mark": thin, "encoding": up | {"color": colour}},
-        point,
-    ]
-    body = {"data": {"values": list(rows)}, "transform": inside, "layer": layers}
-    return frame(layout, HEIGHTS[layout], body)
+    lines = [told | {"encoding": ends | {"color": colour}} for ends in (across, up)]
+    hidden = sum(not row["told"] for row in rows)
+    wish = {"input": "checkbox", "name": f"show the {hidden} without a clear slowdown too (hollow: beyond an axis)"}
+    return frame(
+        layout,
+        HEIGHTS[layout],
+        {
+            "params": [{"name": HIDDEN, "value": False, **({"bind": wish} if hidden else {})}],
+            "data": {"values": list(rows)},
+            "transform": [_said("predicted"), _said("measured"), beyond, *inside],
+            "layer": [*_agreement(x, y, most, near_ratio), *lines, point],
+        },
+    )
 
 
-def _agreement(x: Spec, y: Spec, near_ratio: float) -> list[Spec]:
+def _agreement(x: Spec, y: Spec, most: float, near_ratio: float) -> list[Spec]:
     """The line where what was predicted came true, and the band of what is near it."""
-    ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (LEAST, MOST)]
+    ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)]
     own = {"data": {"values": ends}}
     along = x | {"field": "at"}
     band = {"x": along, "y": y | {"field": "low"}, "y2": {"field": "high"}}

@@ -11,7 +11,7 @@ from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.kind_spread import spread_by_kind
 from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, Agreed, ProgramPair, pairs, verdict
 from probe_effect.answer.script_proof import order, script_pairs
-from probe_effect.charts import predicted
+from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -19,6 +19,7 @@ from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages.markdown import render
 
 CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
+TITLES = {CHART: "Slowdown of real programs, predicted and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
 ADDRESS = "/does-it-hold/"
 BY_SUITES, BY_LOOP = "the machine's suites", "a loop before the run"
 
@@ -123,32 +124,30 @@ def sentences(found: Agreed, plain: Agreed, what: str = "a probe") -> list[str]:
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
-    titles = {CHART: "Slowdown of real programs, predicted and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
     found = {CHART: of_clearest(pairs(known)), SCRIPTS_CHART: of_clearest(script_pairs(known))}
-    return [_chart(name, titles[name], own, catalogue) for name, own in found.items() if own]
+    return [_chart(name, own, catalogue) for name, own in found.items() if own]
 
 
-def _chart(name: str, title: str, found: Sequence[ProgramPair], catalogue: Catalogue) -> Chart:
+def _chart(name: str, found: Sequence[ProgramPair], catalogue: Catalogue) -> Chart:
     is_script = name == SCRIPTS_CHART
-    dots = [
-        predicted.PredictedPair(
-            catalogue.titles.get(one.measured.case, one.measured.case) if is_script else one.measured.level or "",
-            one.measured.level or "" if is_script else _series(one, catalogue),
-            one.point.predicted,
-            one.point.measured,
-            one.is_visible,
-        )
-        for one in found
-    ]
+    probes = {case.id: case.probe for case in catalogue.cases()}
+    dots = []
+    for one in found:
+        number, title = one.measured, catalogue.titles.get(one.measured.case, one.measured.case)
+        by_probe = (number.level or "", f"{title.replace(' of a program', '')}, {number.tracer}")
+        words = (title, number.level or "") if is_script else by_probe
+        family = _family(probes[number.case], number.tracer)
+        dots.append(PredictedPair(*words, family, one.point.predicted, one.point.measured, one.is_visible))
     what = "script over a program" if is_script else "program under one probe"
     sentence = (
         f"Each dot is one {what}, on {names.machine_name(found[0].measured.submission)}; in the grey band the "
-        "prediction is near, and faint dots are not distinguishable from 0."
+        f"prediction is near. {sum(one.is_visible for one in found)} of {len(found)} are shown, those that are clear."
     )
-    return predicted.predicted_chart(name, title, sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
+    return predicted_chart(name, TITLES[name], sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
 
 
-def _series(one: ProgramPair, catalogue: Catalogue) -> str:
-    """The case and the tracer of a series, without the words that it is of a program."""
-    title = catalogue.titles.get(one.measured.case, one.measured.case)
-    return f"{title.replace(' of a program', '')}, {one.measured.tracer}"
+def _family(probe: str, tracer: str) -> str:
+    """What is probed, in few words; strace stops the process besides, which sets its programs apart."""
+    if tracer.startswith("strace"):
+        return "strace"
+    return "functions of programs" if "uprobe" in probe else "static probes of the kernel"
