@@ -18,12 +18,15 @@ from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PLACE = re.compile(r"\[([^\]]*)\]\(#=[^)]*\)")
+"""What can be linked to in a cell."""
+
 HOSTILE = 'x | <script>alert(1)</script> {{< number "a" >}} `b` [c](javascript:d)'
 
 
 @pytest.fixture(scope="module")
 def page(catalogue: Catalogue) -> str:
-    return tools_page.write(catalogue)["tools.md"]
+    return "\n".join(tools_page.write(catalogue).values())
 
 
 def item(page: str, tool: str) -> list[str]:
@@ -36,9 +39,15 @@ def item(page: str, tool: str) -> list[str]:
 
 def rows(page: str, tool: str) -> list[list[str]]:
     """The cells of the rows of a tool, as a reader sees them."""
-    found = (line for line in page.splitlines() if line.startswith("|"))
-    cells = ([html.unescape(cell.strip()) for cell in line.strip("|").split(" |")] for line in found)
+    found = (PLACE.sub(r"\1", html.unescape(line)) for line in page.splitlines() if line.startswith("|"))
+    cells = ([cell.strip() for cell in line.strip("|").split(" |")] for line in found)
     return [row for row in cells if re.match(rf"{re.escape(tool)}(:|$)", row[0])]
+
+
+def test_each_tool_can_be_linked_to_by_its_name_and_by_the_name_that_people_use(page: str) -> None:
+    places = re.findall(r"\(#=(.*?)\)", html.unescape(page))
+    assert len(places) == len(set(places))
+    assert {"opensnoop", "opensnoop.bt", "opensnoop-bpfcc", "iosnoop", "iosnoop-perf"} <= set(places)
 
 
 def test_every_tool_of_every_package_has_a_cost_or_a_named_reason(page: str, catalogue: Catalogue) -> None:
@@ -100,11 +109,11 @@ def hostile(texts: Sequence[str] = (HOSTILE,)) -> ToolPackage:
 
 
 def test_what_data_say_is_text_and_nothing_else(catalogue: Catalogue) -> None:
-    page = tools_page.write(replace(catalogue, tools=(hostile(),)))["tools.md"]
+    page = "".join(tools_page.write(replace(catalogue, tools=(hostile(),))).values())
     assert "alert" in page
     for markup in ("<script>", "{{<", "`b`", "](javascript:"):
         assert markup not in page
 
 
 def test_before_anything_is_measured_it_says_so() -> None:
-    assert tools_page.write(Catalogue(tools=(hostile(),))) == {"tools.md": "Nothing has been measured yet.\n"}
+    assert tools_page.write(Catalogue(tools=(hostile(),)))["tools.md"] == "Nothing has been measured yet.\n"

@@ -21,7 +21,7 @@ SHOWN_PLACES = 3
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown: `tools.md`."""
+    """Fragment file name to Markdown: the costs, and what each tool asks and attaches."""
     found = evidence(catalogue)
     shown = shown_machines(catalogue.numbers)
     submissions = [one for one in in_order(catalogue.numbers) if one.machine in shown]
@@ -29,19 +29,10 @@ def write(catalogue: Catalogue) -> dict[str, str]:
     submission = next((one for one in submissions if one.machine == machine), None)
     packages_read_first = sorted(catalogue.tools, key=lambda one: (one.scripts is None, one.package))
     packages = [(one, tool_costs(found, machine, one)) for one in packages_read_first] if machine else []
-    text = render(
-        "fragments/tools.md.j2",
-        packages=packages,
-        submission=submission,
-        cost=cost,
-        threshold=significant,
-        usual_rate=usual_rate,
-        at_usual_rate=at_usual_rate,
-        places=places,
-        actions=actions,
-        notes=notes,
-    )
-    return {"tools.md": text}
+    words = {"cost": cost, "threshold": threshold, "usual_rate": usual_rate, "notes": notes}
+    costs = render("fragments/tools.md.j2", packages=packages, submission=submission, **words)
+    asked = render("fragments/tools-asked.md.j2", packages=packages, places=places, actions=actions)
+    return {"tools.md": costs, "tools-asked.md": asked}
 
 
 def notes(costs: Sequence[ToolCost]) -> dict[str, list[str]]:
@@ -62,11 +53,6 @@ def cost(one: ToolCost) -> str:
     return f"no time of {' and '.join(one.missing)} with these actions"
 
 
-def significant(one: ToolCost) -> str:
-    """The rate at which a busy thread slows by 5 %."""
-    return units.interval(one.cost and threshold(one.cost, 5), units.RATE)
-
-
 def usual_rate(tool: StandardTool) -> str:
     """The usual rate of such events, with who states it; none is said as none."""
     low, high = tool.usual_from_hz, tool.usual_to_hz
@@ -75,11 +61,6 @@ def usual_rate(tool: StandardTool) -> str:
     words = [f"from {units.rate(low, 1)}"] if low is not None else []
     words += [f"{'to' if words else 'up to'} {units.rate(high, 1)}"] if high is not None else []
     return f"{' '.join(words)} ({tool.usual_source})"
-
-
-def at_usual_rate(one: ToolCost) -> str:
-    """The slowdown of a thread that makes them all at the greatest usual rate."""
-    return units.interval(one.usual_slowdown, units.SHARE)
 
 
 def places(group: ToolProbes) -> str:
