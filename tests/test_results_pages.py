@@ -101,6 +101,21 @@ def test_a_number_says_how_to_make_it_again(pages: dict[str, str]) -> None:
     assert f"```\n{command}```" in body(pages, NUMBER)
 
 
+@pytest.mark.parametrize("older", [0, 1])
+def test_a_number_says_of_which_version_its_script_is(data: Path, small: Catalogue, older: int) -> None:
+    now = small.by_suite["per-event"].suite.version
+    path = data / "results" / MACHINE / FOLDER / "machine.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["run"]["suite_version"] = now - older
+    path.write_text(json.dumps(values), encoding="utf-8")
+    said = body(written(read_catalogue(DataFolder(data))), NUMBER)
+    same = f"It ran version {now} of the suite, as it is today: [the script](/scripts/per-event/02-kprobe.bt)."
+    other = f"It ran version {now - 1} of the suite, which is at version {now} now"
+    assert (same in said, other in said) == (not older, bool(older))
+    assert (f"[the script of version {now}](/scripts/per-event/02-kprobe.bt)" in said) == bool(older)
+    assert ("`git log -p data/suites/per-event`" in said) == bool(older)
+
+
 @pytest.mark.parametrize(
     ("command", "tracer", "word"),
     [
