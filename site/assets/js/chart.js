@@ -16,6 +16,17 @@
     tooltip: { disableDefaultStyle: true },
   };
 
+  // Which chart is live, and what its reader chose in it, is in the page's address.
+  const given = (name) => new URLSearchParams(location.search).get(name);
+  const keep = (values) => {
+    const address = new URL(location.href);
+    Object.entries(values).forEach(([name, value]) => {
+      if (value) address.searchParams.set(name, value);
+      else address.searchParams.delete(name);
+    });
+    history.replaceState(null, "", address);
+  };
+
   let vega;
   const loadVega = () => {
     vega ??= new Promise((resolve, reject) => {
@@ -43,6 +54,8 @@
     const button = figure.querySelector(".chart-explore");
     const message = figure.querySelector(".chart-message");
     const layer = figure.querySelector(".chart-live");
+    const choices = Object.assign(document.createElement("div"), { className: "chart-choices" });
+    figure.querySelector(".chart-more").before(choices);
     let view;
 
     const show = (state) => {
@@ -57,6 +70,7 @@
       view?.finalize();
       view = undefined;
       layer.replaceChildren();
+      choices.replaceChildren();
       show("still");
     };
 
@@ -65,7 +79,7 @@
       message.textContent = "";
       try {
         const [embed, spec] = await Promise.all([loadVega(), loadSpec(figure)]);
-        view = await embed(layer, spec, options);
+        view = await embed(layer, spec, { ...options, bind: choices });
         show("live");
       } catch (error) {
         still();
@@ -73,10 +87,23 @@
       }
     };
 
+    const chosen = () => [...choices.querySelectorAll("input:checked")].map(({ name }) => name).join();
+    const choose = () => {
+      const wanted = given("choices")?.split(",") ?? [];
+      choices.querySelectorAll("input:not(:checked)").forEach((one) => { if (wanted.includes(one.name)) one.click(); });
+    };
+
     button.addEventListener("click", () => {
-      if (figure.dataset.state === "live") still();
-      else if (figure.dataset.state !== "loading") live();
+      if (figure.dataset.state === "live") {
+        still();
+        keep({ live: "", choices: "" });
+      } else if (figure.dataset.state !== "loading") {
+        keep({ live: figure.id, choices: "" });
+        live();
+      }
     });
+    choices.addEventListener("change", () => keep({ choices: chosen() }));
+    if (given("live") === figure.id) live().then(choose);
     // The other width has another drawing, so a live view would no longer fit.
     wideScreen.addEventListener("change", () => {
       if (figure.dataset.state === "live") still();

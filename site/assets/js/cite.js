@@ -24,8 +24,6 @@
       const hash = block?.contains(element) ? line() : "";
       element.textContent = printed.replace(address, (found) => whole(found) + hash);
     }
-    // A browser that does not open what an address points into gets it opened here.
-    if (block && location.hash === "#cite") block.open = true;
   };
   addEventListener("hashchange", complete);
   complete();
