@@ -1,7 +1,5 @@
 """Probe Effect: what observing costs, measured and published."""
 
-from __future__ import annotations
-
 
 def __getattr__(name: str) -> str:
     """`__version__`, looked up when it is asked for: reading what is installed takes a fifth of a command's start."""

@@ -3,8 +3,6 @@
 The compiler's own account of itself is part of the hash, and goes into the record of a measurement.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 A message says, in this order: where, what was found, what was expected, what to do next.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Sequence
 

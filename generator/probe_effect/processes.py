@@ -4,8 +4,6 @@ A group of their own keeps a Ctrl-C at the terminal from them: we decide when th
 util-linux has `setpriv`, the kernel tells them when we are gone, however we went: no probe outlives a killed run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -5,8 +5,6 @@ page's script has the same rules (site/assets/js/units.js), held to them by shar
 as an em dash, never as 0.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

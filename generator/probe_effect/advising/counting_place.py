@@ -5,8 +5,6 @@ of calls a second nothing is left of the program while it is counted. Every call
 branch once. So one of these that is emulated counts as well, if no jump of the function goes back to them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The machine that this runs on, and what its bpftrace says of a script."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

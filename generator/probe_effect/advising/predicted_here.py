@@ -1,7 +1,5 @@
 """What the probes of measured cases cost on this machine, timed with the script that each case has."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from probe_effect.answer.evidence import Evidence

@@ -18,8 +18,6 @@ slowdown of real programs, which the interval of `slowdown_ratio` holds). `sente
 `machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from functools import partial
 from typing import Any

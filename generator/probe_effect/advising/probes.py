@@ -1,7 +1,5 @@
 """The probes of a script on this system: what is to be counted, and what fires in one way."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import get_args

@@ -1,7 +1,5 @@
 """May a script run here? Read it, find its probes on this system, count how often they fire, and answer."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

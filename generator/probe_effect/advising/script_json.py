@@ -22,8 +22,6 @@ function in another file of the process). `cheaper`: `what`, `script`. `assumpti
 (null where a rate or a cost is not known).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from probe_effect.advising import script_words

@@ -1,7 +1,5 @@
 """The answer of `probe-effect advise` in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from probe_effect import units

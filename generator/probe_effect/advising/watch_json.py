@@ -12,8 +12,6 @@ much they make a run longer. `statistics_counted_ns`: what they find for an empt
 (where `probe_ns` was measured), `why` (what is missing or assumed).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What traces now, with the cost of each event besides its BPF program, which is all that the kernel times."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

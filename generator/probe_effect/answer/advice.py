@@ -4,8 +4,6 @@ The rates are counted or given; each probe has the cost of the nearest basis tha
 A probe without a cost or without a rate is kept, with the reason, because what is left out is never told.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Only what a comparison finds lower on the same machine (`compare.comparison`), so an interval separates the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The figures of an answer are those of the asker's machine where it was measured 
 machines of its kind (`over_machines.py`); those of each machine are beside them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What people ask in their own words, each a script; and a script as the probes of a question."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

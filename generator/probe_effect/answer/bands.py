@@ -4,8 +4,6 @@ The page's scripts find the band of a slowdown by the same rule (`site/assets/js
 from the data.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

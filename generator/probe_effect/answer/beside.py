@@ -1,7 +1,5 @@
 """What would cost less than an answer, in sentences."""
 
-from __future__ import annotations
-
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import Alternative, Way
 from probe_effect.answer.words import WORDS

@@ -3,8 +3,6 @@
 Where a suite runs scripts over programs, each script was timed in a loop before its runs (`calibration.csv`).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

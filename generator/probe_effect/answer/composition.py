@@ -4,8 +4,6 @@ Two kinds: several probes at once, whose costs add; and a probe with an action t
 Its cost is cost(probe) + cost(action) - cost(plain), `plain` being that other probe with an action that does nothing.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ the cost 1540 ns. Every measured case of the kind is such a base, and each gives
 the median one of the fewest terms is typical, and of several mechanisms the highest stands for the kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple

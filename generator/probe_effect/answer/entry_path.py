@@ -7,8 +7,6 @@ it for all calls of the loop. So an event costs more in a program that makes mor
 that makes fewer. A probe of the same kind that never fires tells how much that is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from probe_effect.answer.evidence import CostKey, Evidence

@@ -1,7 +1,5 @@
 """Which costs guidance may use: of each machine, tracer and case the current number, where it is sound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path

@@ -19,8 +19,6 @@ and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_
   by three instructions (FEAT_MOPS) since 6.13 and in the stable kernels (c56c599d9002).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -9,8 +9,6 @@ the time of its cases is estimated from all others. The ratios of measured over 
 interval: those of the same kind of probe where there are enough, or else those of all kinds.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

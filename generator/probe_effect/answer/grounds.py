@@ -1,7 +1,5 @@
 """What an answer's costs rest on that are no plain measurements, in sentences."""
 
-from __future__ import annotations
-
 from probe_effect import units
 from probe_effect.answer import hardware
 from probe_effect.answer.answers import Forecast, Tried

@@ -5,8 +5,6 @@ arch/x86/kvm/vmx/vmx.c), and a stepped instruction raises one: the CPU leaves th
 unless the host debugs it, so an emulated instruction costs no exit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from probe_effect import units

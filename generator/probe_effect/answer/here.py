@@ -1,7 +1,5 @@
 """What a script's probes cost on this machine now, as `calibration/` measures them with the script's own clauses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

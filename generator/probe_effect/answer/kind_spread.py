@@ -4,8 +4,6 @@ Programs take turns in the order of their suite: the first is learnt from, the s
 have as many programs, whatever they are called, and none is in both. What answers use is learnt from all of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What suites with a factor add to a cost: what it becomes when threads contend, and at which rates the line holds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

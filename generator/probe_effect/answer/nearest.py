@@ -5,8 +5,6 @@ The order: measured here and now; of this machine, or of the one that was named;
 too wide is passed over while there is a narrower one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

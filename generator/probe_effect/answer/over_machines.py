@@ -5,8 +5,6 @@ range over those like it, from the least low end to the greatest high end, with 
 scripts make the same range (site/assets/js/script-cost.js).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """One probe of an answer on one machine, with its cost and what that cost rests on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

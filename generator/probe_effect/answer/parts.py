@@ -1,7 +1,5 @@
 """The probes that a question asks about, each with its cost on one machine, whatever that rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

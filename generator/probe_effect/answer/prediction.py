@@ -5,8 +5,6 @@ takes longer only when that is used up; the CPU time is spent all the same. The 
 (site/assets/js/prediction.js), held to it by shared examples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

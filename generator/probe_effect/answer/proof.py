@@ -5,8 +5,6 @@ round. The cost of an event is from another suite, measured in a tight loop on t
 Where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median

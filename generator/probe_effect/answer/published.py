@@ -1,7 +1,5 @@
 """Costs that others printed, each on a machine of theirs: what is left where nobody here measured or counted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

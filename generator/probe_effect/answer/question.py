@@ -1,7 +1,5 @@
 """What is asked of guidance: which probes, how often, with which tracer, where; and how its figures are read."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Why there is no guidance, and what has some: said instead of a number that nobody measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from probe_effect.answer.evidence import Evidence

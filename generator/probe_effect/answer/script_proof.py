@@ -4,8 +4,6 @@ Each script was run over a program at work, which counted its events (`proof.py`
 read as `probe-effect advise` reads it, and nothing else says which costs predict it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

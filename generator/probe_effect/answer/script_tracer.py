@@ -1,7 +1,5 @@
 """Which tracer's costs a script has."""
 
-from __future__ import annotations
-
 from probe_effect.answer.evidence import Evidence
 from probe_effect.errors import unknown
 from probe_effect.scripts.script import Script

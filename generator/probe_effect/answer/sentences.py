@@ -1,7 +1,5 @@
 """An answer in sentences, for the terminal and for pages; the script of the calculator makes the same ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """One tracer on one machine: the cases that were measured there, and those counted elsewhere that stand for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

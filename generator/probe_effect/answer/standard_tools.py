@@ -7,8 +7,6 @@ each side the most expensive is taken, because a tool that has several watches s
 of one kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args

@@ -1,7 +1,5 @@
 """How long a tracer takes to attach so many probes, and to take them away again, from the suites that measured it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple

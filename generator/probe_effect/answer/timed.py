@@ -5,8 +5,6 @@ first instruction of the function. So its times before go with the newest kernel
 the patch with the oldest that does not. A time is left out where that kernel does not do what the source's did.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

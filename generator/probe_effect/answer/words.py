@@ -1,7 +1,5 @@
 """The words of an answer: one set for the terminal, for pages, and for the script of the page that answers."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

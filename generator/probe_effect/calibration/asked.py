@@ -1,7 +1,5 @@
 """The probes of a script, where each is set on this system, and what they cost for a suite's record."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

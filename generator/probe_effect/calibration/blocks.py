@@ -1,7 +1,5 @@
 """Blocks of the loop's operations, in turns, each about as long as the time allows."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Costs measured here, kept until the machine starts again, or until kernel, tracer or script change."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

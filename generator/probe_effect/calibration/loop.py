@@ -1,7 +1,5 @@
 """The loop of ours in which a script's clauses fire: compiled here, told block by block what to do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

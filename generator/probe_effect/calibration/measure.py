@@ -5,8 +5,6 @@ another program on the same CPU disturbs little. The blocks without the tracer a
 after it was gone: where they differ, the interval shows it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

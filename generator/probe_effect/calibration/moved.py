@@ -6,8 +6,6 @@ overruled: `/pid == LOOP && ((F) || pid == LOOP)/`. For the cost of an event tha
 round.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The tracer with a moved script, live for the time of a `with` block, and the runs of its programs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from types import TracebackType

@@ -1,7 +1,5 @@
 """A badge for a machine: one line that its owner can show anywhere, and that leads to its page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """The diagrams of `site/diagrams/` as pictures to take away: what `diagram.css` draws on a page, drawn as SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Each dot of a row has a lane of its own, so that none covers another. Few series
 has its name beside it. A dot that is alone in its row has its value there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,14 +1,12 @@
 """Specs to SVG and PNG, at build time, without a browser or the network."""
 
-from __future__ import annotations
-
 import json
 import re
 
 import vl_convert
 
 from probe_effect.charts import png, slim
-from probe_effect.charts.framed import FACE, Words, framed
+from probe_effect.charts.framed import FACE, Inscription, framed
 from probe_effect.charts.theme import Chart, Layout, Spec, source
 from probe_effect.store.kept import Kept, code_version, library_version
 
@@ -40,7 +38,7 @@ def draw_framed(chart: Chart, layout: Layout, cache: Kept, version: str = "") ->
     """The chart as an SVG file on white, with its words and its source in it; one of nothing but words has no more."""
     svg = _kept_svg(chart.specs[layout], cache)
     return framed(
-        svg, Words(chart.title, chart.sentence, source(version, chart.edition)) if chart.rows else None, layout
+        svg, Inscription(chart.title, chart.sentence, source(version, chart.edition)) if chart.rows else None, layout
     )
 
 

@@ -1,7 +1,5 @@
 """Lines with their names at their ends: beside the axes, each with a stroke of its line's colour, none over another."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean

@@ -1,7 +1,5 @@
 """A drawing as it is taken away: with its title and what it shows above, where it is from below, on white."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,7 +15,7 @@ LEADING = 1.3
 WHITE = "#fff"
 
 
-class Words(NamedTuple):
+class Inscription(NamedTuple):
     """The title of a drawing, what it shows, and where it is from."""
 
     title: str
@@ -49,7 +47,7 @@ def in_layouts(spec: Callable[[Layout], Spec], title: str, sentence: str) -> dic
     return {layout: spec(layout) for layout in LAYOUTS} | {"card": spec("card") | {"height": CARD_HEIGHT - around}}
 
 
-def framed(drawing: str, words: Words | None, layout: Layout) -> str:
+def framed(drawing: str, words: Inscription | None, layout: Layout) -> str:
     """`drawing`, an SVG element of the layout's width, on white with its words around it, if any."""
     width, look = WIDTHS[layout], TYPES[layout]
     inner = ET.fromstring(drawing)  # noqa: S314 (drawn by us)

@@ -1,7 +1,5 @@
 """Costs as the rungs of a ladder: one logarithmic axis of time, words and values in the picture."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Sequence

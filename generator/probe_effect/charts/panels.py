@@ -5,8 +5,6 @@ costs differ a hundredfold. Panels are laid out here, in pixels, and not by Vega
 labels: a still drawing and the live chart are to fill the same box.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pictures packed as small as their pixels allow: the drawing program packs for speed."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator

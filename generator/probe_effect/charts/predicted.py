@@ -1,7 +1,5 @@
 """Slowdowns that were predicted against those that were measured: a dot for each, with both intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

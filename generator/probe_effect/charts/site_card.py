@@ -1,7 +1,5 @@
 """Pictures of links to pages without a chart: the site's name and its question; what probes cost on a machine."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

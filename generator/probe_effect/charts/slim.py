@@ -4,8 +4,6 @@ Vega writes for its own scene: empty paths, marks that wait for a pointer, label
 coordinates with fifteen digits. A drawing is one picture with one name, so what its marks are called is only weight.
 """
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree as ET
 

@@ -1,7 +1,5 @@
 """Events per second to slowdown: the line of each case with its interval, and the 1, 5 and 30 % thresholds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

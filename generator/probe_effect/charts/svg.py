@@ -1,7 +1,5 @@
 """Small drawings without Vega-Lite, put together element by element; whatever text is in them is escaped."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 SVG = "http://www.w3.org/2000/svg"

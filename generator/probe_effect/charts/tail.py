@@ -1,7 +1,5 @@
 """How many of the operations take how long or longer: a line for the untraced ones, and one for each tracer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ made them as different as possible in four kinds of sight (Machado, Oliveira and
 says the same beside them.
 """
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Times over a number, such as how long a tracer takes to start by how many probes: lines on two logarithmic axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Tools of one family share a colour, and versions of one tool do; shape and dash tell them apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

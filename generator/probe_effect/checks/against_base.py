@@ -1,7 +1,5 @@
 """The problems that a change of the data brings: old ones do not hold up somebody who did not make them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath

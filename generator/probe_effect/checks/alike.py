@@ -5,8 +5,6 @@ many operations the trials found, single times, or the noise. Noise says nothing
 twice.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What can be fixed without knowing what was measured: how lines end, a byte order mark, the executable bit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

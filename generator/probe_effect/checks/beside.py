@@ -1,7 +1,5 @@
 """Checks of what is in a data folder beside submissions, sources and suites: change log, releases, tools and texts."""
 
-from __future__ import annotations
-
 from probe_effect.checks import changes, explanations, releases, tools, transcripts
 from probe_effect.checks.rule import broken, names_in
 from probe_effect.model import Problem

@@ -3,8 +3,6 @@
 The last of these rules look at two states of the data: what is published, and what a change would make of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

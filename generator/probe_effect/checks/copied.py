@@ -1,7 +1,5 @@
 """Signs that a submission was made from another: each a warning for both; two that speak against one are an error."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

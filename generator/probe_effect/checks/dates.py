@@ -1,7 +1,5 @@
 """A run began after the program was there, ended after it began, and not in the future."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 

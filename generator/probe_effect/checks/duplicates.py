@@ -1,7 +1,5 @@
 """The same rows are submitted once: times to the nanosecond do not come twice."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

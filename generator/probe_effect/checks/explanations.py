@@ -1,7 +1,5 @@
 """Why counts changed: of cases that there are, and with places where it can be checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 submission ran, each probe once.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a folder is called and holds: few files that the data format names, none of them large, not too many runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

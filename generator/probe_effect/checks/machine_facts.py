@@ -1,7 +1,5 @@
 """The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """Everything that the plan of a run promises is there: measured in every block, or left out with the reason."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What looks odd in the costs of a submission of times without errors; each answer is a warning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

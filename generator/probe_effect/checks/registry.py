@@ -1,7 +1,5 @@
 """All rules by what they look at, and which of them are signs that data were not measured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from probe_effect.checks import (

@@ -1,7 +1,5 @@
 """A release is what its manifest says, and the rows that it holds are still in the data, unchanged."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 import zlib

@@ -1,7 +1,5 @@
 """What rows must hold: cases and tracers that are known, what the metric says, in the order run, events that add up."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a rule is, and what those of submissions are given to look at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Runs every rule over a folder and gathers all problems; nothing submitted makes it raise."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass

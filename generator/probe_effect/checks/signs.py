@@ -4,8 +4,6 @@ Two that do not follow from each other are an error (`checks/run.py`), which an 
 log lifts.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

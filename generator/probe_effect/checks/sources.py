@@ -1,7 +1,5 @@
 """A published source can be looked for, its figures follow from their formulas, and what its page tells is in them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A suite has the files that its cases name, there are the cases that these refer to, and each has an id of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Standard tools are named once, and what they point to is there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

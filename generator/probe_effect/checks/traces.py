@@ -3,8 +3,6 @@
 Laying a submission beside a thousand others then opens an entry of each, and no rows.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import defaultdict

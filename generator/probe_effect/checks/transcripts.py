@@ -1,7 +1,5 @@
 """Every command of the guide was run as it is written, and printed what it is there for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

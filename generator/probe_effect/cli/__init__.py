@@ -4,8 +4,6 @@ One module per verb has its options and its help. What it does is often in a mod
 imported when the command is called: so help and complaints about usage are there at once.
 """
 
-from __future__ import annotations
-
 from probe_effect.cli.group import main
 
 __all__ = ["main"]

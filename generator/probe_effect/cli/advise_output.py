@@ -1,7 +1,5 @@
 """The answer of `probe-effect advise`, in sections for people."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 from probe_effect import units

@@ -1,7 +1,5 @@
 """`probe-effect build` and `serve`: data to site, and the site on a port with live reload."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

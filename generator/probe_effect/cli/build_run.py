@@ -1,7 +1,5 @@
 """What `probe-effect build` and `serve` do: data to site, once or again with each change."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress

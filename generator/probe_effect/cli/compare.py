@@ -1,7 +1,5 @@
 """`probe-effect compare`: two submissions, two machines, or two tracers, and what differs besides."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

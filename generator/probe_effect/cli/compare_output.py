@@ -1,7 +1,5 @@
 """What `probe-effect compare` prints: tables and sentences for people, JSON for programs, the verdict of a gate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`probe-effect doctor`: what this machine can measure, what is missing, and what makes it noisy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -7,8 +7,6 @@ The JSON has these keys, null where there is no value; further ones may follow. 
 `packages`; `install`; `warnings`: `id`, `found`, `why`, `advice`.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The group of all commands, and the one place where errors become output and exit status."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`probe-effect lab`: repeat a historical experiment on this machine, and see it beside what was printed then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

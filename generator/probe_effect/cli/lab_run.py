@@ -1,7 +1,5 @@
 """What `probe-effect lab` does: measure a few cases of a suite, and tell them beside what others printed."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

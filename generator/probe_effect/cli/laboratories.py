@@ -1,7 +1,5 @@
 """The historical experiments that one command repeats, read from `laboratories.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Commands that are imported when they are called, so that help and complaints are there at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """How a measurement in progress looks: one line that changes on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

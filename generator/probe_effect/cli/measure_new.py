@@ -1,7 +1,5 @@
 """`probe-effect measure --vm new`: what Debian has that was not counted yet, how long it will take, and then that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`probe-effect measure --dry-run`: what would be run, and what not and why."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What `probe-effect measure` does: choose, measure or continue, and print the folder of each submission."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Where `probe-effect measure` measures, on this machine or in an emulated one, and the source tree that it builds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`probe-effect predict`: what a probe would do to a program, before anybody attaches it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answer of `probe-effect predict`, in sections for people or as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from probe_effect import units

@@ -1,7 +1,5 @@
 """`probe-effect release` and `release-notes`: the data of a day, frozen under a version, and what is new in it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

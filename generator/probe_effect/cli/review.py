@@ -1,7 +1,5 @@
 """`probe-effect review`: what a pull request would change in the data."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

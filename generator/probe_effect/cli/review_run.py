@@ -1,7 +1,5 @@
 """What `probe-effect review` and `review-comment` print: for people, as Markdown for GitHub, or as JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What `probe-effect submit` shows of the numbers before it sends them: beside the nearest machine, and their grade."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

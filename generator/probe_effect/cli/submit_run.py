@@ -1,7 +1,5 @@
 """What `probe-effect submit` does: show what becomes public, look for names in it, check it, and send it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

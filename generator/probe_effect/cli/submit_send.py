@@ -1,7 +1,5 @@
 """The last part of `probe-effect submit`: to a folder, a branch or a pull request, as far as this machine can go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

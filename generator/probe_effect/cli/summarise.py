@@ -1,7 +1,5 @@
 """`probe-effect summarise`: what submissions say, in times or in counted instructions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """What `probe-effect summarise` prints of a submission: a table for people, JSON for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

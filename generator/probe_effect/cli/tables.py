@@ -1,7 +1,5 @@
 """Products in tables, for people and for programs that cut and sort lines, and in titled sections of short rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len

@@ -1,7 +1,5 @@
 """The documents of standard tools with the probes that their scripts have now."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs the commands of the guide one after the other; a record is written only of what can be shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """`probe-effect try`: what a script costs a command that can be repeated."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from pathlib import Path

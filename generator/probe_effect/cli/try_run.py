@@ -1,7 +1,5 @@
 """What `probe-effect try` does: make the runs, write each down at once, and print what they say."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import textwrap

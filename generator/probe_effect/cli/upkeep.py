@@ -1,7 +1,5 @@
 """`probe-effect dictionary`, `tools` and `transcripts`: files made of the schema, of scripts and of commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`probe-effect watch`: what tracing costs this machine now."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

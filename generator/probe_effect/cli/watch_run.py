@@ -1,7 +1,5 @@
 """The looks of `probe-effect watch`: a live table, one table after another, or JSON."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Sequence
 

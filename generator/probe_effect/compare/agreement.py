@@ -3,8 +3,6 @@
 Instructions per event are set against published costs by their order alone, kernel by kernel.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

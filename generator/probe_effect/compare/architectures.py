@@ -4,8 +4,6 @@ An instruction of one is not the work of an instruction of another, so counts th
 be is each case against the architecture's own untraced operation, the order of the cases, and which cases exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """What `probe-effect compare` finds between two sides, or two tracers of one: of times and of counts alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter

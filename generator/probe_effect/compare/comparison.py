@@ -5,8 +5,6 @@ a count are never compared, nor are counts of two architectures. Swapping the tw
 the difference and inverts the ratio; nothing else changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

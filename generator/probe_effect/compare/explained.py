@@ -1,7 +1,5 @@
 """What is known of the cause of a change between two counts, from `data/explanations.toml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from probe_effect.compare.comparison import Comparison

@@ -3,8 +3,6 @@
 A matrix is of one architecture: instructions of two are not the same work (`compare/architectures.py`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

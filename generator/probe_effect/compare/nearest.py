@@ -1,7 +1,5 @@
 """The published machine that is most like that of a new submission, and the new numbers against its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Only where nothing known had changed is a difference the machine's own. Where ke
 another, the difference may be theirs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

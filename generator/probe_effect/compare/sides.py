@@ -1,7 +1,5 @@
 """The sides of a comparison: a submission, or all of a machine, by name, then read; and in what two differ besides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

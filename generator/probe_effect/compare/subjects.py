@@ -1,7 +1,5 @@
 """The machines that readers compare: each with its costs, of times or of counted instructions, and how it is called."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

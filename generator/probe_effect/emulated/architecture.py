@@ -1,7 +1,5 @@
 """Processors to emulate: what differs between them in QEMU, the kernel's boot and Debian's packages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from probe_effect.compilers import MACHINE

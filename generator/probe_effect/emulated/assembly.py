@@ -1,7 +1,5 @@
 """The image to boot: a kernel, Debian's userland, tracers of any release, our own program and the suites' files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ apt keeps its state in a given folder (apt.conf(5), `Dir`). With an empty list o
 that a package needs; it checks signatures and hashes as always.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import re

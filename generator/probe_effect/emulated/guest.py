@@ -4,8 +4,6 @@ Runs on the emulated machine's own Python, with that part of the package which n
 the host is a serial port, and its times are those of the emulated clock.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence

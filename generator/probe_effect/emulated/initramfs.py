@@ -4,8 +4,6 @@ The kernel unpacks archives that follow each other into one tree (Documentation/
 buffer-format.rst), so only what has changed is archived again. There are no modules, disks or networks.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

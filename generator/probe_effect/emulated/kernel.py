@@ -1,7 +1,5 @@
 """Kernels to emulate: Debian's of a release, taken out of its package, or an image of the user's own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Messages between host and guest: one JSON object per line, a request and its answer at a time."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

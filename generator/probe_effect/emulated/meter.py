@@ -5,8 +5,6 @@ can: it adds up how long tasks ran on each CPU, which there is in instructions (
 `sched_info_depart` in kernel/sched/stats.h). Interrupts that find a CPU idle belong to no task, and are excluded.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 The record is the submissions themselves: `run.packages` names the kernel and each tracer with its version.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The archives that an emulated machine's file system is made of: Debian's userland, other releases' tracers, ours."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

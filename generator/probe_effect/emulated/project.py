@@ -1,7 +1,5 @@
 """The source of a project as Debian has it: fetched by apt once, and unpacked without Debian's own changes."""
 
-from __future__ import annotations
-
 import hashlib
 import tarfile
 from collections.abc import Callable

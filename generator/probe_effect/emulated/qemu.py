@@ -4,8 +4,6 @@ Time is counted in instructions: `-icount shift=0` has the guest's clock advance
 of its CPUs executes (QEMU's docs/devel/tcg-icount.rst), whatever the host does meanwhile.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Tracers inside an emulated machine: which packages bring them, and what they said of themselves there."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Sequence

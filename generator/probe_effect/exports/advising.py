@@ -4,8 +4,6 @@ A script may do several things at each event, so the page adds: the probe with o
 each further action adds to a probe. Both are those of `answer.cost_of`, and so is what an unknown action is taken for.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict

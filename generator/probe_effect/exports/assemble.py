@@ -4,8 +4,6 @@
 that a number leads to its rows wherever the site is served.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The whole way from `data/` to a finished site."""
 
-from __future__ import annotations
-
 import fcntl
 import shutil
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ out itself (`site/assets/js/comparison.js`, the port of `compare.comparison`). T
 the interval of the difference takes the raw rows, which only this side has: it is made here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations

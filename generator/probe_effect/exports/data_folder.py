@@ -3,8 +3,6 @@
 It is laid out as `data/` is in the repository, so that paths hold in both and inside the zip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 

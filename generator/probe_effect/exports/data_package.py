@@ -4,8 +4,6 @@ Data Package, version 2: https://datapackage.org/standard/data-package/. Paths a
 holds on the site and inside the zip.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Everything that the site publishes as data beside its raw files, in the order in which one needs the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter

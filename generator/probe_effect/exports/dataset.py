@@ -3,8 +3,6 @@
 https://schema.org/Dataset, and what Google asks for: https://developers.google.com/search/docs/appearance/structured-data/dataset
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path

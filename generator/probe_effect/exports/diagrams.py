@@ -3,8 +3,6 @@
 They are from the home machine; what only another machine measured has the short id of that machine.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +15,7 @@ from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
 from probe_effect.charts.diagram import diagram
 from probe_effect.charts.draw import picture
-from probe_effect.charts.framed import Words, framed
+from probe_effect.charts.framed import Inscription, framed
 from probe_effect.charts.theme import source
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
@@ -40,7 +38,9 @@ def write_diagrams(catalogue: Catalogue, work: Path, folder: Path, cache: Kept) 
     """Write each diagram of `folder` for layouts, as `assets/diagrams/<name>.json`, and as pictures to take away."""
     for name, drawing in diagrams(catalogue, folder):
         write(work / "assets" / "diagrams" / f"{name}.json", json_of(drawing))
-        words = Words(drawing["title"], f"{drawing['sentence']} {drawing['whose']}".strip(), source(catalogue.version))
+        words = Inscription(
+            drawing["title"], f"{drawing['sentence']} {drawing['whose']}".strip(), source(catalogue.version)
+        )
         svg = framed(diagram(drawing), words, "wide")
         write(work / "static" / "diagrams" / f"{name}.svg", svg)
         write(work / "static" / "diagrams" / f"{name}.png", picture(svg, cache))

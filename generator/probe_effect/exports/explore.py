@@ -3,8 +3,6 @@
 Times and counted instructions never meet: a machine has one or the other.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

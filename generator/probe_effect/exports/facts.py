@@ -11,8 +11,6 @@ Keys of times are in `exports.measured_facts`. The others:
 - `<key>/<key>`: the ratio of two figures of one source, or of two counts, where a page asks for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

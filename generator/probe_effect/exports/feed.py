@@ -3,8 +3,6 @@
 Ids are UUIDs made from what changed and when, so that they stay when the site moves.
 """
 
-from __future__ import annotations
-
 import uuid
 from xml.etree import ElementTree as ET
 

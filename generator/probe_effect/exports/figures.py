@@ -3,8 +3,6 @@
 A figure has drawings, a picture, its spec and rows, the words around it, and a page that has them all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

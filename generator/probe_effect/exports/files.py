@@ -1,7 +1,5 @@
 """Files as a build writes them, zips that are the same wherever they are packed, and folders that are mirrored."""
 
-from __future__ import annotations
-
 import filecmp
 import hashlib
 import shutil

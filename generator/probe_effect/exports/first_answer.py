@@ -4,8 +4,6 @@ The page's script (`advise.js`) makes the same of the same costs, and a browser 
 nothing waits for it, and a reader without scripts has an answer too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The measured costs of each machine, one file a machine, for chapters whose reader chooses another machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Hugo: the work folder and the checkout to a finished site, swapped in only when it is whole."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

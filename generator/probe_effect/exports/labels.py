@@ -1,7 +1,5 @@
 """What layouts and scripts read: what things are called, their pages, the look of tracers, the guide's transcripts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from probe_effect.charts.tracer_look import LOOKS, look

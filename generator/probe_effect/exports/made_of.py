@@ -1,7 +1,5 @@
 """What a finished site was made of, so that nothing is built where nothing has changed since."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from importlib.metadata import distributions

@@ -3,8 +3,6 @@
 A table is of one tracer, and a cell is one number. Times and counts never share a table, nor do two architectures.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -21,8 +21,6 @@
 Which machine a number comes from is decided in `numbers.home`; the title names the machine and the day.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

@@ -4,8 +4,6 @@ Times and instructions are two tables, whose fields, in `number_fields.toml`, di
 Published figures are a third.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@
 `published` beside it, because the three never share a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from operator import itemgetter
 from pathlib import Path

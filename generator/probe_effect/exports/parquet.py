@@ -1,7 +1,5 @@
 """Tables as Parquet, typed: a reader gets numbers, dates and missing values without being told how to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from pathlib import Path

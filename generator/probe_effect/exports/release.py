@@ -1,7 +1,5 @@
 """Freezing the data: a release is made once, and afterwards only copied."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

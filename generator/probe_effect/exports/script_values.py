@@ -1,7 +1,5 @@
 """What scripts of pages get of numbers and machines, as JSON that is as short as it can be."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Literal

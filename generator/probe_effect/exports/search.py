@@ -1,7 +1,5 @@
 """The index that the site's search reads, made by Pagefind from the finished pages."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ A shard is kept by what it was made from (`store.kept`), so shards may be made i
 that finds them makes the same bytes as one that makes everything itself.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from concurrent.futures import as_completed

@@ -1,7 +1,5 @@
 """A table as the site publishes it: fields with their units, rows, and its forms as CSV, JSON and Table Schema."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is said of the data wherever it is published: what it is, what its files hold, under which terms."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

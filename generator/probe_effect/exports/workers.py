@@ -1,7 +1,5 @@
 """Other processes, one for each CPU: those that share out a build, and those that draw while this one writes pages."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Iterable, Iterator

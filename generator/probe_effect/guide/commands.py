@@ -1,7 +1,5 @@
 """Running a command of the guide as a reader would, and keeping what it printed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

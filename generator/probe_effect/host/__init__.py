@@ -3,8 +3,6 @@
 Every function takes the root of the file system, so that a test can hand in a folder instead.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import platform

@@ -1,7 +1,5 @@
 """What this Linux kernel offers to tracers, asked of the kernel itself."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

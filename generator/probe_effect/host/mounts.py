@@ -5,8 +5,6 @@ too, nothing is left behind however we end, and two commands at once do not take
 meanwhile is seen, because the namespace is a slave of the machine's.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

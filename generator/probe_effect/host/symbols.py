@@ -4,8 +4,6 @@ Source: System V ABI, chapter 4 (symbol table) and 5 (program header); the offse
 `uprobe_events` takes (Documentation/trace/uprobetracer.rst).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Attach points of each tool in the words that bpftrace has for them."""
 
-from __future__ import annotations
-
 import re
 
 from probe_effect.scripts.form import Language

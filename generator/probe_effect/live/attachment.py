@@ -6,8 +6,6 @@ event. If it refuses a link, its probes are halved until those that cannot be at
 spoils no other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import mmap
 import os

@@ -8,8 +8,6 @@ long as what they do not know is zero (bpf_check_uarg_tail_zero in kernel/bpf/sy
 same on all little-endian architectures with 64 bits; only the numbers of the system calls differ.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -5,8 +5,6 @@ include/uapi/linux/bpf.h, Linux 6.18. The kernel tells of perf links since 6.6 a
 that, and for other sorts of links, only which program they hold.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from pathlib import Path

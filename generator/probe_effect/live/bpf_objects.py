@@ -4,8 +4,6 @@ Source of the layouts: struct bpf_prog_info and struct bpf_link_info in include/
 kernel fills the beginning that it knows and leaves the rest zero.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Source: Documentation/bpf/standardization/instruction-set.rst of the Linux kerne
 of helpers `___BPF_FUNC_MAPPER` in include/uapi/linux/bpf.h. Written for little-endian machines.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: Documentation/bpf/btf.rst of the Linux kernel, "BTF Type and String Encoding".
 """
 
-from __future__ import annotations
-
 import struct
 from functools import cache
 

@@ -1,7 +1,5 @@
 """System calls at the two raw tracepoints that all of them pass: their numbers, and where the kernel keeps them."""
 
-from __future__ import annotations
-
 import platform
 from functools import cache
 

@@ -5,8 +5,6 @@ cost of that is known while it goes on: the kernel times the runs of our program
 measured before (`own_probe.py`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

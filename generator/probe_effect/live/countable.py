@@ -1,7 +1,5 @@
 """One probe whose events can be counted, of any kind, and its place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal

@@ -3,8 +3,6 @@
 Source: perf_event_open(2), PERF_COUNT_SW_TASK_CLOCK; `inherit` follows children, `inherit_thread` threads alone (5.13).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

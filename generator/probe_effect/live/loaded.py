@@ -5,8 +5,6 @@ open, and go off with its descriptor, at `kill -9` too. If the sysctl `kernel.bp
 already, that stays as it is.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import defaultdict

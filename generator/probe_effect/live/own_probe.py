@@ -4,8 +4,6 @@ A tracepoint or kprobe is measured on a system call that we make. A probe of a p
 few bytes that we write into a file in memory. Its first instruction is one that the kernel gets past as in the target.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import mmap

@@ -4,8 +4,6 @@ Source: proc_pid_fdinfo(5); `bpf_prog_show_fdinfo` and `bpf_link_show_fdinfo` in
 proc_pid_status(5).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -3,8 +3,6 @@
 Source: include/uapi/linux/perf_event.h, struct perf_event_attr up to PERF_ATTR_SIZE_VER1; perf_event_open(2).
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 import struct

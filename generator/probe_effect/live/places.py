@@ -4,8 +4,6 @@ What bpftrace lists, it finds in the same files: tracefs for static probes of th
 for those of programs (its `probe_matcher.cpp`); asking the files takes milliseconds, and bpftrace itself seconds.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The events of one probe, by thread and CPU."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

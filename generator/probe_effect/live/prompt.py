@@ -1,7 +1,5 @@
 """Being woken at once."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 

@@ -1,7 +1,5 @@
 """From the counts of windows to rates: what counting slowed in each window, and the mean over the whole time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The reasons behind the kernel's refusals, and what to do about each."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -4,8 +4,6 @@ Source: the notes of systemtap's sys/sdt.h: in each, the address of the probe, t
 linked, that of its semaphore, and three texts (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass

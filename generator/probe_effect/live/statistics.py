@@ -1,7 +1,5 @@
 """The kernel's statistics of BPF programs, on while we look, and their own cost."""
 
-from __future__ import annotations
-
 import os
 import struct
 import time

@@ -1,7 +1,5 @@
 """Whose events are counted: a process, the processes of a cgroup, a command that we start, or the whole machine."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

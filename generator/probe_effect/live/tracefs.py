@@ -4,8 +4,6 @@ Source: Documentation/trace/ftrace.rst (set_event, current_tracer, instances, pe
 uprobetracer.rst ("Event Profiling").
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ costs far more than it may is cut, and a short one elsewhere in its rest stands 
 windows: a probe that is there but switched off costs nearly as much as one that counts.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import deque

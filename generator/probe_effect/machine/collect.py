@@ -4,8 +4,6 @@ The same hardware and kernel give the same id, and it says nothing of who owns t
 its machine is, by the module's name, so that a test makes it another machine in one place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

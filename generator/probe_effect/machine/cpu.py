@@ -1,7 +1,5 @@
 """Hardware: CPU, memory, and the settings of both."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

@@ -4,8 +4,6 @@ A command line can hold host names, addresses and secrets, and so can build opti
 that change what a probe costs, from fixed lists.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an exit to the hypervisor takes here, by a program of ours: evidence for what a guest's hypervisor runs on."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whether the hardware is real, from several signs; `systemd-detect-virt` alone names the innermost container."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -10,8 +10,6 @@ perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time;
 ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

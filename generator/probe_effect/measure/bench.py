@@ -1,7 +1,5 @@
 """A suite on the bench: its trials, its plan, and its runs one after the other."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

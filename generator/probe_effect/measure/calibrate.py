@@ -1,7 +1,5 @@
 """How many operations a run performs: enough to time well, few enough to repeat."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What this machine can measure, what it lacks, and what makes it noisy."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

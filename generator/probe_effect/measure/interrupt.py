@@ -1,7 +1,5 @@
 """Stopping in order: Ctrl-C and SIGTERM become an exception, once."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The finished and the remaining runs of a plan, from the rows on disk, for a fresh and for a continued run."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field

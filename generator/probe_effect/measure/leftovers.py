@@ -3,8 +3,6 @@
 The kernel ends the programs of a run that dies (see `processes`), and most probes with them; this is for the rest.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

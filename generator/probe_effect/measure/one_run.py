@@ -3,8 +3,6 @@
 And the instructions under its probes, in a workload that waits.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress

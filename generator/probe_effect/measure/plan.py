@@ -1,7 +1,5 @@
 """Every run of a suite, from what can be measured of it and a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from probe_effect.measure.one_run import PlannedRun

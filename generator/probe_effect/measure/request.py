@@ -1,7 +1,5 @@
 """What to measure: names from the command line become suites, cases and tracers, and host facts become reasons."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Runs that were cut short: which there are, and whether this machine can continue them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Measuring one suite: from the first trial, or from where it was cut short, to the closed submission."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

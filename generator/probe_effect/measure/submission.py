@@ -1,7 +1,5 @@
 """The folder of one run: made at the start, so that a run cut short is a submission too, closed at the end."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """The machine that runs are made on: this one, or one that is emulated (`probe_effect.emulated`)."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

@@ -3,8 +3,6 @@
 Nothing is built in a tree itself. Its copies are in memory if there is room, because a disk adds noise of its own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Everything under `data/`, read and understood once: suites, submissions with their numbers, published sources."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What was added to the data, corrected in it and withdrawn from it: the newest first."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from probe_effect.numbers.catalogue import Catalogue

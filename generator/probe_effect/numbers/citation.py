@@ -1,7 +1,5 @@
 """How something of this site is cited: a sentence for people, and an entry for BibTeX and biblatex."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Putting together what has something in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 

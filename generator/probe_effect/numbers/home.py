@@ -5,8 +5,6 @@ the current one of the home machine where that is sound. A suite that the home m
 has most of its numbers, so that a table is from one machine.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ run at all, which then says why there is no number. Withdrawn submissions are ne
 script and command of this project means this by *current* (METHOD.md, "Which number is current").
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property

@@ -3,8 +3,6 @@
 A kind is what times depend on most and readers look for: the tier, the instruction set and the family of the CPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from probe_effect.numbers.grouping import grouped_by

@@ -4,8 +4,6 @@ Times of different tiers or instruction sets are never compared (METHOD.md, tier
 of one tier and one instruction set, the CPU decides before the kernel: what a trap or an interrupt costs is the CPU's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """How cases, machines, tools and dates are called in prose: one name for each, in the terminal and on every page."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What is worked out once for each catalogue or evidence, however many ask, and only when somebody asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, MutableMapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar

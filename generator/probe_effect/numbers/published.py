@@ -1,7 +1,5 @@
 """Published figures, recomputed: does what a source prints follow from the raw figures that it prints too?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

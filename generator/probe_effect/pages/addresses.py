@@ -1,7 +1,5 @@
 """Where each thing has its page. An address is a promise: once published it stays, because people cite it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from probe_effect.numbers import names

@@ -1,7 +1,5 @@
 """Published costs beside measured ones, as readers see them; the two are never averaged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from probe_effect import units

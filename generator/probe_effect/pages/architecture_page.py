@@ -1,7 +1,5 @@
 """A page for each architecture: what changed there, charts and tables of every count, and what was not counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Two architectures beside each other in words: shares of an untraced operation, orders, and which cases exist."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from probe_effect import units

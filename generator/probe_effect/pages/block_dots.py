@@ -1,7 +1,5 @@
 """Where `site/layouts/_partials/block-dots.html` draws the differences of a number's blocks, on the number's page."""
 
-from __future__ import annotations
-
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.pages import instructions

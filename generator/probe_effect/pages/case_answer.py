@@ -1,7 +1,5 @@
 """What the page of a case begins with: its answer over all machines in a sentence, and machines by tracers as dots."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """A page per case: what it costs where it was measured, what others printed, and its script for each tracer."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter

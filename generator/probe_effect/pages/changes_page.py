@@ -1,7 +1,5 @@
 """The change log of the data: entries by day, each with a sentence and where its things have their pages."""
 
-from __future__ import annotations
-
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.changes import Entry, withdrawal

@@ -3,8 +3,6 @@
 Pages have it in their front matter, which `_partials/cite.html` prints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial

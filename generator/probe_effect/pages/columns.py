@@ -3,8 +3,6 @@
 Headers link to their entry, `/data/dictionary/#<id>` (`head` in `templates/macros.j2`).
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

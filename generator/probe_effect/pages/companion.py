@@ -1,7 +1,5 @@
 """Tables of the guide's companion: how often things happen in real programs, and D beside bpftrace."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

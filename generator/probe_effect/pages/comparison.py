@@ -3,8 +3,6 @@
 Each is made from a `Comparison`, in words that swap with its sides, and with the interval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
@@ -36,12 +34,6 @@ SIDED = ("higher", "lower")
 SUMMARY = "Of {count}, {outcomes}."
 CHANCE = "Of {count} of equal costs, at most about {expected} would come out unequal by chance."
 TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which are never ranked against each other."
-
-
-def between_machines(found: Comparison) -> str:
-    """The sentence on one case and tracer on two machines."""
-    first, second = (machine_name(one.submission) for one in (found.first, found.second))
-    return sentence(found, _subject(found.second, with_tracer=True), "on", first, second)
 
 
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:

@@ -1,7 +1,5 @@
 """What pages show where no time was measured: estimates from counted instructions, and how good they are."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What `/explore/` and `/compare/` show without scripts beside the matrices: a chart, and comparisons of tracers."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from probe_effect.charts.dots import Dot, cost_chart

@@ -1,7 +1,5 @@
 """What suites with a factor say of a case: at which rates the line holds, and what several threads add."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the page of a machine begins with, what a probe costs there; and the list of machines, a chart of them all."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from probe_effect import units

@@ -1,7 +1,5 @@
 """Generated pieces that hand-written pages include: tables over all machines and sources."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Tables that chapters of the guide include: what was measured of a suite or of versions of a tool, and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from probe_effect.compare.comparison import compare, expected_by_chance

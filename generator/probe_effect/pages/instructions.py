@@ -1,7 +1,5 @@
 """Instructions per event in words: cells, flags, and the sentences on changes; more or fewer, never a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from probe_effect import units

@@ -1,7 +1,5 @@
 """What changed from kernel to kernel and from version to version of a tracer, and the page of every change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

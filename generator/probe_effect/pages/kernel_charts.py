@@ -1,7 +1,5 @@
 """The charts of a suite's counts: one tracer kernel by kernel, and one kernel tracer by tracer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from probe_effect.charts.dots import Dot, instruction_chart

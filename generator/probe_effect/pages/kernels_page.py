@@ -1,7 +1,5 @@
 """The pieces of the first page on kernels: what probes take on each architecture, what changed, and what compares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The ladder: what tracing takes on one machine of each kind, rung by rung; and the three costs of the home page."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Mapping

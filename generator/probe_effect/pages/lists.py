@@ -1,7 +1,5 @@
 """Lists that grow with the data: the first hundred on the page of their section, the others on pages of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

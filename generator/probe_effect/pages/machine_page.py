@@ -3,8 +3,6 @@
 An emulated machine has its counts by event, and what it is made of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from probe_effect import units

@@ -5,8 +5,6 @@ ASCII character that Markdown, HTML, Hugo's shortcodes or templates could read a
 reference: CommonMark 0.31, section 2.5, says that such a reference is never syntax.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

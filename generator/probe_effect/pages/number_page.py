@@ -1,7 +1,5 @@
 """The page of a number: one case, tracer and level of one submission, its quantities, and the rows they are made of."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

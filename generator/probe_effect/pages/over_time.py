@@ -3,8 +3,6 @@
 Every difference is a comparison of one case with one tracer in two runs, and its words come from `pages/comparison.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

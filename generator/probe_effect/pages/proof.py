@@ -1,7 +1,5 @@
 """The page that asks whether rate x cost predicts what tracing does to real programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The releases of the data: a page for each, the list of all, and what is new in one where its files are fetched."""
 
-from __future__ import annotations
-
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.changes import Entry, entries

@@ -1,7 +1,5 @@
 """Every page and fragment that comes from data: path under the content or fragment folder, to its text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

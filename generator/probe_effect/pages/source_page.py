@@ -1,7 +1,5 @@
 """A page per published source: what it is, its figures, and whether they follow from one another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The chart of static and dynamic probes on one machine: in the kernel, and in programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

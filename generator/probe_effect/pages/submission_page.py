@@ -1,7 +1,5 @@
 """The page of a submission: every number of one suite, run once on one machine, and how far to trust them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

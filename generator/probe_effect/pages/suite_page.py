@@ -1,7 +1,5 @@
 """The page of a suite: its question, its cases, who ran it, and how to run it."""
 
-from __future__ import annotations
-
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.pages import citing

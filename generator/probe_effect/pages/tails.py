@@ -1,7 +1,5 @@
 """How long single operations of a case take, untraced and with each tracer: a table and a chart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple

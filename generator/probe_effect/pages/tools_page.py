@@ -1,7 +1,5 @@
 """What `/tools/` says from data: what the standard tools of each package cost an event, and from which rate on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What pages of tracers say from data: versions seen, the cases that a tool can do, and what they cost with it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

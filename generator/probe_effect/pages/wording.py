@@ -1,7 +1,5 @@
 """Numbers with their intervals as readers see them, and the sentences built from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 from probe_effect import units

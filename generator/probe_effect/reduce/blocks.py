@@ -3,8 +3,6 @@
 Every estimate is made from these blocks, and pages print them, so that a reader can do it again.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Submissions as JSON and back, for what is kept between runs. Its form may change with any version of the code."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields

@@ -4,8 +4,6 @@ Counts of an emulated machine hardly vary, so that the median of the blocks and 
 would (METHOD.md, "Instructions"). Times and instructions never share a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Grades: how far the numbers of a submission, and of each of its cases, can be trusted, and what would raise it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Submissions with their numbers, as they lie under `data/`: made from their rows once, and kept by what is in them."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Rows to numbers with their blocks: the one place where it is done, for a submission of times or of counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rows of a submission, sorted for the statistics, and whether the events of its runs add up."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From the histograms of runs to how long single operations take: percentiles with intervals, and the longest."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

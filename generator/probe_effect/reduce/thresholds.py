@@ -4,8 +4,6 @@ It stops holding where threads contend, where the tracer competes for the CPU, w
 caches are cold; METHOD.md says more.
 """
 
-from __future__ import annotations
-
 from probe_effect.model import Estimate
 from probe_effect.units import NS_PER_SECOND
 

@@ -1,7 +1,5 @@
 """From the blocks of a submission of times to its numbers: cost with interval, slowdown, loss, grade."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

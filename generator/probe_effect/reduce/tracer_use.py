@@ -1,7 +1,5 @@
 """From the runs that measured the tracer itself to a number: its CPU time, memory and system calls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ Form and escapes: the runner's source (actions/runner, ActionCommand), and
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

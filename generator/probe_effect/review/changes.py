@@ -1,7 +1,5 @@
 """What a change of the data would publish: new submissions, and every number that is added, changed or gone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal

@@ -4,8 +4,6 @@ A cost is out of range where its whole interval lies beyond `RANGE_FACTOR` times
 much, of what like machines have for the same case, tool and level. With few machines a range is all that can be said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The file that a comment is made from comes from a stranger's branch and may hold
 short lines of plain text and to numbers that can be written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Generic, Literal, TypeVar
 

@@ -4,8 +4,6 @@ A revision is read blob by blob, as data only: no working tree is made, no attri
 say, and links are refused.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A review to the values that are printed of it (`review.report`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 

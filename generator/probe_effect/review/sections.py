@@ -4,8 +4,6 @@ GitHub reads more than Markdown: `@name` tells somebody, `#1` names another pull
 broken here, because the text may be a stranger's.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What a review comes to: its verdict, the first thing to mend, and who does what next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from probe_effect import units

@@ -1,7 +1,5 @@
 """The actions of a clause each time that its probe fires, in the words of the suites."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

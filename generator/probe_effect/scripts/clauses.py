@@ -1,7 +1,5 @@
 """The parts of a program in bpftrace's language or in D: attach points, a predicate, a block."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

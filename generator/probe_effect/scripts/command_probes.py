@@ -1,7 +1,5 @@
 """The probes of command lines of perf, strace and trace-cmd, and what they do at each event."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Command lines of tools that trace: their words, their options, and the program that some of them carry."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The form of a script that has been read: its probes, in their order, and the actions of each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

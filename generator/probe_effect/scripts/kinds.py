@@ -1,7 +1,5 @@
 """The kinds of attach points, in the words of the suites' `probe` keys if there is one."""
 
-from __future__ import annotations
-
 import re
 
 from probe_effect.scripts.clauses import provider_of

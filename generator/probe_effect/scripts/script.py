@@ -1,7 +1,5 @@
 """From a script's text, or a command line, to its probes and what it does at each event."""
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterator, Sequence

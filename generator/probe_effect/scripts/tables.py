@@ -7,8 +7,6 @@ Sources: bpftrace's `docs/language.md`, `docs/stdlib.md`, `src/probe_types.h` an
 `man/adoc/bpftrace.adoc` and `src/lexer.l` (0.17) for what was called otherwise; of D, the *Dynamic Tracing Guide*.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

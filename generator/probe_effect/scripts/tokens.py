@@ -1,7 +1,5 @@
 """From text to tokens and paired brackets, in one pass, whatever the text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -6,8 +6,6 @@ The usual interval, Fisher's z with a constant variance, is for correlations bel
 Psychometrika 65(1)), and covers too little beyond; orders of costs often agree more than that.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Whether the machine changed during a run: what its baselines say about the assumption that blocks are alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -10,8 +10,6 @@ comes near the undisturbed time in both arms (Chen and Revels 2016, arXiv 1608.0
 It has no interval.
 """
 
-from __future__ import annotations
-
 from probe_effect.stats.signed_rank import Floats
 
 

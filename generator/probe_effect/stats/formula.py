@@ -3,8 +3,6 @@
 Exact, in fractions: some figures are time stamps beyond 2^53, whose differences floats would round.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import statistics

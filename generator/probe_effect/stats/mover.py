@@ -7,8 +7,6 @@ Methods in Medical Research 21(4), and Newcombe (2016), the same journal 25(5), 
 An estimate without both ends gives a result without ends: arithmetic does not make it certain.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Values far from all others: named, so that somebody looks at them, and never removed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from probe_effect.stats.signed_rank import Floats

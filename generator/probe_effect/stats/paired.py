@@ -8,8 +8,6 @@ which keeps the precision that further baselines give.
 The averaged interval is wider than it must be; `benchmarks/coverage.py` measures what both methods cover.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 

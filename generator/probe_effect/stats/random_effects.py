@@ -7,8 +7,6 @@ Bayes and empirical Bayes methods, Journal of the American Statistical Associati
 precise values show remains, and one that errors make does not.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import NormalDist

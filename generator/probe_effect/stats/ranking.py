@@ -1,7 +1,5 @@
 """Ranks that say no more than the intervals do: ties are ties."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

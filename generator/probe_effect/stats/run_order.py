@@ -4,8 +4,6 @@ Source: the design of interleaved, randomised blocks follows Kalibera and Jones 
 interleaving in Google Benchmark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

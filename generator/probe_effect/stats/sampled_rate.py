@@ -1,7 +1,5 @@
 """The rate of events over a time of which only parts were counted, with its interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass

@@ -10,8 +10,6 @@ each of which gives a deviation from unrelated tables, in standard deviations:
   of n standard normal values is Blom's (1958) approximation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, 
 It assumes that the differences are independent and symmetric about one value; it does not assume that they are normal.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

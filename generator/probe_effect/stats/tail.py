@@ -1,7 +1,5 @@
 """Percentiles of times that were counted in buckets, and the share of them that are at least so long."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

@@ -3,8 +3,6 @@
 It is beside `samples.csv` where a suite ran scripts over real programs. The rows of one script are written at once.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from itertools import chain

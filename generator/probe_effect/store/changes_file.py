@@ -1,7 +1,5 @@
 """`data/changes.toml`: what became of the data beside new submissions. Entries are appended and stay."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """What every column and key means, taken from the schema itself: the dictionary cannot differ from the checks."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

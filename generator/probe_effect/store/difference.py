@@ -1,7 +1,5 @@
 """What differs between two states of a data folder, file by file."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

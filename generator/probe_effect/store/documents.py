@@ -3,8 +3,6 @@
 pydantic names the faulty value by its path of keys; this module finds the line and column of that path.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

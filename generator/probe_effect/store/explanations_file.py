@@ -1,7 +1,5 @@
 """`data/explanations.toml`: why counts of instructions changed between kernels, or between versions of a tracer."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator

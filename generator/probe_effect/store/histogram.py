@@ -4,8 +4,6 @@ A row is a bucket of one run. A run has no row for times that no operation took,
 of the longest, so that the maximum is exact.
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ its place and renamed into it: two builds at once do not take each other's, and 
 one. Where nothing can be written, nothing is kept, and everything is made.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

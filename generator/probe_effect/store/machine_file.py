@@ -3,8 +3,6 @@
 Written by the tool, never typed. Never recorded: host names, user names, addresses, serial numbers.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from pathlib import Path

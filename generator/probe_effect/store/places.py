@@ -1,7 +1,5 @@
 """Where things lie: the folders under `data/`, and the ids that their names are."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ With it a run that was cut short continues the same plan: the same cases, order 
 submission does not, so `check` refuses a folder that still has one.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """`data/references.toml`: facts about kernels and tools that the guide states, each with where it can be checked."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

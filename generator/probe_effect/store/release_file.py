@@ -1,7 +1,5 @@
 """`data/releases/<version>/`: the data as it was on one day, which stays as it is."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass

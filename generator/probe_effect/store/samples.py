@@ -1,7 +1,5 @@
 """`samples.csv`: one row per timed run, in the order run (data format, version 1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A script's form for one system, where its names of kernel functions hold on that system only."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 LINUX = ".linux"

@@ -1,7 +1,5 @@
 """`data/published/<source>/`: `source.toml` and `figures.csv`, the numbers that others printed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """`data/suites/<suite>/suite.toml`: a suite and its cases, as data; the scripts are beside it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Appending to a CSV table: whole rows, each on disk before the next thing is done, and a torn end cut off."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ Decimals stay `Decimal`, because their printed digits say how precise a figure c
 Format: RFC 4180 with LF line ends, UTF-8, a header, no blank lines.
 """
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

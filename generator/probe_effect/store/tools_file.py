@@ -1,7 +1,5 @@
 """`data/tools/<package>.toml`: the standard tools of a package: what each answers, its probes and actions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

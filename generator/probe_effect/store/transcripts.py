@@ -4,8 +4,6 @@
 is written by `probe-effect transcripts --write` and never typed.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

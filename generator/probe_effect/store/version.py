@@ -1,7 +1,5 @@
 """The version of the data: which day it is of, and a digest by which anybody can tell two versions apart."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass

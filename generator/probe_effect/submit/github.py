@@ -1,7 +1,5 @@
 """The pull request on GitHub, by its command line `gh` if that is installed and logged in, else by hand."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

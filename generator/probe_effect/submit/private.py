@@ -3,8 +3,6 @@
 The tool records none of it. This is the second look: a tracer's message in a note may hold a path, for one.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import pwd

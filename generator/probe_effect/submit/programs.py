@@ -1,7 +1,5 @@
 """git and gh: each call is a list of words, never a line for a shell."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The record of each tool that is measured as a tracer, read from `tools.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

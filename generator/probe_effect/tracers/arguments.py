@@ -1,7 +1,5 @@
 """Scripts that hold words of a command line, with comments, and sessions with tools whose scripts define probes too."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 from contextlib import suppress

@@ -9,8 +9,6 @@ A script counts its events in the map without a name, `@`, whatever it gathers t
 histograms. Maps with a name are the script's own business: 16-timing keeps its start times in one.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -13,8 +13,6 @@ Scripts call the group `probes`: `event probes/read`, or `-e probes:read`.
 Source: Documentation/trace/uprobetracer.rst and kprobetrace.rst of the Linux kernel.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -14,8 +14,6 @@ One setting per line, named after the file in tracefs that it fills:
 `#` begins a comment.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ the process from before it became the tool. Its system calls are counted in a ru
 the one tracepoint that all share (raw_syscalls:sys_enter), which counts in the kernel, the tool and its children alone.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

@@ -5,8 +5,6 @@ scripts for them. A script has the words after the tool's name, with `#` comment
 that of our own reader of /proc, the lower bound, is the program.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

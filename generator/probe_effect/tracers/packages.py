@@ -3,8 +3,6 @@
 A tracer says itself why it cannot run; here is only what one command brings at once.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Sequence

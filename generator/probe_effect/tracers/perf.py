@@ -8,8 +8,6 @@ A BPF program on the same tracepoint that returns 0 keeps the event from perf, w
 live (trace_call_bpf in kernel/trace/bpf_trace.c). So nobody else may watch the tracepoint while perf is measured.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Counting events in what perf writes: a file of counters, statistics over recorded data, and printed system calls."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import groupby

@@ -6,8 +6,6 @@ How it is known that the probes are live. `perf stat` and `perf record` start wi
 something to print (trace__run in tools/perf/builtin-trace.c). The kernel says in which call a process sleeps.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """What proc(5) says of processes, and of the BPF programs that they hold."""
 
-from __future__ import annotations
-
 import re
 import time
 from contextlib import suppress

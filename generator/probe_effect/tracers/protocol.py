@@ -1,7 +1,5 @@
 """What the harness asks of a tracer. Each tool has a module that does it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol

@@ -1,7 +1,5 @@
 """The tracers that this version knows, and other versions of them by their path."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping, Sequence

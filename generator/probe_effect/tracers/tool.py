@@ -4,8 +4,6 @@ Its output goes to files in memory: reading a pipe while the workload runs would
 are live is known from a line of its own, never from a wait.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

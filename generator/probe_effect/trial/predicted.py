@@ -1,7 +1,5 @@
 """What `advise` says of a script for a command, before both are tried: the one place that knows of `advising`."""
 
-from __future__ import annotations
-
 from probe_effect.advising.machine import this_machine
 from probe_effect.advising.script_answer import COMMAND_S, RunningSystem, ScriptQuestion, answer_script
 from probe_effect.advising.script_words import headline

@@ -4,8 +4,6 @@ A slowdown is that of pairs: the Hodges-Lehmann estimate of the logarithms of ea
 interval (`stats/signed_rank.py`). Logarithms, because what disturbs a run makes it longer by a factor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median

@@ -12,8 +12,6 @@ the command takes with B than with A. `runs`, in their order: `pair`, `script` (
 order), `cpu_time_by` (how all processes were found), `warnings`, `journal` (the file with every run).
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import asdict

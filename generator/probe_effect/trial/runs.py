@@ -4,8 +4,6 @@ Every pair has each script and no script once, in random order. Before them each
 the kernel counts its events, and the command a run alone; none of these is a result, and both warm the command up.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

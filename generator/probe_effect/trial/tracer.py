@@ -4,8 +4,6 @@ bpftrace says when all of its probes are attached. Of another tool the kernel is
 events, or traces by ptrace: it is live when two looks one after the other found as many.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

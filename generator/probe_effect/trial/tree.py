@@ -5,8 +5,6 @@ processes that are or were in a cgroup; `cgroup.events` says whether there is on
 Where no cgroup can be made, orphans become our children (PR_SET_CHILD_SUBREAPER of prctl(2)).
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -1,7 +1,5 @@
 """A suite's workload, compiled with flags that are recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Running a workload: started early, told to go when the tracer is live, timed by itself."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

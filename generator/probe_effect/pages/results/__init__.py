@@ -3,8 +3,6 @@
 Each module has `VIEW`, for times, and may have `COUNTED`, for counted instructions of the same suites.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from probe_effect.model import Metric

@@ -1,7 +1,5 @@
 """Columns of tables whose rows are numbers, and of those whose rows are their blocks: what each says, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter

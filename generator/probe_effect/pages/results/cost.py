@@ -1,7 +1,5 @@
 """The cost of an event: what a busy thread pays at which rate, ranked and set against other machines and versions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from markupsafe import Markup

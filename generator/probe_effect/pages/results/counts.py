@@ -1,7 +1,5 @@
 """Instructions of one event, counted in emulated machines, where no time is measured."""
 
-from __future__ import annotations
-
 from markupsafe import Markup
 
 from probe_effect import units

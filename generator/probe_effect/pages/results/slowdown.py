@@ -1,7 +1,5 @@
 """The slowdown of a whole work, such as a build: by set of probes, on one machine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Start and stop of a tracer: its times, or instructions of them, and what each further probe adds to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """What a tracer takes itself, where that was measured: by level, and for one thing more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
