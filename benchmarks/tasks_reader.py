@@ -67,7 +67,8 @@ class Reader:
 
     def reach(self, place: Locator) -> Locator:
         """Read on to a place, and be there."""
-        place.scroll_into_view_if_needed()
+        place.wait_for()
+        place.evaluate("place => place.scrollIntoView({ block: 'nearest' })")
         self.way.words += place.evaluate("place => reader.to(place)")
         return place
 

@@ -9,7 +9,7 @@ import pytest
 from probe_effect.answer.asking import QUESTIONS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.site]
 
@@ -107,6 +107,23 @@ def test_back_goes_from_a_choice_to_the_one_before(laptop: Page, address: str) -
     laptop.select_option("#advise-question", index=2)
     laptop.go_back()
     assert laptop.locator("form.advise output").inner_text() == before
+
+
+def test_what_is_typed_before_the_costs_are_there_is_kept_and_answered(chromium: Browser, address: str) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    held: list[Route] = []
+    page.route("**/data/advise.*.json", lambda route: held.append(route))  # noqa: PLW0108 (Playwright marks what it is given)
+    page.goto(address)
+    with page.expect_request("**/data/advise.*.json"):
+        page.focus("#advise-rate-0")
+    page.keyboard.type("300")
+    held[0].continue_()
+    page.wait_for_selector("form.advise[data-state=ready]")
+    page.keyboard.type(",000")
+    assert page.input_value("#advise-rate-0") == "300,000"
+    assert "At 300" in page.locator("form.advise output").inner_text()
+    context.close()
 
 
 def test_without_the_costs_the_form_says_so(chromium: Browser, address: str) -> None:

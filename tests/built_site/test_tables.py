@@ -118,6 +118,20 @@ def test_a_column_of_several_units_is_found(cells: str, *, is_mixed: bool) -> No
     assert bool(list(mixed_columns(html))) == is_mixed
 
 
+INTERVAL = re.compile(r"\d\.(\d+)\u00a0µs \(([\d\u202f.]+)\u00a0to\u00a0([\d\u202f.]+)\)")
+
+
+def test_times_in_another_unit_have_no_more_places_than_their_intervals_support(site: Path) -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in site.glob("costs/*/index.html"))
+    found = [
+        (len(decimals), [float(end.replace("\u202f", "")) for end in ends])
+        for decimals, *ends in INTERVAL.findall(text)
+    ]
+    assert len(found) > 200
+    # Two digits of half the width up to 35, else one (`units.interval`), and what rounding the ends can add.
+    assert [one for one in found if (one[1][1] - one[1][0]) / 2 > 37 * 10 ** -one[0]] == []
+
+
 @pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("path", KINDS)
 def test_a_table_is_within_the_grid_of_its_page(laptop: Page, address: str, path: str, width: int) -> None:

@@ -1,6 +1,7 @@
 """What the page of a case begins with: its answer over all machines in a sentence, and machines by tracers as dots."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from markupsafe import Markup
 
@@ -29,8 +30,9 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
     bounded = [(one, most) for one in sound if (most := view.most(one)) is not None]
     ends = [end for one in estimated for end in (one.part.cost.low, one.part.cost.high) if end is not None]
     if clear:
-        value, place = _span([value for _, value in clear], view.scale), _where([one for one, _ in clear])
-        return [before, BOLD, value, BOLD, after, f" {place}.", *_rates(of, [one for one, _ in clear])]
+        numbers = [one for one, _ in sorted(clear, key=itemgetter(1))]
+        span = _linked(_span([value for _, value in clear], view.scale), numbers[0], numbers[-1])
+        return [before, BOLD, span, BOLD, after, f" {_where(numbers)}.", *_rates(of, numbers)]
     if bounded:
         most, place = max(most for _, most in bounded), _where([one for one, _ in bounded])
         value = f"at most {units.quantity(most, view.scale, 2)}"
@@ -45,6 +47,12 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
 
 def _span(values: Sequence[float], scale: units.Scale) -> str:
     return units.span(Estimate(values[0], min(values), max(values)) if len(values) > 1 else Estimate(values[0]), scale)
+
+
+def _linked(span: str, least: Number, most: Number) -> Markup:
+    """`36 to 290 ns`, each end with its link to its number, where it is cited and made again."""
+    ends = zip(span.split(" to "), (least, most), strict=False)
+    return Markup(" to ").join(Markup("[{}]({})").format(text, Markup(addresses.number(one))) for text, one in ends)
 
 
 def _where(measured: Sequence[Number]) -> str:

@@ -46,6 +46,11 @@
     const read = connectReader(data.tables, data.standard);
     const isMany = new RegExp(data.tables.many);
     const [least, most] = data.limits.rate_hz;
+    const early = [...place("probes").children].map((one) => ({
+      probe: { attach: one.querySelector("code").textContent },
+      field: one.querySelector("input"),
+      first: one.querySelector("select"),
+    }));
     let shown = [];                             // each probe with its fields and the places of what is said of it
     let script = null;
 
@@ -295,7 +300,9 @@
         });
       });
       if (events.length > mostProbes) place("message").textContent = `The first ${mostProbes} of ${events.length} probes.`;
+      const { id } = document.activeElement;
       place("probes").replaceChildren(...shown.map(({ made }) => made));
+      if (id !== "" && id !== document.activeElement.id) document.getElementById(id)?.focus();
       if (inputs.question) inputs.question.value = [...inputs.question.options].find(({ value }) => value === inputs.script.value)?.value ?? "";
     };
 
@@ -354,13 +361,14 @@
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     addEventListener("popstate", restore);
-    // What is chosen by the time that the costs are here stays chosen, unless the address asks something.
+    // What is chosen or typed by the time that the costs are here stays, unless the address asks something.
     return () => {
       const [{ value: question } = {}, { value: machine }] = [inputs.question, inputs.machine];
       restore();
       if (state.isGiven(form)) return;
       if (question && question !== inputs.script.value) inputs.script.value = question;
       if (machine !== "") choose(machine);
+      shown = early;
       understand();
       act(true);
     };
