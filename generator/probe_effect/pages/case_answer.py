@@ -52,7 +52,7 @@ def _span(values: Sequence[float], scale: units.Scale) -> str:
 def _linked(span: str, least: Number, most: Number) -> Markup:
     """`36 to 290 ns`, each end with its link to its number, where it is cited and made again."""
     ends = zip(span.split(" to "), (least, most), strict=False)
-    return Markup(" to ").join(Markup("[{}]({})").format(text, Markup(addresses.number(one))) for text, one in ends)
+    return Markup(" to ").join(Markup("[{}]({})").format(text, addresses.number(one)) for text, one in ends)
 
 
 def _where(measured: Sequence[Number]) -> str:
