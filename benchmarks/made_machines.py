@@ -167,6 +167,7 @@ class MadeMachine:
             "os": self.os,
             "kernel_release": self.kernel_release,
             "boot_flags": tuple(flags) if is_guest else (),
+            "boot_messages": like.boot_messages if is_guest else None,
             "vulnerabilities": {},
             "clocksource": self.hardware.clocksource,
             "clock_read_ns": None if like.clock_read_ns is None else round(like.clock_read_ns * self.speed, 2),

@@ -231,7 +231,7 @@ def test_summarise_in_words_shows_costs_and_why_a_case_has_none(data: Path) -> N
     answer = run("summarise", "--data", data, data / SUBMISSION)
     assert answer.status == 0
     text = answer.out.replace("\u00a0", " ")
-    assert f"test-machine/{FOLDER}: Example CPU 9000" in text
+    assert f"test-machine/{FOLDER}: Example, machine" in text
     assert re.search(r"02-kprobe +bpftrace +50\.0 ns +50 %", text)
     assert "06-uprobe bpftrace: skipped: this kernel has no uprobes" in text
 

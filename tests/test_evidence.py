@@ -88,7 +88,7 @@ def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: D
     assert {case: len(some) for case, some in known.counts.items()} == {
         case: len(some) for case, some in evidence(at_once).counts.items()
     }
-    assert known.keys == list(known.costs)
+    assert sorted(known.keys) == sorted(known.costs)
 
 
 def test_asking_for_a_case_takes_up_no_number_of_another(

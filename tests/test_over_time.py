@@ -148,8 +148,8 @@ def test_a_machine_of_the_fleet_is_the_same_with_another_kernel(data: Path) -> N
     said = sections(data)
     for one in said.values():
         assert "**The kernel “6.12.1-amd64” became “6.13.0-amd64”.** Of 1 comparison, 1 has higher overhead" in one
-    assert "/machines/test-machine/) (machine), 6.12.1-amd64." in said["test-machine-2"]
-    assert "/machines/test-machine-2/) (2), 6.13.0-amd64." in said["test-machine"]
+    assert "[Example, machine](/machines/test-machine/), 6.12.1-amd64." in said["test-machine-2"]
+    assert "[Example, 2](/machines/test-machine-2/), 6.13.0-amd64." in said["test-machine"]
     catalogue = read_catalogue(DataFolder(data))
     first, second = (over_time.charts(catalogue, machine) for machine in said)
     assert first == second  # one chart, which both pages show

@@ -47,7 +47,7 @@ OWN_PLACES = ("#two-architectures", "#what-changed")
 
 OWN_CODE = re.compile(
     r"^(probe-effect[\w ./=-]*\n?|wall_ns|tracer_cpu_ns|instructions|operations|events|check"
-    r"|sha256sum --check SHA256SUMS\n|\w+\(\))$"
+    r"|git log -p data/suites/[a-z-]+|sha256sum --check SHA256SUMS\n|\w+\(\))$"
 )
 """Commands that are put together from ids, and names of columns: the only code on pages from data."""
 
@@ -104,7 +104,7 @@ def test_front_matter_names_the_page(pages: dict[str, str], path: str, title: st
 
 def test_a_case_page_answers_at_which_rates_a_thread_slows(pages: dict[str, str]) -> None:
     text = seen(split(pages[CASE_PAGE])[1])
-    assert "One event costs  50 ns  on Example, machine with bpftrace 0.23." in text
+    assert "One event costs   50 ns   on Example, machine with bpftrace 0.23." in text
     assert "A busy thread slows by 5 % at 1.0 M events/s." in text
 
 

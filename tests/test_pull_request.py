@@ -18,6 +18,7 @@ import yaml
 from builders import EVENTS, PROJECT, block_rows, changed, machine_values, write_submission
 from fakes.clone import git
 from fakes.project import FAKES, FakeProject
+from probe_effect.numbers.names import short_id
 from workflow_runs.hub import copy_project
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def test_a_pull_request_is_reviewed_and_its_merge_makes_its_page(world: World) -
     tree = merge(runner, [branch])
     summary = run_steps(runner)
     assert f"## {machine}/{folder.name}" in summary
-    assert f"{NEIGHBOUR}, " in summary
+    assert f", {short_id(NEIGHBOUR)}, " in summary
     assert "01-plain" in summary
     said = of_ours("review-comment", "build/review/review.json", folder=runner).stdout
     assert f"## {machine}/{folder.name}" in said

@@ -25,7 +25,7 @@ def test_rates_are_read_as_people_write_them(text: str, rate_hz: float) -> None:
     assert rate_from(text) == rate_hz
 
 
-@pytest.mark.parametrize("text", ["", "fast", "-5", "5m", "50,000", "1e", "1e400", "nan", "inf", "0x10", "٣", "5 0k"])
+@pytest.mark.parametrize("text", ["", "fast", "-5", "5m", "50,00", "1e", "1e400", "nan", "inf", "0x10", "٣", "5 0k"])
 def test_any_other_rate_is_refused_with_examples(text: str) -> None:
     with pytest.raises(UsageError, match="expected events per second, such as 50k"):
         rate_from(text)

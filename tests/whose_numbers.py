@@ -14,6 +14,7 @@ NUMBER = re.compile(r"(?:^|/)results/([a-z0-9-]+)/[^/]+/[^/]+/")
 COUNTED = "qemu-"
 """How the id of an emulated machine begins: counts are named by their kernel."""
 RANGE = "machines"
+OVER_MACHINES = re.compile(r"\bto\s[\d.\s]+[nµm]?s\son\s\d+\s(?:virtual\s|physical\s)?machines\b")
 """What the header of a column says that has the range over all machines."""
 TIME = re.compile(r"\d[\d.,\s]*(?:ns|µs|ms)\b")
 BLOCKS = {"p", "li", "dt", "dd", "summary", "caption", "figcaption", "h1", "h2", "h3", "h4"}
@@ -133,19 +134,27 @@ def title_or_row_names(machine: str, title: Cell, row: list[Cell]) -> bool:
 
 
 def unnamed_machines(page: Page, home: str) -> Iterator[str]:
-    """Each sentence that does not name the machine of a number; home is named only beside another machine."""
+    """Each sentence that does not name the machine of a number; home is named only beside another machine.
+
+    The ends of a range over machines are of no one machine.
+    """
     for block in page.blocks:
         for sentence in SENTENCE.finditer(block.text):
             start, end = sentence.span()
             machines = {machine for place, machine in block.machines.items() if start <= place < end}
+            if OVER_MACHINES.search(sentence[0]):
+                continue
             if machines != {home} and not all(Cell(sentence[0]).named(one) for one in machines):
                 yield " ".join(sentence[0].split())
 
 
 def typed_times(page: Page, machines: Iterable[str]) -> Iterator[str]:
-    """Each block with a time that is no link to a number, and without a machine; the title and its citation aside."""
+    """Each block with a time that is no link to a number, and without a machine; the title and its citation aside.
+
+    What others printed is of no machine of ours, and says so.
+    """
     known = list(machines)
     for block in page.blocks:
         typed = block.typed.replace(page.title.text.strip(), "")
-        if TIME.search(typed) and not any(block.named(machine) for machine in known):
+        if TIME.search(typed) and "others printed" not in typed and not any(block.named(machine) for machine in known):
             yield " ".join(typed.split())

@@ -22,7 +22,7 @@ BEYOND = """async () => {
             const of = box.getBoundingClientRect();
             const isBeyond = node => {
                 text.selectNode(node);
-                const { left, right } = text.getBoundingClientRect();
+                const { left, right } = (node.getBoundingClientRect ? node : text).getBoundingClientRect();
                 return left < of.left - 1 || right > of.right + 1;
             };
             const isSeen = node => node.className !== "visually-hidden" && node.textContent.trim();

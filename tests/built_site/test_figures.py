@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.site, pytest.mark.browser]
 
 NAME = "slowdown-06-uprobe"
 FIGURE = f"charts/{NAME}/"
+FIRST = "machines-06-uprobe"
+"""The figure that the page of the case begins with."""
 KINDS = {"slowdown": FIGURE, "costs": "charts/costs-gregg-2011-pid-provider/", "frame": f"{FIGURE}embed.html"}
 KINDS |= {"instructions": "charts/instructions-per-event-kernels/"}
 LINK = re.compile(r'(?:href|src)="([^"#]+)')
@@ -49,11 +51,14 @@ def test_the_list_of_figures_has_all_but_those_of_many_runs_with_their_pictures(
     assert len(every - named) <= max(0, sum(name.startswith(("costs-", "over-time-")) for name in every) - 60)
 
 
-def test_every_page_leads_to_the_figures_and_they_to_static_beside_dynamic_probes_first(site: Path) -> None:
+def test_every_page_leads_to_the_figures_which_begin_with_the_ladder_and_static_beside_dynamic_probes(
+    site: Path,
+) -> None:
     footer = (site / "index.html").read_text(encoding="utf-8").partition("<footer")[2]
     assert 'href="charts/">Charts<' in footer.replace("./", "")
-    first = (site / "charts/index.html").read_text(encoding="utf-8").partition("figure-list")[2]
-    assert "static-and-dynamic/wide.svg" in first.partition("</li>")[0]
+    listed = (site / "charts/index.html").read_text(encoding="utf-8").partition("figure-list")[2].split("</li>")
+    assert "ladder/wide.svg" in listed[0]
+    assert "static-and-dynamic/wide.svg" in next(one for one in listed if "/ladder" not in one)
 
 
 def test_diagrams_can_be_had_as_pictures(site: Path) -> None:
@@ -72,7 +77,7 @@ def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "picture"),
     [
-        ("costs/06-uprobe/", f"{FIGURE}card.png"),
+        ("costs/06-uprobe/", f"charts/{FIRST}/card.png"),
         ("glossary/", "og/site.png"),
         ("machines/amd-epyc-2t-kvm-d4f3/", "machines/amd-epyc-2t-kvm-d4f3/card.png"),
         (FIGURE, "card.png"),
@@ -150,18 +155,18 @@ def test_what_embeds_a_figure_has_the_whole_address_and_shows_it(laptop: Page, a
 
 def test_a_chart_is_explored_and_left_by_keyboard_and_keeps_the_focus(laptop: Page, address: str) -> None:
     laptop.goto(address + "costs/06-uprobe/", wait_until="networkidle")
-    button = laptop.locator(f"#chart-{NAME} .chart-explore")
+    button = laptop.locator(f"#chart-{FIRST} .chart-explore")
     button.focus()
     laptop.keyboard.press("Enter")
-    laptop.wait_for_selector(f"#chart-{NAME}[data-state=live] .chart-live svg")
+    laptop.wait_for_selector(f"#chart-{FIRST}[data-state=live] .chart-live svg")
     assert button.evaluate("one => one === document.activeElement")
     laptop.keyboard.press("Enter")
-    laptop.wait_for_selector(f"#chart-{NAME}[data-state=still]")
+    laptop.wait_for_selector(f"#chart-{FIRST}[data-state=still]")
     assert button.evaluate("one => one === document.activeElement")
     laptop.keyboard.press("Tab")
     assert laptop.evaluate("document.activeElement.className") == "chart-table"
     laptop.keyboard.press("Enter")
-    laptop.wait_for_url(f"**/{FIGURE}#numbers")
+    laptop.wait_for_url(f"**/charts/{FIRST}/#numbers")
 
 
 def test_a_figure_has_one_name_and_one_description(laptop: Page, address: str) -> None:

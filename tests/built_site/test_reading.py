@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 VALUE = r"[\d.,\s]+"
+PHONE_HEIGHT_PX = 844
 SCRIPTS_BYTES = 44 * 1024
 """All of this site's own scripts together, compressed; no page loads them all. Vega and the search's are apart."""
 
@@ -32,26 +33,26 @@ def plain(text: str) -> str:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """A phone that runs no scripts."""
-    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": PHONE_HEIGHT_PX})
     yield context.new_page()
     context.close()
 
 
-def test_the_cost_of_a_uprobe_with_bpftrace_is_on_the_first_page(page: Page, address: str) -> None:
+def test_what_a_uprobe_costs_over_machines_is_on_the_first_screen(page: Page, address: str) -> None:
     page.goto(address)
-    row = page.locator("tr", has_text="Uprobe, stepped, bpftrace").first
-    cost, *_, threshold_5 = row.locator("td").all_inner_texts()
-    assert re.fullmatch(rf"{VALUE}[µn]s \({VALUE} to {VALUE}\)", plain(cost))
-    assert re.fullmatch(rf"{VALUE}k?/s \({VALUE} to {VALUE}\)", plain(threshold_5))
+    line = page.locator("main li", has_text="A user function, counted").first
+    assert re.search(rf"{VALUE}[nµ]s to {VALUE}µs on [0-9]+ machines", plain(line.inner_text()))
+    box = line.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < PHONE_HEIGHT_PX
 
 
 def test_a_cost_leads_to_its_threshold_its_rows_and_its_citation(page: Page, address: str, site: Path) -> None:
-    page.goto(address)
-    row = page.locator("tr", has_text="Uprobe, stepped, bpftrace").first
-    cost = row.locator("td a").first
+    page.goto(f"{address}costs/02-entry-count/")
+    cost = page.locator("td a[href$='02-entry-count/bpftrace/#cost']").first
     shown = cost.inner_text()
     cost.click()
-    page.wait_for_url("**/06-uprobe/bpftrace/#cost")
+    page.wait_for_url("**/02-entry-count/bpftrace/#cost")
     assert plain(shown) in plain(page.locator("main").inner_text())
     assert "/s (" in page.locator("tr", has=page.locator("#threshold-5")).inner_text()
 
@@ -63,7 +64,7 @@ def test_a_cost_leads_to_its_threshold_its_rows_and_its_citation(page: Page, add
     link = page.locator("main a[href$='samples.csv']").first.get_attribute("href") or ""
     place = site / page.url.partition("/some/sub/path/")[2].partition("#")[0]
     rows = list(csv.DictReader((place / link).resolve().read_text(encoding="utf-8").splitlines()))
-    assert any(one["case"] == "06-uprobe" and one["tracer"] == "bpftrace" for one in rows)
+    assert any(one["case"] == "02-entry-count" and one["tracer"] == "bpftrace" for one in rows)
 
 
 def test_the_guide_is_a_book_that_can_be_read_from_page_to_page(page: Page, address: str) -> None:

@@ -85,7 +85,7 @@ def _program_inside(library: Path, python: Sysroot) -> None:
     """Our package, and the one that it needs inside, compiled."""
     for package in (probe_effect, elftools):
         source = Path(str(package.__file__)).parent
-        for path in (*source.rglob("*.py"), *source.glob("tools/*.toml")):
+        for path in (*source.rglob("*.py"), *source.rglob("*.toml")):
             _copy(path, library / source.name / path.relative_to(source))
     _write(library / METADATA, f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
     compile_python(python, library)

@@ -237,7 +237,7 @@
         ...(others.length > 0 ? [element("p", "advise-nearest", words["measured-on"], " ", ...others.map(button))] : []),
         ...(instead.length > 0 ? [element("p", "", filled(words["with-others"], { tracers: instead.join(", ") }))] : []),
         ...programs.map(([title, href, text]) => element("p", "", words["in-programs"], link(title, page(href)), ". ", text)),
-        ...(row ? [element("p", "", words.standard, link(row, page(`/tools/#${row}`)), ".")] : []),
+        ...(row ? [element("p", "", words.standard, link(row, page(`/tools/#${row.replaceAll(" ", "")}`)), ".")] : []),
       ];
     };
 

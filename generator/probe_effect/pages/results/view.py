@@ -194,7 +194,7 @@ class ResultView:
         every = numbers.of_case(case.id)
         known = [one for one in every if one.is_known]
         if not known:
-            return Range(words=every[0].status if every else _not_yet(numbers, case))
+            return Range(words=_why_none(numbers, case, every[0].status if every else "not yet"))
         ends = [(one, estimate.value) for one in known if (estimate := self.estimate(one)) is not None]
         if self.alone and (len(known) == 1 or not ends):
             return Range((End(known[0], self.main.id, self.alone(known[0])),), 1)
@@ -205,12 +205,12 @@ class ResultView:
         return Range(tuple(shown), len(ends), "" if ends else units.MISSING)
 
 
-def _not_yet(numbers: Numbers, case: Case) -> str:
-    """Why nobody ran a case: perhaps no machine could."""
+def _why_none(numbers: Numbers, case: Case, otherwise: str) -> str:
+    """Why a case has no number: perhaps no machine could run it."""
     runs = [run for runs in numbers.machines().values() for run in runs if case.is_of(run.architecture)]
     if case.architectures and not runs:
         return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
     first = max((FIRST_RELEASE[need] for need in case.needs if need in FIRST_RELEASE), default=(0, 0))
     if runs and all(series_of(run.document.system.kernel_release) < first for run in runs):
         return f"no Linux {first[0]}.{first[1]} timed yet"
-    return "not yet"
+    return otherwise
