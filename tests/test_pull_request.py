@@ -157,7 +157,7 @@ def test_a_pull_request_is_reviewed_and_its_merge_makes_its_page(world: World) -
     tree = merge(runner, [branch])
     summary = run_steps(runner)
     assert f"## {machine}/{folder.name}" in summary
-    assert f", {short_id(NEIGHBOUR)}, " in summary
+    assert f", {short_id(NEIGHBOUR)}&#58; " in summary
     assert "01-plain" in summary
     said = of_ours("review-comment", "build/review/review.json", folder=runner).stdout
     assert f"## {machine}/{folder.name}" in said

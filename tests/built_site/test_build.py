@@ -153,5 +153,5 @@ def test_a_number_that_a_page_quotes_and_others_data_lack_is_said_to_be_missing(
     write_source(small_data)
     out = tmp_path / "site"
     build(small_data, out)
-    page = (out / "guide" / "slowdown" / "index.html").read_text(encoding="utf-8")
-    assert "was computed with (not known here) per probe" in " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    page = (out / "costs" / "index.html").read_text(encoding="utf-8")
+    assert "The tiers assume (not known here) a probe" in " ".join(re.sub(r"<[^>]+>", " ", page).split())
