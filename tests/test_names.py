@@ -39,6 +39,11 @@ def test_a_tool_is_called_by_its_name_and_the_number_of_its_version(
     assert names.tool(name, version) == called
 
 
+def test_a_version_that_only_an_id_tells_is_written_as_one() -> None:
+    named = [names.tracer_name(one) for one in ("dtrace-2-0-7", "perf-stat", "bpftrace")]
+    assert named == ["dtrace 2.0.7", "perf-stat", "bpftrace"]
+
+
 def test_a_case_is_called_by_its_title_and_by_that_of_its_suite_where_another_case_has_the_title() -> None:
     suites = [
         suite("first", case("01-control", title="Control"), case("02-kprobe", title="Kprobe"), title="What costs"),

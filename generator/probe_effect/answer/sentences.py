@@ -84,7 +84,7 @@ def whom(found: Forecast) -> str:
 def tool(found: Forecast) -> str:
     """The tracer with its version, which a machine of others has in its own name."""
     if found.printed is not None or len(found.machines) > 1:
-        return found.tracer
+        return names.tracer_name(found.tracer)
     return names.tool(found.tracer, found.parts[0].sources[0].tool_version)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from probe_effect.model import Metric, series_of
-from probe_effect.numbers.names import NESTED, architecture, cpu_family, machine_name, release_series, tier
+from probe_effect.numbers.names import NESTED, architecture, cpu_family, machine_name, release_series, tier, tier_words
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.machine_file import Machine, canonical_architecture
 
@@ -33,8 +33,8 @@ class Facts:
 
     @property
     def kind(self) -> str:
-        """What kind of machine it is, in words: `physical, x86-64`."""
-        return f"{self.tier}, {architecture(self.architecture)}"
+        """What kind of machine it is, in words: `physical, x86-64`; that a guest is nested is believed."""
+        return f"{tier_words(self.tier)}, {architecture(self.architecture)}"
 
 
 @dataclass(frozen=True, slots=True)

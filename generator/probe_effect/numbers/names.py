@@ -61,6 +61,11 @@ def tool_of(tracer: str) -> str:
     return VERSION_IN_ID.sub("", tracer)
 
 
+def tracer_name(tracer: str) -> str:
+    """A tracer as readers see it where only its id has a version: `bpftrace`, `dtrace 2.0.7` for `dtrace-2-0-7`."""
+    return VERSION_IN_ID.sub(lambda found: f" {found[0][1:].replace('-', '.')}", tracer)
+
+
 def tool(name: str, version: str | None) -> str:
     """A tracer with the number of its version: `bpftrace 0.17.0`, `perf-stat 6.1`; what is part of the kernel has none.
 

@@ -80,7 +80,8 @@ def machines_chart(view: ResultView, of: CaseResults) -> list[Chart]:
         return []
     unit = view.scale.units[0].scale
     dots = [
-        Dot(names.machine_name(one.submission), one.tracer, value.times(1 / unit), one.tracer) for one, value in drawn
+        Dot(names.machine_name(one.submission), names.tracer_name(one.tracer), value.times(1 / unit), one.tracer)
+        for one, value in drawn
     ]
     costs, place = _span([value.value for _, value in drawn], view.scale), _where([one for one, _ in drawn])
     sentence = "Each dot is a tracer on a machine, with its 95 % interval; what is not distinguishable from 0 has none."

@@ -155,7 +155,8 @@
     // Whose costs they are: every machine of all probes.
     const machinesOf = (all) => [...new Set(all.flatMap(({ machines }) => machines))];
 
-    const toolOn = (tracer, machines) => (machines.length === 1 ? machineOf(machines[0]).tracers[tracer].tool : tracer);
+    const named = (tracer) => tracer.replace(/(-\d+)+$/, (version) => ` ${version.slice(1).replaceAll("-", ".")}`);
+    const toolOn = (tracer, machines) => (machines.length === 1 ? machineOf(machines[0]).tracers[tracer].tool : named(tracer));
 
     const inNs = ({ value, low, high }) => ({ value: value * 1e9, low: low && low * 1e9, high: high && high * 1e9 });
 
@@ -235,7 +236,7 @@
       const row = Object.values(data.standard).includes(script) ? script.text : null;
       return [
         ...(others.length > 0 ? [element("p", "advise-nearest", words["measured-on"], " ", ...others.map(button))] : []),
-        ...(instead.length > 0 ? [element("p", "", filled(words["with-others"], { tracers: instead.join(", ") }))] : []),
+        ...(instead.length > 0 ? [element("p", "", filled(words["with-others"], { tracers: instead.map(named).join(", ") }))] : []),
         ...programs.map(([title, href, text]) => element("p", "", words["in-programs"], link(title, page(href)), ". ", text)),
         ...(row ? [element("p", "", words.standard, link(row, page(`/tools/#${row.replaceAll(" ", "")}`)), ".")] : []),
       ];
