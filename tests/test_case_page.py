@@ -48,6 +48,11 @@ def measured(data: Path, samples: list[Sample]) -> str:
     return page_of(data)
 
 
+def unlinked(text: str) -> str:
+    """Markdown with the texts of its links alone."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
 @pytest.mark.parametrize(
     ("samples", "words"),
     [
@@ -63,12 +68,12 @@ def measured(data: Path, samples: list[Sample]) -> str:
     ],
 )
 def test_the_page_begins_with_what_was_found_and_no_more(tmp_path: Path, samples: list[Sample], words: str) -> None:
-    assert words in measured(tmp_path, samples)
+    assert words in unlinked(measured(tmp_path, samples))
 
 
 def test_the_answer_is_a_range_over_machines(data: Path) -> None:
     write_submission(data, many_blocks(cost_ns=90), changed(machine_values(), "machine.id", "another"))
-    assert "One event costs **50 to 90 ns** on 2 physical machines with bpftrace 0.23." in page_of(data)
+    assert "One event costs **50 to 90 ns** on 2 physical machines with bpftrace 0.23." in unlinked(page_of(data))
 
 
 def test_the_table_names_each_machine_once_and_each_row_has_an_address(data: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_number_leads_to_its_own_cause(laptop: Page, address: str) -> None:
     mark = laptop.locator("td a[href*='kernels/changes/#']").first
     cause = (mark.get_attribute("href") or "").partition("#")[2]
     mark.click()
-    assert laptop.locator(f"li [id='{cause}']").is_visible()
+    laptop.locator(f"li [id='{cause}']").wait_for()
 
 
 def test_a_machine_is_a_row_above_those_of_its_tracers(laptop: Page, address: str) -> None:

@@ -101,7 +101,7 @@
     if (low === null || high === null) return quantity(value, short);
     const [from, to] = [low, high].map((end) => quantity(end, short));
     const [number, unit] = from.split(gap);
-    return `${unit === to.split(gap)[1] ? number : from} to ${to}`;
+    return from === to ? to : `${unit === to.split(gap)[1] ? number : from} to ${to}`;
   };
 
   // Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000, 300,000. Null for anything else.
