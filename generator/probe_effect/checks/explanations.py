@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from probe_effect.checks.rule import Fault, rule
-from probe_effect.store.explanations_file import EXPLANATIONS_FILE, Explanation
+from probe_effect.store.explanations_file import Explanation
 from probe_effect.store.suite_file import Suite
 
 
@@ -28,7 +28,7 @@ def _names(checked: CheckedExplanations) -> Iterator[Fault]:
     for one in checked.known:
         if unknown := (set(one.cases) - cases) | (set(one.references) - checked.references):
             found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
-            yield Fault(EXPLANATIONS_FILE, None, found, "mend the name, or add what it names")
+            yield Fault("explanations.toml", None, found, "mend the name, or add what it names")
 
 
 RULES = (_names,)

@@ -9,7 +9,7 @@ from probe_effect.model import Problem
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.names import tool_of
 from probe_effect.reduce.submission import Number
-from probe_effect.store.explanations_file import EXPLANATIONS_FILE, Explanation, read_explanations
+from probe_effect.store.explanations_file import Explanation, read_explanations
 from probe_effect.store.places import DataFolder
 
 UNSEEN = "explanation-seen"
@@ -31,7 +31,7 @@ def unseen_changes(data: DataFolder) -> list[Problem]:
     except BadData:  # which `check` tells anyway
         return []
     changes = [one for each in found for one in (*between_kernels(each), *between_versions(each))]
-    file, hint = data.relative(data.root / EXPLANATIONS_FILE), "mend its cases and versions, or remove it"
+    file, hint = data.relative(data.root / "explanations.toml"), "mend its cases and versions, or remove it"
     return [
         Problem("warning", file, None, None, UNSEEN, f"`{one.id}` explains a change that no counts show", hint)
         for one in known

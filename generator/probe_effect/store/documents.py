@@ -8,19 +8,20 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Problem
+from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, plain_text, printable
 
 DocumentKey = str | int
@@ -76,6 +77,24 @@ def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
             msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
             raise ValueError(msg)
     return entries
+
+
+def entries_file(
+    entry: type[E], most: int
+) -> tuple[type[Document], Callable[[DataFolder], tuple[tuple[E, ...], list[Problem]]]]:
+    """The model of a file of many, `claims.toml` of each `Claim`, and what reads its entries with every problem."""
+    kind, entries = entry.__name__.lower(), Annotated[tuple[entry, ...], AfterValidator(sorted_by_id)]  # type: ignore[valid-type]
+    keys: dict[str, Any] = {"schema_version": (Literal[1], ...), kind: (entries, Field(default=(), max_length=most))}
+    model = create_model(f"{entry.__name__}sFile", __base__=Document, __doc__="The whole document.", **keys)
+
+    def read(data: DataFolder) -> tuple[tuple[E, ...], list[Problem]]:
+        path = data.root / f"{kind}s.toml"
+        if not path.exists() and not path.is_symlink():
+            return (), []
+        document, problems = read_document(path, data.relative(path), path.stem, model)
+        return getattr(document, kind, ()), problems
+
+    return model, read
 
 
 def write_document(path: Path, document: Document) -> None:

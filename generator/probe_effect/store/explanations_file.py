@@ -2,14 +2,11 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from probe_effect.model import Problem, series_of
-from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, read_document, sorted_by_id
-from probe_effect.store.places import DataFolder
+from probe_effect.model import series_of
+from probe_effect.store.documents import DocumentEntry, Slug, Text, entries_file
 from probe_effect.store.suite_file import Architecture
-
-EXPLANATIONS_FILE = "explanations.toml"
 
 Certainty = Literal["bisected", "read", "inferred"]
 
@@ -55,19 +52,4 @@ class Explanation(DocumentEntry):
         return series_of(first) <= series_of(self.before) and series_of(self.since) <= series_of(second)
 
 
-class ExplanationsFile(Document):
-    """The whole document."""
-
-    schema_version: int = Field(ge=1, le=1)
-    explanation: Annotated[tuple[Explanation, ...], AfterValidator(sorted_by_id)] = Field(
-        default=(), max_length=500, description="Each `[[explanation]]`."
-    )
-
-
-def read_explanations(data: DataFolder) -> tuple[tuple[Explanation, ...], list[Problem]]:
-    """The explanations of `data`, sorted by id; none where there is no file. With every problem found."""
-    path = data.root / EXPLANATIONS_FILE
-    if not path.exists() and not path.is_symlink():
-        return (), []
-    document, problems = read_document(path, data.relative(path), "explanations", ExplanationsFile)
-    return (document.explanation if document else ()), problems
+ExplanationsFile, read_explanations = entries_file(Explanation, 500)

@@ -5,11 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from probe_effect.model import Problem
-from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, read_document, sorted_by_id
-from probe_effect.store.places import DataFolder
-
-REFERENCES_FILE = "references.toml"
+from probe_effect.store.documents import DocumentEntry, Slug, Text, entries_file
 
 MOVING = re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/")
 """In the address of a repository's file: what shows another text tomorrow."""
@@ -38,19 +34,4 @@ class Reference(DocumentEntry):
     )
 
 
-class ReferencesFile(Document):
-    """The whole document."""
-
-    schema_version: int = Field(ge=1, le=1)
-    reference: Annotated[tuple[Reference, ...], AfterValidator(sorted_by_id)] = Field(
-        default=(), max_length=1000, description="Each `[[reference]]`."
-    )
-
-
-def read_references(data: DataFolder) -> tuple[tuple[Reference, ...], list[Problem]]:
-    """The references of `data`, sorted by id; none where there is no file. With every problem found."""
-    path = data.root / REFERENCES_FILE
-    if not path.exists() and not path.is_symlink():
-        return (), []
-    document, problems = read_document(path, data.relative(path), "references", ReferencesFile)
-    return (document.reference if document else ()), problems
+ReferencesFile, read_references = entries_file(Reference, 1000)
