@@ -85,7 +85,15 @@ def hostile_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 write_submission(data, own(many_blocks(), place, name), values)
             else:
                 write_counted_submission(data, own(counted_rows(), place, name), values)
+    (data / "claims.toml").write_text("schema_version = 1\n" + "".join(map(claim, sorted(HOSTILE))), encoding="utf-8")
     return with_quoted_source(data)
+
+
+def claim(name: str) -> str:
+    """A claim whose every text is hostile, as an entry of `claims.toml`."""
+    texts = dict.fromkeys(("words", "who", "conditions", "says", "missing"), HOSTILE[name])
+    keys = {"id": name, "subject": "Agents", "link": "https://claims.example/1", "date": "not stated", **texts}
+    return "[[claim]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +140,14 @@ def test_a_machine_has_its_page_with_its_names_as_they_are(hostile_site: Path, k
     machine = Page((hostile_site / section / f"{kind}-{name}" / "index.html").read_text(encoding="utf-8"))
     assert " ".join(HOSTILE[name].split()) in machine.text
     assert f"by {' '.join(credit(name).split())}." in machine.text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_claim_says_its_words_as_they_are(hostile_site: Path, name: str) -> None:
+    page = Page((hostile_site / "claims" / "index.html").read_text(encoding="utf-8"))
+    words = " ".join(HOSTILE[name].split())
+    assert page.text.count(words) >= 5
+    assert name in page.ids
 
 
 def test_no_page_runs_or_loads_anything_of_them(hostile_site: Path) -> None:

@@ -4,6 +4,7 @@ from probe_effect.checks import changes, explanations, releases, tools, transcri
 from probe_effect.checks.rule import broken, names_in
 from probe_effect.model import Problem
 from probe_effect.store.changes_file import read_changes
+from probe_effect.store.claims_file import read_claims
 from probe_effect.store.explanations_file import read_explanations
 from probe_effect.store.places import DataFolder
 from probe_effect.store.references_file import read_references
@@ -51,11 +52,13 @@ def check_transcripts(data: DataFolder) -> list[Problem]:
 
 
 def check_references(data: DataFolder) -> list[Problem]:
-    """Every problem of the references, and of the explanations that rest on them."""
+    """Every problem of the references, of the explanations that rest on them, and of the claims."""
     references, problems = read_references(data)
-    known, faults = read_explanations(data)
-    checked = explanations.CheckedExplanations(known, known_suites(data), frozenset(one.id for one in references))
-    return [*problems, *faults, *broken(explanations.RULES, checked, names_in(data.root, data))]
+    for file, read in (("explanations.toml", read_explanations), ("claims.toml", read_claims)):
+        known, faults = read(data)
+        checked = explanations.CheckedExplanations(data.root / file, known, known_suites(data), references)
+        problems += [*faults, *broken(explanations.RULES, checked, names_in(data.root, data))]
+    return problems
 
 
 CHECKS = (check_changes, check_releases, check_tools, check_transcripts, check_references)

@@ -1,35 +1,44 @@
-"""Why counts changed: of cases that there are, and with places where it can be checked."""
+"""Why counts changed, and claims: of cases and tools that there are, and with places where it can be checked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
+from probe_effect.store.claims_file import Claim
+from probe_effect.store.documents import value_line
 from probe_effect.store.explanations_file import Explanation
+from probe_effect.store.references_file import Reference
 from probe_effect.store.suite_file import Suite
+from probe_effect.tools.record import TOOLS
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedExplanations:
-    """All explanations, the suites, and the ids of all references."""
+    """All explanations, or all claims, with their file; the suites, and all references."""
 
-    known: Sequence[Explanation]
+    file: Path
+    known: Sequence[Explanation | Claim]
     suites: Mapping[str, Suite]
-    references: frozenset[str]
+    references: Sequence[Reference]
 
 
 @rule(
     "explanation-names",
-    "An explanation names cases of suites, and references that are in `references.toml`.",
+    "An explanation and a claim name cases of suites and tools that there are, and references of `references.toml`.",
     good='cases = ["19-fentry"]',
     bad="a reference that nobody wrote",
 )
 def _names(checked: CheckedExplanations) -> Iterator[Fault]:
-    cases = {case.id for suite in checked.suites.values() for case in suite.cases}
-    for one in checked.known:
-        if unknown := (set(one.cases) - cases) | (set(one.references) - checked.references):
+    known = {case.id for suite in checked.suites.values() for case in suite.cases}
+    known |= {*TOOLS, *(one.id for one in checked.references)}
+    for place, one in enumerate(checked.known):
+        named = one.names if isinstance(one, Claim) else {*one.cases, *one.tools, *one.references}
+        if unknown := named - known:
             found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
-            yield Fault("explanations.toml", None, found, "mend the name, or add what it names")
+            line = value_line(checked.file, (type(one).__name__.lower(), place))
+            yield Fault(checked.file.name, line, found, "mend the name, or add what it names")
 
 
 RULES = (_names,)
-"""Runs over all explanations."""
+"""Runs over all explanations, and over all claims."""

@@ -10,10 +10,12 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
+from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import live_script
 from probe_effect.charts.site_card import site_card
 from probe_effect.compare.subjects import subjects
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
+from probe_effect.exports.claims import verdicts
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
 from probe_effect.exports.diagrams import write_diagrams
@@ -83,6 +85,9 @@ def _write_pages(catalogue: Catalogue, work: Path, content: Path) -> None:
     write(assets / "transcripts.json", json.dumps(transcript_values(catalogue), ensure_ascii=False))
     references = [one.model_dump() for one in catalogue.references]
     write(assets / "references.json", json.dumps(references, ensure_ascii=False))
+    write(assets / "claims.json", json.dumps(verdicts(catalogue), ensure_ascii=False))
+    for one in verdicts(catalogue):
+        write(static / "claims" / f"{one['id']}.svg", badge([(one["id"], one["verdict"])]))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
     for kind in (assets, static):

@@ -10,6 +10,7 @@ from typing import Any
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.store.changes_file import Change, ChangesFile
+from probe_effect.store.claims_file import Claim, ClaimsFile
 from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
 from probe_effect.store.documents import Document
 from probe_effect.store.explanations_file import Explanation, ExplanationsFile
@@ -33,6 +34,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "recorded.json": Recorded,
     "references.toml": ReferencesFile,
     "explanations.toml": ExplanationsFile,
+    "claims.toml": ClaimsFile,
 }
 
 KEYS: dict[type[Document], tuple[str, ...]] = {
@@ -47,6 +49,7 @@ KEYS: dict[type[Document], tuple[str, ...]] = {
     Recorded: ("## transcripts/recorded/<id>.json",),
     Reference: ("## references.toml", "Each `[[reference]]`, sorted by `id`:"),
     Explanation: ("## explanations.toml", "Each `[[explanation]]`, sorted by `id`:"),
+    Claim: ("## claims.toml", "Each `[[claim]]`, sorted by `id`:"),
 }
 """The documents whose keys have a table of their own, and the lines above it."""
 

@@ -53,6 +53,7 @@ def _with_ends(name: str, kind: Any, text: str) -> Iterator[Field]:  # noqa: ANN
 COST_FIELDS = _fields("place", "time", "events", "trust_in_time")
 COUNT_FIELDS = _fields("place", "count", "events", "trust_in_count")
 FIGURE_FIELDS = (*_fields("source"), *fields_of(FIGURE_COLUMNS), *_fields("recomputed"))
+CLAIMS = _fields("claim")
 RUN_FIELDS = _fields("run")
 """Before the columns of each row of the files of submissions."""
 

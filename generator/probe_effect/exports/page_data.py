@@ -9,7 +9,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
+from probe_effect.exports.claims import verdicts
+from probe_effect.exports.number_rows import CLAIMS, COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
 from probe_effect.exports.table import DataTable, Field, TableRow, json_of, write_table
 from probe_effect.exports.words import LICENCE
 from probe_effect.numbers import names
@@ -56,10 +57,12 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
     found = Rows(*(tuple(row for row in some if row.get("status") != "skipped") for some in whole))
     costs, counts = (tuple(row for row in some if row["current"]) for some in (found.costs, found.counts))
     of_our_cases = (row for row in found.figures if row["case"] is not None and row["cost_ns"] is not None)
+    claims = tuple(TableRow((field.name, one[field.name]) for field in CLAIMS) for one in verdicts(catalogue))
     pages = {
         "/costs/": {"data": DataTable("What one event costs, current on each machine", COST_FIELDS, costs)},
         "/kernels/": {"data": DataTable("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
         "/sources/": {"data": DataTable("Published figures", FIGURE_FIELDS, found.figures)},
+        "/claims/": {"data": DataTable("Claims on what tracing costs, with verdicts", CLAIMS, claims)},
     }
     # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
     shown = set(shown_machines(catalogue.numbers))

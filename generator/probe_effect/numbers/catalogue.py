@@ -17,6 +17,7 @@ from probe_effect.numbers.published import Recomputed, figure_values, fill, reco
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.changes_file import Change, changed_ids, read_changes
+from probe_effect.store.claims_file import Claim, read_claims
 from probe_effect.store.explanations_file import Explanation, read_explanations
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -106,6 +107,8 @@ class Catalogue:
     """Facts about kernels and tools, with where they can be checked."""
     explanations: tuple[Explanation, ...] = ()
     """Why counts changed between kernels or versions of a tool (`compare/explained.py`)."""
+    claims: tuple[Claim, ...] = ()
+    """What others say that tracing costs (`exports/claims.py`)."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
@@ -175,6 +178,7 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         transcripts=tuple(_sound(read_transcripts(data), problems)),
         references=_sound(read_references(data), problems),
         explanations=_sound(read_explanations(data), problems),
+        claims=_sound(read_claims(data), problems),
         edition=Edition(data_version(data).text, site),
         releases=tuple(_sound(read_releases(data), problems)),
     )

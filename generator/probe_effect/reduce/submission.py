@@ -241,6 +241,6 @@ class Number:
         """What the tracer printed as its version."""
         return self.submission.document.tools.get(self.tracer)
 
-    def threshold(self, percent: int) -> Estimate | None:
+    def threshold(self, percent: float) -> Estimate | None:
         """The rate, events/s, at which a busy thread is `percent` slower; None where it is no clear, sound cost."""
         return threshold(self.cost, percent) if self.cost and self.distinguishable and not self.faults else None

@@ -19,7 +19,7 @@ def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
     return cost.times(rate_hz / NS_PER_SECOND)
 
 
-def threshold(cost: Estimate, percent: int) -> Estimate | None:
+def threshold(cost: Estimate, percent: float) -> Estimate | None:
     """The rate in events/s at which slowdown reaches `percent`; None for a cost that is not above 0.
 
     A cost whose interval touches 0 has no upper end: no rate would be too high.
