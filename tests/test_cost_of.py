@@ -231,11 +231,3 @@ def test_no_action_makes_a_probe_cost_less_than_it_does_alone() -> None:
 
 def test_a_user_probe_of_which_nobody_knows_how_it_fires_stands_for_no_mechanism() -> None:
     assert cost("uprobe", mechanism="called") is None
-
-
-def test_a_sample_costs_as_a_tracepoint_on_no_system_call_and_says_that_its_interrupt_is_not_in_it() -> None:
-    sample, plain = cost("profile", "count"), cost("tracepoint", "count")
-    assert sample is not None
-    assert plain is not None
-    assert sample.cost == plain.cost
-    assert "interrupt" in (sample.note or "")

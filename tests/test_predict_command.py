@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 KEYS = (
-    "rate_hz case tracer threads busy_ratio machine tier dates slowdown_ratio slowdown_low_ratio slowdown_high_ratio "
+    "rate_hz per_sample_ns per_sample_low_ns per_sample_high_ns "
+    "case tracer threads busy_ratio machine tier dates slowdown_ratio slowdown_low_ratio slowdown_high_ratio "
     "cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s delay_ratio delay_low_ratio delay_high_ratio event_hz event_low_hz "
     "event_high_hz threshold_1_hz threshold_1_low_hz threshold_1_high_hz threshold_5_hz threshold_5_low_hz "
     "threshold_5_high_hz threshold_30_hz threshold_30_low_hz threshold_30_high_hz distinguishable loss_ratio grade "
@@ -131,6 +133,20 @@ def test_several_probes_may_have_rates_of_their_own(data: Path) -> None:
     assert "The costs of several probes add. That was not checked on this machine." in found["assumptions"]
 
 
+def test_a_profiler_is_asked_about_by_its_rate_and_the_depth_of_the_stack(data: Path) -> None:
+    for name in ("sampling", "sampling-depth"):
+        shutil.copytree(REAL_DATA / "suites" / name, data / "suites" / name)
+    sampled = changed(machine_values(), "run.suite", "sampling")
+    write_submission(
+        data, rows_of("06-sample-record-stack", 15_000, tracer="perf-record"), sampled, folder="2026-11-26-sampling"
+    )
+    found = json.loads(run(data, "--hz", "99", "--tracer", "perf-record", "--format", "json").stdout)
+    assert found["case"] == "06-sample-record-stack"
+    assert found["per_sample_ns"] == pytest.approx(15_000)
+    assert found["slowdown_ratio"] == pytest.approx(99 * 15e-6)
+    assert ask(data, "--case", "02-kprobe")["per_sample_ns"] is None
+
+
 def test_a_composed_cost_is_marked_and_names_its_cases(data: Path) -> None:
     # The submission of the small data folder has the plain probe, 02-kprobe.
     for day, case, cost_ns in ((22, "04-tracepoint-entry", 100), (23, "09-map", 80)):
@@ -157,6 +173,9 @@ def test_a_composed_cost_is_marked_and_names_its_cases(data: Path) -> None:
         (["--rate", "50k", "--probe", "kprobe"], "--probe and --action belong together"),
         (["--probe", "kprobe", "--action", "count"], "kprobe with count: expected a rate, found none"),
         (["--rate", "50k", "--probe", "kprobes", "--action", "count"], "kprobes: no such probe; did you mean kprobe"),
+        (["--hz", "99", "--rate", "5k"], "--hz asks about a profiler: give it without --rate"),
+        (["--hz", "99", "--probe", "kprobe", "--action", "count"], "without --rate, --case"),
+        (["--depth", "30", "--rate", "50k", "--case", "02-kprobe"], "give --hz with it"),
         (["--rate", "50k", "--probe", "kprobe", "--action", "counts"], "counts: no such action; did you mean count"),
     ],
 )

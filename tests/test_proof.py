@@ -10,7 +10,8 @@ import pytest
 
 from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
-from probe_effect.answer.proof import Spread, pairs, spread, verdict
+from probe_effect.answer.proof import Spread, pairs, program_spread, spread, verdict
+from probe_effect.answer.question import SAMPLED
 from probe_effect.charts.draw import draw_svg
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.model import Estimate
@@ -171,6 +172,25 @@ def test_the_spread_holds_four_in_five_of_the_visible_pairs() -> None:
     inside = [one for one in found if one.is_visible and apart.ratio.low <= one.ratio <= apart.ratio.high]  # type: ignore[operator]
     assert len(inside) == 8
     assert spread(found[:8]) is None
+
+
+def test_samples_are_no_part_of_the_spread_of_events() -> None:
+    levels = [f"program-{place}" for place in range(10)]
+    samples = suite("sampling", case("06-sample", SAMPLED))
+    programs = suite(
+        "programs",
+        case("07-malloc", like="06-uprobe"),
+        case("09-sampled", SAMPLED, like="06-sample"),
+        factor={**FACTOR, "levels": levels},
+    )
+    events = [traced(level, Estimate(0.02, 0.019, 0.021), every_ns=5e4) for level in levels]
+    sampled = [traced(level, Estimate(0.5, 0.49, 0.51), every_ns=5e4, name="09-sampled") for level in levels]
+    found = evidence((PER_EVENT, samples, programs), COST, measured("06-sample", COST.known_cost), *events, *sampled)
+    assert len(pairs(found)) == 20
+    apart = program_spread(found)
+    assert apart is not None
+    assert apart.pairs == 10
+    assert apart.ratio.value == pytest.approx(1)
 
 
 def test_a_spread_never_makes_an_interval_narrower() -> None:

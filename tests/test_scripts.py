@@ -31,6 +31,7 @@ READ_AS = {
     "filter-by-name": "filter",
     "filter-by-cgroup": "filter",
     "count-shared": "count",
+    "count-by-two-stacks": "count-by-kernel-stack",
     "show-processes": "count-by-name",
 }
 """Actions that suites tell apart by more than the script says, to what is read."""
@@ -269,6 +270,8 @@ def test_a_program_is_taken_out_of_its_command_line() -> None:
     [
         ("perf record -e syscalls:sys_enter_read ls", "syscalls:sys_enter_read tracepoint-entry record"),
         ("perf record -F 99 -ag sleep 1", "cycles profile record-stack"),
+        ("perf record -F 99 --call-graph dwarf,16384 -p 1", "cycles profile record-stack-copy"),
+        ("perf record -F 99 -g --call-graph=fp -p 1", "cycles profile record-stack"),
         ("perf record -c 1000 -e cache-misses ls", "cache-misses hardware record"),
         ("perf stat -e sched:sched_switch -a", "sched:sched_switch tracepoint count"),
         ("perf record -e probe_libc:malloc__return ls", "probe_libc:malloc__return uretprobe record"),

@@ -271,6 +271,18 @@ def test_a_script_that_cannot_be_read_fails_with_its_name(tmp_path: Path, text: 
         Perf(tool="perf-stat", id="perf-stat").session(script, "nothing", tmp_path / "program")
 
 
+@pytest.mark.parametrize(("words", "is_watched"), [("-e cpu-clock -F 99", True), ("-a -e cpu-clock -F 99", False)])
+def test_perf_watches_the_workload_alone_unless_its_script_asks_for_all_cpus(
+    tmp_path: Path, words: str, *, is_watched: bool
+) -> None:
+    script = tmp_path / "01-sample.perf-record"
+    script.write_text(f"{words}\n", encoding="utf-8")
+    session = Perf(tool="perf-record", id="perf-record").session(script, "tool", tmp_path / "program")
+    command = list(session.command(os.getpid()))
+    session.end()
+    assert ("-p" in command, "-a" in command) == (is_watched, not is_watched)
+
+
 @pytest.mark.parametrize(
     ("descriptor", "sleeps_in", "is_live"),
     [

@@ -2,7 +2,8 @@
 
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `rate_hz` (of all
-probes together, in each thread). `case` (null for a combination). `tracer`. `threads`. `busy_ratio`. `machine` (null
+probes together, in each thread). `per_sample_ns` (of a profiler). `case` (null for a combination). `tracer`. `threads`.
+`busy_ratio`. `machine` (null
 where none is comparable). `tier`. `dates`. `slowdown_ratio`. `cpu_s_per_s`. `delay_ratio`. `event_hz`.
 `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`. `distinguishable` (where false, only high ends have values).
 `loss_ratio`. `grade` (null of others' figures). `grade_reasons`. `composed`. `probes`: `name`, `rate_hz`, `cost_ns`,
@@ -28,7 +29,7 @@ from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tri
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.levels import RatePoint
 from probe_effect.answer.part import Part
-from probe_effect.answer.question import Question
+from probe_effect.answer.question import SAMPLED, Question
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.catalogue import read_numbers, read_sources
@@ -64,9 +65,11 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
     if nearest is None:
         values = {key: [] if isinstance(value, list) else None for key, value in values.items()}
     is_composed = any(part.basis == "composed" for part in forecast.parts)
+    is_sampled = any(found.case_of[one.case].probe == SAMPLED for one in forecast.sources)
     are_cases = all(part.name in found.case_of for part in forecast.parts)
     return {
         "rate_hz": forecast.load.rate_hz,
+        **interval_json(forecast.cost if is_sampled else None, "per_sample", "ns"),
         "case": "+".join(part.name for part in forecast.parts) if are_cases else None,
         "tracer": forecast.tracer,
         "threads": forecast.load.threads,

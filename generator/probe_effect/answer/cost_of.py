@@ -25,10 +25,6 @@ from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
 
-SAMPLED = ("profile", "hardware")
-"""Kinds that an interrupt fires."""
-
-INTERRUPT = "The interrupt that takes a sample is not in the cost: nobody measured it apart."
 UNKNOWN_ACTION = (
     "Nobody measured the action {action} with {tracer} here: it is taken for {highest}, the most expensive measured "
     "one. The low end of the cost is that of the probe without it."
@@ -198,15 +194,14 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
         return _from_count(on, base, wanted.mechanism)
     cost, path = event_cost(on.found, (on.machine, number.tracer, number.case), number.bounded_cost)
     suites = frozenset({base.suite})
-    notes = (INTERRUPT,) if wanted.kind in SAMPLED and base.case.probe not in SAMPLED else ()
     if wanted.kind not in AWAY_FROM_CALLS or base.case.silent is None:
-        return Candidate(base, Sum((number,), (), cost, suites), notes)
+        return Candidate(base, Sum((number,), (), cost, suites), ())
     # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
     if path is None:
         note = AT_MOST.format(case=quoted(number.title))
-        return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (*notes, note))
+        return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (note,))
     assert path.source
-    return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), notes)
+    return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), ())
 
 
 def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | None:

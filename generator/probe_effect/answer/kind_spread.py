@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from probe_effect.answer.calibrated_proof import calibrated_pairs
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.proof import ProgramPair, Spread, pairs, program_spread, spread
+from probe_effect.answer.proof import ProgramPair, Spread, of_events, program_spread, spread
 from probe_effect.answer.script_proof import event_probes, script_of, script_pairs
 from probe_effect.numbers.once import once
 from probe_effect.scripts.tables import PRINT
@@ -75,7 +75,7 @@ def spread_by_kind(found: Evidence, *, is_calibrated: bool) -> Mapping[ScriptKin
 
     A kind with too few visible pairs has the spread of all kinds. Nothing where even these are too few.
     """
-    of_basis = calibrated_pairs(found) if is_calibrated else [*pairs(found), *script_pairs(found)]
+    of_basis = calibrated_pairs(found) if is_calibrated else [*of_events(found), *script_pairs(found)]
     visible = [(_kind(found, one), one) for one in of_basis if one.is_visible and one.ratio is not None]
     made: dict[ScriptKind, KindSpread] = {}
     every = [one for _, one in visible]

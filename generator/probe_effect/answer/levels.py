@@ -43,7 +43,7 @@ def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Co
 
     Only factors that have an interval; empty where nobody measured the event of `case` with several threads.
     """
-    levels = _levels(found, (machine, tracer, case), lambda factor: factor.occupies_cpus)
+    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.occupies_cpus)
     by_threads = {int(level): one.known_cost for level, one in levels.items() if level.isdigit()}
     single = by_threads.pop(1, None)
     if single is None:
@@ -70,7 +70,7 @@ def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoin
     known = found.costs.get((machine, tracer, case))
     if known is None:
         return []
-    levels = _levels(found, (machine, tracer, case), lambda factor: factor.name == WORK).values()
+    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name == WORK).values()
     points = (point(one, known.known_cost) for one in levels)
     return sorted((one for one in points if one is not None), key=lambda one: one.rate_hz)
 
@@ -86,18 +86,18 @@ def point(measured: Number, cost: Estimate) -> RatePoint | None:
     return None if holds is None else RatePoint(rate_hz, slowdown, predicted, holds)
 
 
-def _levels(found: Evidence, key: CostKey, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
+def at_levels(found: Evidence, key: CostKey, is_wanted: Callable[[Factor], bool]) -> dict[str, Number]:
     """Level to what was measured there for the event of a case, in the suites whose factor is wanted."""
     machine, tracer, case_id = key
     levels: dict[str, Number] = {}
-    for factor, like in _at_levels(found).get(case_id, ()):
+    for factor, like in _likes(found).get(case_id, ()):
         if is_wanted(factor):
             levels |= found.by_level.get((machine, tracer, like), {})
     return levels
 
 
 @once
-def _at_levels(found: Evidence) -> dict[str, list[tuple[Factor, str]]]:
+def _likes(found: Evidence) -> dict[str, list[tuple[Factor, str]]]:
     """Case to the cases that have its event at levels of a factor, with that factor."""
     made: dict[str, list[tuple[Factor, str]]] = {}
     for suite, case in found.cases:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.depth import at_depth
 from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.here import HereCosts
@@ -42,6 +43,7 @@ class ProbeGroup:
     of elapsed time in each thread; None where nobody counted. `rate_hz`: those of all threads together; `rate_low_hz`
     and `rate_high_hz` are its interval, None of an exact one, and `busiest_hz` is the rate of its busiest time.
     `events_by_cpu`: where they fired. `why`: what keeps them from being attached or counted.
+    `frames`: how deep the stack is that a sample finds; None where nobody says.
     """
 
     attach: str
@@ -59,6 +61,7 @@ class ProbeGroup:
     busiest_hz: float | None = None
     events_by_cpu: Mapping[int, int] = field(default_factory=dict)
     why: str | None = None
+    frames: int | None = None
 
     def at_its_rate(self, cost: Estimate) -> Estimate:
         """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate."""
@@ -105,7 +108,7 @@ def nearest_cost(
 def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
     """A group's cost on a machine; behind a filter all events are taken to pass it, and at the low end none."""
     part = _whole(found, machine, tracer, group)
-    return part and _filtered(found, machine, tracer, group, part)
+    return part and at_depth(found, machine, tracer, _filtered(found, machine, tracer, group, part), group.frames)
 
 
 def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:

@@ -110,6 +110,7 @@ def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, t
         first_bytes=None,
         actions=(wanted.action,),
         rate_hz=wanted.rate_hz,
+        frames=wanted.frames,
     )
     part = part_of(found, machine, tracer, group)
     several = nearest(contention(found, machine, tracer, part.name), threads) if part and part.title else None

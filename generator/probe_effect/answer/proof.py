@@ -13,6 +13,7 @@ from probe_effect.answer.composition import meet
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import RatePoint, point
+from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
@@ -127,9 +128,15 @@ def in_programs(found: Evidence, case: Case) -> Iterator[Number]:
 
 
 @once
+def of_events(found: Evidence) -> Sequence[ProgramPair]:
+    """The pairs without those of samples: a process that is sampled pays at each context switch too."""
+    return [one for one in pairs(found) if found.case_of[one.measured.case].probe != SAMPLED]
+
+
+@once
 def program_spread(found: Evidence) -> Spread | None:
-    """How far real programs lie from what is predicted of them; None of fewer than ten visible pairs."""
-    return spread(pairs(found))
+    """How far real programs lie from what is predicted of events; None of fewer than ten visible pairs."""
+    return spread(of_events(found))
 
 
 def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> ProgramPair | None:

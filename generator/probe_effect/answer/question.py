@@ -10,6 +10,9 @@ GROUPED = r"[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+"
 
 RATE = re.compile(rf"((?:{GROUPED}|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]+)?(?:e[+-]?[0-9]{{1,2}})?)[ \u00a0]?([kKMG]?)(?:/s)?")
 PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+SAMPLED = "profile"
+"""The probe of a profiler: a timer, whose events are samples."""
+
 SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(%?)")
 
 
@@ -25,13 +28,15 @@ class ProbeQuestion:
 class Combination:
     """A kind of probe with an action, and how many events happen per second in each thread.
 
-    `mechanism`: what the kernel does at the probe, such as `stepped` for a user probe; None where nobody says.
+    `mechanism`: what the kernel does at the probe, such as `stepped` for a user probe; `frames`: how deep the stack is
+    that a sample finds. None where nobody says.
     """
 
     probe: str
     action: str
     rate_hz: float
     mechanism: str | None = None
+    frames: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,14 @@ AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
 ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-call"}
 """Kinds that are on system calls, and make all of them slower."""
 
-STANDS_FOR = {kind: (kind, "tracepoint", "tracepoint-entry") for kind in AWAY_FROM_CALLS} | {"usdt": ("usdt", "uprobe")}
-"""A kind to those whose cases stand for it, the first that was measured; any other kind stands for itself."""
+STANDS_FOR = {kind: (kind, "tracepoint", "tracepoint-entry") for kind in ("tracepoint", "software")} | {
+    "usdt": ("usdt", "uprobe"),
+    "hardware": ("hardware", "profile"),
+}
+"""A kind to those whose cases stand for it, the first that was measured; any other kind stands for itself.
+
+No probe stands for a sample: most of what that costs is the interrupt that takes it.
+"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,15 @@ from typing import Any
 
 import click
 
-from probe_effect.answer.question import Combination, Question, asked_from, rate_from, share_from
+from probe_effect.answer.question import SAMPLED, Combination, Question, asked_from, rate_from, share_from
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
+from probe_effect.numbers.names import tool_of
+
+PROFILER = "bpftrace"
+STACKS = {PROFILER: "count-by-user-stack", "perf-record": "record-stack"}
+"""What a profiler does with each sample where nobody says."""
 
 
 @click.command()
@@ -26,6 +31,8 @@ from probe_effect.errors import UsageError
 )
 @click.option("--tracer", help="The tracer. [default: of those that have the case, the one with most cases]")
 @click.option("--machine", help="A measured machine. [default: this one, or the nearest to it]")
+@click.option("--hz", type=click.IntRange(1, 100_000), help="Samples a second of each busy CPU, in place of --rate.")
+@click.option("--depth", type=click.IntRange(1, 100_000), help="Frames of the stack that a sample finds. [default: 30]")
 @click.option("--threads", default=1, show_default=True, help="Threads that fire the probe, each at the rate.")
 @click.option("--busy", default="100%", show_default=True, help="Share of its time that a thread uses a CPU.")
 @click.option("--here", is_flag=True, help="Time the script of the case on this machine too: root, with bpftrace.")
@@ -48,6 +55,7 @@ def predict(
       probe-effect predict --rate 2k --probe uprobe --action count-by-user-stack
       probe-effect predict --rate 2k --probe uprobe --mechanism emulated --action count
       probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
+      probe-effect predict --hz 99 --depth 60 --tracer perf-record
       probe-effect predict --rate 50k --case 04-tracepoint-entry --here
 
     Exit status 1 when nothing was measured that could guide.
@@ -62,6 +70,11 @@ def predict(
 def _question(words: dict[str, Any]) -> Question:
     """What the command line asks. Raises: UsageError."""
     probe, action, cases = words["probe"], words["action"], words["cases"]
+    if words["hz"] is not None:
+        return _sampling(words)
+    if words["depth"] is not None:
+        msg = "--depth says how deep the stack is that a sample finds: give --hz with it"
+        raise UsageError(msg)
     if (probe is None) != (action is None):
         msg = "--probe and --action belong together: give both, or a measured case with --case"
         raise UsageError(msg)
@@ -88,4 +101,20 @@ def _question(words: dict[str, Any]) -> Question:
         threads=words["threads"],
         busy_ratio=share_from(words["busy"]),
         calls_hz=None if words["calls"] is None else rate_from(words["calls"]),
+    )
+
+
+def _sampling(words: dict[str, Any]) -> Question:
+    """The question of a profiler: each sample is an event, whose stack is taken unless --action says otherwise."""
+    if words["rate"] or words["cases"] or words["calls"] or words["here"] or words["probe"] not in {None, SAMPLED}:
+        msg = "--hz asks about a profiler: give it without --rate, --case, --calls, --here and another --probe"
+        raise UsageError(msg)
+    tracer = words["tracer"] or PROFILER
+    action = words["action"] or STACKS.get(tool_of(tracer), STACKS[PROFILER])
+    return Question(
+        combination=Combination(SAMPLED, action, float(words["hz"]), frames=words["depth"]),
+        tracer=tracer,
+        machine=words["machine"],
+        threads=words["threads"],
+        busy_ratio=share_from(words["busy"]),
     )

@@ -11,6 +11,7 @@
   where each was timed by itself; *untraced* is of the same blocks.
 - `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
+- `<tracer>.<case>.per-frame`: what each frame of the stack adds to a sample.
 - `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
@@ -25,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
+from probe_effect.answer.depth import sample_law
 from probe_effect.answer.entry_path import calls_of_event, event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import is_in_red_zone
@@ -72,7 +74,8 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
             found |= {
                 f"{key}.{what}": fact for what, fact in (*_of_rates(one, catalogue), *_of_machines(one, catalogue))
             }
-    found |= dict(_of_threads(catalogue, current)) | dict(_of_line(catalogue, current))
+    for of in (_of_threads, _of_line, _of_depth):
+        found |= dict(of(catalogue, current))
     for key in ratios:
         first, _, second = key.partition("/")
         if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, key):
@@ -245,6 +248,16 @@ def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple
             yield f"{key}.rates-held", _told(one, None, held, title)
             yield f"{key}.lowest-rate", _told(one, None, units.rate(points[0].rate_hz), "lowest rate measured")
             yield f"{key}.highest-rate", _told(one, None, units.rate(points[-1].rate_hz), "highest rate measured")
+
+
+def _of_depth(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple[str, Fact]]:
+    """What a frame adds, by the case of a sample whose stack was varied."""
+    found = evidence(catalogue)
+    for one in current.values():
+        law = sample_law(found, one.submission.machine, one.tracer, one.case) if one.level is None else None
+        if law:
+            said = "each frame that is walked: "
+            yield f"{one.tracer}.{one.case}.per-frame", _fact(one, "cost", law.line.per_x, units.DURATION, said)
 
 
 def _ratio(catalogue: Catalogue, submissions: Iterable[Submission], first: str, second: str) -> Fact | None:

@@ -102,6 +102,8 @@ def _sampled_hz(command: ToolCommand) -> float | None:
 
 
 def _record_action(command: ToolCommand) -> str:
+    if next(iter(command.all("call-graph")[-1:]), "").startswith("dwarf"):
+        return "record-stack-copy"
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]

@@ -1,8 +1,9 @@
 """perf (Linux): three tracers of one program, that count in the kernel, record to a file, or print system calls.
 
 A script has the words of the command line after `perf stat`, `perf record` or `perf trace`, with `#` comments. It may
-define probes first (`dynamic_events`). Every command watches the workload alone (`-p`). An event cannot be called
-`read`, `load` or `store`: perf's grammar has these words for caches (tools/perf/util/parse-events.l).
+define probes first (`dynamic_events`). A command watches the workload alone (`-p`), or all CPUs where its words have
+`-a`. An event cannot be called `read`, `load` or `store`: perf's grammar has these words for caches
+(tools/perf/util/parse-events.l).
 
 A BPF program on the same tracepoint that returns 0 keeps the event from perf, which then sees nothing although it is
 live (trace_call_bpf in kernel/trace/bpf_trace.c). So nobody else may watch the tracepoint while perf is measured.

@@ -22,6 +22,9 @@ from probe_effect.tracers.protocol import Counting
 OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
 """No ~/.perfconfig: two machines would measure two things."""
 
+EVERYBODY = "-a"
+"""perf's word for all CPUs, whoever runs there; it has no effect beside a process."""
+
 EVENT_DESCRIPTOR = "anon_inode:[perf_event]"
 ENABLED = b"ack"
 READ_TIMEOUT_S = 120.0
@@ -74,8 +77,9 @@ class ControlledSession(PerfSession):
             os.close(self._pipes.pop())
 
     def controlled(self, pid: int) -> tuple[str, ...]:
-        """Options of the waiting workload, the pipes, and the file to write."""
-        return ("-p", processes(pid), "-D", "-1", "--control", self._control, "-o", str(self.written))
+        """Options of the waiting workload, the pipes, and the file to write; with `-a` perf watches every process."""
+        watched = () if EVERYBODY in self.words else ("-p", processes(pid))
+        return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written))
 
 
 class StatSession(ControlledSession):

@@ -115,6 +115,7 @@
     };
 
     const recordAction = ({ has, all }) => {
+      if (all("call-graph").at(-1)?.startsWith("dwarf")) return "record-stack-copy";
       if (has("g", "call-graph")) return "record-stack";
       const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
       return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= largePages ? "record-large-buffer" : "record";

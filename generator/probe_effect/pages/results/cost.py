@@ -13,7 +13,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
-from probe_effect.pages.results import cells
+from probe_effect.pages.results import cells, sampling_law
 from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, of_levels
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
 from probe_effect.reduce.submission import Number
@@ -151,6 +151,7 @@ VIEW = ResultView(
     alone=wording.cost,
     sections=sections,
     charts=charts,
+    of_suite=sampling_law.of_suite,
     counts_template="results/counts.md.j2",
     has_costs=True,
     has_chart=True,
