@@ -23,7 +23,7 @@ OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
 """No ~/.perfconfig: two machines would measure two things."""
 
 EVERYBODY = "-a"
-"""perf's word for all CPUs, whoever runs there; it has no effect beside a process."""
+"""perf's word for all CPUs, with whatever runs there; it has no effect beside a process."""
 
 EVENT_DESCRIPTOR = "anon_inode:[perf_event]"
 ENABLED = b"ack"
