@@ -277,7 +277,7 @@ def test_perf_watches_the_workload_alone_unless_its_script_asks_for_all_cpus(
 ) -> None:
     script = tmp_path / "01-sample.perf-record"
     script.write_text(f"{words}\n", encoding="utf-8")
-    session = Perf(tool="perf-record", id="perf-record").session(script, "tool", tmp_path / "program")
+    session = Perf(tool="perf-record", id="perf-record").session(script, "nothing", tmp_path / "program")
     command = list(session.command(os.getpid()))
     session.end()
     assert ("-p" in command, "-a" in command) == (is_watched, not is_watched)
