@@ -8,6 +8,7 @@ from probe_effect.answer.calibrated_proof import calibrated_pairs
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.kind_spread import spread_by_kind
 from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, Agreed, ProgramPair, pairs, verdict
+from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.charts.theme import Chart
@@ -148,4 +149,6 @@ def _family(probe: str, tracer: str) -> str:
     """What is probed, in few words; strace stops the process besides, which sets its programs apart."""
     if tracer.startswith("strace"):
         return "strace"
+    if probe == SAMPLED:
+        return "samples"
     return "functions of programs" if "uprobe" in probe else "static probes of the kernel"
