@@ -21,6 +21,22 @@
 /* Taking the address has the compiler set the frame pointer up in this function (GCC and Clang). */
 #define KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory")
 
+/* Where a read of the clock takes as long as an interruption, as with some clock sources, nothing would ever be work. */
+static void refuse_slow_clock(void)
+{
+	uint64_t least_ns = SHORTEST_NS;
+
+	for (int read = 0; read < 100; read++) {
+		uint64_t before_ns = now_ns(), between_ns = now_ns() - before_ns;
+
+		least_ns = between_ns < least_ns ? between_ns : least_ns;
+	}
+	if (2 * least_ns < SHORTEST_NS)
+		return;
+	fprintf(stderr, PROGRAM ": a read of the clock takes %" PRIu64 " ns or more; expected less than %d\n", least_ns, SHORTEST_NS / 2);
+	exit(1);
+}
+
 /* As wait_for_go, but without its 10 ms of work: they would be sampled too, and those samples are not of the timed loop. */
 static void wait_to_be_sampled(void)
 {
@@ -28,6 +44,7 @@ static void wait_to_be_sampled(void)
 	ssize_t got;
 
 	(void)wait_for_go;
+	refuse_slow_clock();
 	do
 		got = read(STDIN_FILENO, &go, 1);
 	while (got < 0 && errno == EINTR);
