@@ -72,6 +72,16 @@ def test_the_line_compares_measured_slowdown_with_rate_times_cost_by_rising_rate
     assert [one.holds for one in found] == [True, False]
 
 
+def test_the_line_is_known_of_samples_at_several_rates_too() -> None:
+    factor = {"name": "rate", "title": "-", "unit": "-", "levels": [99, 999]}
+    rates = suite("rates", case("01-rate", like="06-uprobe"), factor=factor)
+    at_999 = measured(
+        "01-rate", Estimate(1.0), level="999", baseline=Estimate(1e6), slowdown=Estimate(0.001, 0.0009, 0.0012)
+    )
+    (found,) = line(evidence((PER_EVENT, rates), COST, at_999), MACHINE, TRACER, "06-uprobe")
+    assert (found.rate_hz, found.holds) == (pytest.approx(1e3), True)
+
+
 def test_a_level_without_a_slowdown_is_no_point_of_the_line() -> None:
     bare = measured("01-sweep", Estimate(1.0), level="0", baseline=Estimate(500.0))
     assert line(evidence(SUITES, COST, bare), MACHINE, TRACER, "06-uprobe") == []

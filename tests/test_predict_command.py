@@ -144,6 +144,7 @@ def test_a_profiler_is_asked_about_by_its_rate_and_the_depth_of_the_stack(data: 
     assert found["case"] == "06-sample-record-stack"
     assert found["per_sample_ns"] == pytest.approx(15_000)
     assert found["slowdown_ratio"] == pytest.approx(99 * 15e-6)
+    assert any("context switches" in one for one in found["assumptions"])
     assert ask(data, "--case", "02-kprobe")["per_sample_ns"] is None
 
 

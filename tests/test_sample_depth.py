@@ -7,7 +7,7 @@ import random
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.depth import WALKED, sample_law
+from probe_effect.answer.depth import WALKED, may_pay_at_switches, sample_law
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import SAMPLED, Combination, Question
 from probe_effect.model import Estimate
@@ -80,6 +80,19 @@ def test_no_other_probe_stands_for_a_sample() -> None:
     others = suite("per-event", case("04-tracepoint", "tracepoint", STACK))
     found = evidence((SAMPLES, others), measured("04-tracepoint", near(300.0)))
     assert parts(found, Question(combination=Combination(SAMPLED, STACK, 99.0)), MACHINE, TRACER) == []
+
+
+@pytest.mark.parametrize(
+    ("tracer", "kind", "may"),
+    [
+        ("perf-record", SAMPLED, True),
+        ("perf-record-6-12", SAMPLED, True),
+        ("perf-record", "tracepoint", False),
+        ("bpftrace", SAMPLED, False),
+    ],
+)
+def test_only_perf_may_sample_processes_whose_context_switches_then_pay(tracer: str, kind: str, *, may: bool) -> None:
+    assert may_pay_at_switches(tracer, [kind]) == may
 
 
 def test_a_line_needs_three_places_with_intervals() -> None:

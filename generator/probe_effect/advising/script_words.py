@@ -6,6 +6,7 @@ from probe_effect import units
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import bands, hardware, sentences
 from probe_effect.answer.advice import Advice, Advised, Slowed
+from probe_effect.answer.depth import may_pay_at_switches
 from probe_effect.answer.grounds import published
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.words import WORDS
@@ -186,6 +187,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
         *map(sentences.programs, advice.spreads),
+        *([WORDS["switches"]] if may_pay_at_switches(advice.tracer, [one.group.kind for one in advice.probes]) else []),
         WORDS["hot"],
         *([WORDS["stacks"]] if any("stack" in action for one in advice.probes for action in one.group.actions) else []),
     ]

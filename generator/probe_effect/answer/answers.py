@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from probe_effect.answer.composition import Agreement, CompositionKind, agreement, checked
+from probe_effect.answer.depth import may_pay_at_switches
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import is_in_red_zone
 from probe_effect.answer.from_counts import Account, counted_as, models
@@ -157,12 +158,14 @@ class Tried:
     `line`: the slowdown of its only probe at other rates; empty where nobody measured it. `combinations`: for each way
     in which its costs were put together, how well that agrees with measured combinations; None where nobody did.
     `accounts`: of each part that is estimated from its instructions, how. `in_red_zone`: those whose call writes there.
+    `at_switches`: whether context switches of what is sampled may cost something too.
     """
 
     line: tuple[RatePoint, ...]
     combinations: tuple[tuple[CompositionKind, Agreement | None], ...]
     accounts: tuple[tuple[Part, Account], ...] = ()
     in_red_zone: tuple[Part, ...] = ()
+    at_switches: bool = False
 
 
 def answer(found: Evidence, question: Question, here: Facts) -> Answer:
@@ -241,6 +244,7 @@ def tried(found: Evidence, one: Forecast) -> Tried:
             for part in one.parts
             if any(is_in_red_zone(found.case_of.get(added.case), added) for added in part.added)
         ),
+        at_switches=may_pay_at_switches(one.tracer, (found.case_of[own.case].probe for own in one.sources)),
     )
 
 

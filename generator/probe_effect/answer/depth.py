@@ -1,14 +1,16 @@
 """What one sample costs at a depth of the stack: a line over the frames that are walked, and what it leaves over."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import at_levels
 from probe_effect.answer.part import Part
+from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
+from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
 from probe_effect.stats.straight_line import StraightLine, straight_line
 
@@ -18,6 +20,10 @@ FRAMES = "frames"
 WALKED = 127
 """Frames that the kernel walks at most: the default of kernel.perf_event_max_stack (PERF_MAX_STACK_DEPTH in
 include/uapi/linux/perf_event.h). A user's stack and the kernel's share them."""
+
+
+WATCHES_PROCESSES = "perf-record"
+"""The tool whose timer may belong to a process, and is then stopped and started at each of its context switches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,11 @@ class SampleLaw:
     def residuals(self) -> dict[int, float]:
         """Depth to measured less fitted, over fitted, as a ratio."""
         return {frames: one.value / self.at(frames).value - 1 for frames, one in self.measured.items()}
+
+
+def may_pay_at_switches(tracer: str, kinds: Iterable[str]) -> bool:
+    """Whether a tool takes samples, among `kinds` of probes, by timers that may belong to processes."""
+    return tool_of(tracer) == WATCHES_PROCESSES and SAMPLED in kinds
 
 
 @once

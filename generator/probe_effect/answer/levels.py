@@ -13,8 +13,8 @@ from probe_effect.stats import mover
 from probe_effect.store.suite_file import Factor
 from probe_effect.units import NS_PER_SECOND
 
-WORK = "work"
-"""The factor of a suite that varies what a thread does between two events, and so their rate."""
+OF_RATES = ("work", "rate")
+"""The factors of suites that vary the rate of events: by what a thread does between two, or by what a profiler asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoin
     known = found.costs.get((machine, tracer, case))
     if known is None:
         return []
-    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name == WORK).values()
+    levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name in OF_RATES).values()
     points = (point(one, known.known_cost) for one in levels)
     return sorted((one for one in points if one is not None), key=lambda one: one.rate_hz)
 

@@ -209,6 +209,7 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         WORDS["counted"],
         *(calls(part.called, part.path) for part in found.parts if part.path is not None),
         *([programs(found.spread)] if found.spread else []),
+        *([WORDS["switches"]] if known.at_switches else []),
         WORDS["hot"],
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
         line_words(known.line),

@@ -57,7 +57,7 @@ PROBE_KINDS = tuple(
 """Kinds that the reader of scripts knows."""
 
 SAID = """slows unclear unknown one threshold no-threshold counted hot band bands costs cost-together limits no-limits
-up-to least on-machines over-machines range hardware-row""".split()
+up-to least on-machines over-machines range hardware-row switches""".split()
 """Keys of the words that the page has in common with `predict` and `advise`."""
 
 ADVISE_WORDS = {"filtered": FILTERED, "as-printed": AS_PRINTED, "another-kind": ANOTHER_KIND} | tomllib.loads(

@@ -31,7 +31,7 @@ from probe_effect.answer.entry_path import calls_of_event, event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import is_in_red_zone
 from probe_effect.answer.hardware import of_number
-from probe_effect.answer.levels import WORK, line
+from probe_effect.answer.levels import OF_RATES, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -236,7 +236,7 @@ def _of_line(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tuple
         case.id: case.like
         for one in catalogue.suites
         for case in one.suite.cases
-        if one.suite.factor and one.suite.factor.name == WORK and case.like
+        if one.suite.factor and one.suite.factor.name in OF_RATES and case.like
     }
     found = evidence(catalogue)
     for one in {(one.tracer, one.case): one for one in current.values() if one.case in likes}.values():

@@ -204,11 +204,12 @@
       return { text: all.length > 1 ? `${each(all, tracer)} ${filled(words["ask-rate"], { attach: silent.probe.attach })}` : each(all, tracer) };
     };
 
-    const assumed = (all) => {
+    const assumed = (all, tracer) => {
       const notes = all.flatMap(({ probe, note }) => (note ? [`${probe.attach}: ${note}`] : []));
       const list = [...(machinesOf(all).length > 1 ? [words.range] : []), ...(all.some(({ first }) => first) ? [words.first] : []), ...notes,
         ...(all.some(({ probe }) => probe.has_filter) ? [words.filtered] : []),
-        words.counted, words.hot, ...(data.programs ? [data.programs.said] : [])];
+        words.counted, ...(tracer === "perf-record" && all.some(({ probe }) => probe.kind === "profile") ? [words.switches] : []),
+        words.hot, ...(data.programs ? [data.programs.said] : [])];
       return element("details", "", element("summary", "", "Assumed"),
         element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
     };
@@ -268,7 +269,7 @@
       output.replaceChildren(text, ...(verdict ? [" ", element("strong", "", verdict)] : []));
       output.dataset.slowdown = JSON.stringify(slowdown);
       const isOpen = place("details").querySelector("details")?.open ?? false;
-      const details = assumed(known);
+      const details = assumed(known, tracer);
       details.open = isOpen;
       place("details").replaceChildren(...less(all, tracer), ...elsewhere(all, tracer), here(), ...from(known), details);
       return all.every(({ rate, count }) => rate !== null && count !== null);
