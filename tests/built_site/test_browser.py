@@ -22,6 +22,7 @@ EMULATED = next(name for name in MACHINES if name.startswith("qemu-"))
 KINDS = {
     "home": "",
     "ladder": "ladder/",
+    "claims": "claims/",
     "costs": "costs/",
     "case": "costs/06-uprobe/",
     "sources": "sources/",
