@@ -1,0 +1,82 @@
+"""The loops that are sampled: their work, the stack that a sample finds in them, and the switches that are paid."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from needs import needs
+from probe_effect.tracers.perf import Perf
+from probe_effect.workloads.build import build
+from probe_effect.workloads.loop import WorkloadProcess, WorkloadRun, WorkloadTask
+
+SUITES = Path(__file__).parent.parent / "data" / "suites"
+LOOPS = {"stack-loop": "sampling", "rate-loop": "sampling-rates", "switch-loop": "sampling-switches"}
+OPERATIONS, FRAMES = 5000, 60
+LONG_S = 30.0
+CPU = max(os.sched_getaffinity(0))
+
+pytestmark = needs("cc")
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    cache = tmp_path_factory.mktemp("cache")
+    return {name: build(SUITES / suite / "workload" / f"{name}.c", cache).path for name, suite in LOOPS.items()}
+
+
+def run_of(program: Path, level: int) -> WorkloadRun:
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=OPERATIONS, cpu=CPU, level=str(level)))
+    try:
+        return workload.go(LONG_S)
+    finally:
+        workload.end()
+
+
+def switches() -> int:
+    """Context switches of all that we started and waited for, whether a process slept or was put off its CPU."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_nvcsw + used.ru_nivcsw
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_performs_its_operations(programs: dict[str, Path], name: str) -> None:
+    run = run_of(programs[name], 99)
+    assert run.operations == OPERATIONS
+    assert run.wall_ns > 0
+
+
+@pytest.mark.parametrize("name", ["stack-loop", "rate-loop"])
+def test_an_operation_is_a_microsecond_of_work_and_what_interrupts_it(programs: dict[str, Path], name: str) -> None:
+    assert run_of(programs[name], 99).wall_ns >= OPERATIONS * 1000
+
+
+def test_an_operation_of_the_switching_loop_takes_the_cpu_from_a_process_and_gives_it_back(
+    programs: dict[str, Path],
+) -> None:
+    before = switches()
+    run_of(programs["switch-loop"], 99)
+    # The other process is not ours to wait for, so that its switches, as many again, are not in the sum.
+    assert switches() - before >= OPERATIONS
+
+
+@pytest.mark.tracer
+def test_a_sample_finds_as_many_frames_as_the_level_says(programs: dict[str, Path], tmp_path: Path) -> None:
+    perf = Perf(tool="perf-record", id="perf-record")
+    if reason := perf.available():
+        pytest.skip(f"cannot trace here: {reason}")
+    data, load = (
+        tmp_path / "perf.data",
+        WorkloadTask(program=programs["stack-loop"], operations=200_000, cpu=CPU, level=str(FRAMES)),
+    )
+    record = ["perf", "record", "-N", "-q", "-g", "-e", "cpu-clock", "-F", "999", "-o", str(data), "--", *load.words()]
+    subprocess.run(record, input=b"g", capture_output=True, timeout=LONG_S, check=True)
+    script = ["perf", "script", "-i", str(data), "-F", "ip,sym"]
+    said = subprocess.run(script, capture_output=True, text=True, timeout=LONG_S, check=True).stdout
+    found = [stack.split().count("below") for stack in said.split("\n\n") if "time_operations" in stack]
+    assert found
+    assert sorted(found)[len(found) // 2] == FRAMES
