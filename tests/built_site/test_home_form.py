@@ -118,6 +118,8 @@ def test_what_is_typed_before_the_costs_are_there_is_kept_and_answered(chromium:
     with page.expect_request("**/data/advise.*.json"):
         page.focus("#advise-rate-0")
     page.keyboard.type("300")
+    while not held:  # the route is told after the request
+        page.evaluate("true")
     held[0].continue_()
     page.wait_for_selector("form.advise[data-state=ready]")
     page.keyboard.type(",000")
