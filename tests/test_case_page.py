@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import (
+    FIGURES,
     block_rows,
     changed,
     copy_suite,
@@ -17,6 +18,7 @@ from builders import (
     many_blocks,
     write_counted_submission,
     write_data,
+    write_source,
     write_submission,
 )
 from number_builder import number, submission
@@ -132,3 +134,14 @@ def test_what_is_not_the_answer_is_folded(data: Path) -> None:
     open_, folds = page_of(data).split("## In detail")
     assert "> [!fold]-" not in open_
     assert "> [!fold]- Published by others" in folds
+
+
+def test_what_others_printed_that_is_no_cost_is_shown_unless_their_cost_is(tmp_path: Path) -> None:
+    data = write_data(tmp_path)
+    share = {"figure": "share", "what": "share of it", "printed": "9 %", "value": "9", "unit": "percent"}
+    one = [share | {"case": "02-kprobe"}]
+    write_source(data, [*FIGURES, *one], name="with-its-cost")
+    write_source(data, one, findings=(), name="without", summary="Nothing.")
+    _, _, beside = page_of(data).partition("> [!fold]- Printed by others")
+    assert "(/sources/without/#share)" in beside
+    assert "(/sources/with-its-cost/#share)" not in beside

@@ -62,6 +62,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     drawn = charts(catalogue, case.id)
     counted = matrices_of_case(catalogue, suite, case.id) if view.counts_template else []
     published = list(catalogue.published(case.id))
+    with_costs = {source.id for source, _ in published}
     front = {
         "title": catalogue.titles[case.id],
         "kind": "case",
@@ -98,7 +99,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         remarks=remarks,
         published=published,
         ratios=agreement.ratios(of_case(catalogue, case.id, measured)) if suite.result_type.guides else {},
-        beside=list(catalogue.published(case.id, are_costs=False)) if view.has_figures_beside else [],
+        beside=[one for one in catalogue.published(case.id, are_costs=False) if one[0].id not in with_costs],
         printed=source_page.shown,
         counted=counted,
         causes=causes(counted, catalogue.explanations),

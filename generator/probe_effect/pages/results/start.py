@@ -147,7 +147,6 @@ VIEW = ResultView(
     charts=charts,
     counts_template="results/counted-starts.md.j2",
     counts={"columns": (("To start", COUNTED_START), ("To stop", COUNTED_STOP))},
-    has_figures_beside=True,
 )
 
 COUNTED = replace(

@@ -144,5 +144,4 @@ VIEW = ResultView(
     sections=sections,
     charts=charts,
     has_untraced=False,
-    has_figures_beside=True,
 )

@@ -179,8 +179,6 @@ class ResultView:
     """Whether its numbers are costs of an event, which runs and pages compare."""
     has_chart: bool = False
     """Whether the table of a submission has a chart above it."""
-    has_figures_beside: bool = False
-    """Whether figures of others that are no costs are shown on the pages of its cases."""
 
     def table(
         self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
