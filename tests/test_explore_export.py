@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Sample
     from probe_effect.numbers.catalogue import Catalogue
 
-MAX_BYTES = 20_000
+MAX_BYTES = 24_000
 """Compressed, of each file, so that a phone has the numbers at once."""
 
 

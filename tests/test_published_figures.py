@@ -56,7 +56,7 @@ PRINTED = [
     ("bpftrace-3053-attach", "attach", "~17 seconds", "17", "s"),
     ("cook-2020-seccomp-benchmark", "total_full_4", "73781673412", "73781673412", "ns"),
     ("cook-2020-seccomp-benchmark", "cost_full_3", "82 ns", "82", "ns"),
-    ("docker-python-366-dtrace", "slower", "26", "26", "count"),
+    ("docker-python-366-dtrace", "affected", "26", "26", "count"),
     ("falco-1404-dd", "time_with", "261.711 s", "261.711", "s"),
     ("gorman-2017-audit-clock", "sysbench", "11.5%", "11.5", "percent"),
     ("kepler-1685-switch", "each_sampled_2", "433.609", "433.609", "ns"),

@@ -66,7 +66,7 @@ FIRST_HITS = {
     "lost events": "guide/actions/",
     "nop5 uprobe kernel": "findings/a-5-byte-nop-is-probed-without-a-trap/",
     "wildcard": "guide/attach/",
-    "sampling stacks": "guide/stacks/",
+    "sampling stacks": "guide/sampling/",
     "perf record": "tracers/perf-record/",
     "opensnoop": "tools/",
     "how to cite": "cite/",
