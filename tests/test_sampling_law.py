@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from builders import REAL_DATA, changed, machine_values, write_submission
 from evidence_builder import rows_of
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.results.sampling_law import COLUMNS, of_suite
+from probe_effect.pages.results.sampling_law import of_suite
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_each_tracer_and_machine_has_a_row_with_what_the_line_leaves_over(tmp_pa
     assert found["sampling"] is None
     section = found["sampling-depth"]
     assert section is not None
-    ((tracer, machine, base, frame, left),) = [[str(one.text(row)) for one in COLUMNS] for row in section.rows]
+    ((tracer, machine, base, frame, left),) = [[str(one.text(row)) for one in section.columns] for row in section.rows]
     assert (tracer, machine) == ("perf-record", "Example, machine")
     assert base.startswith("1\u202f000")
     assert frame.startswith("10")

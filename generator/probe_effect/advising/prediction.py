@@ -3,9 +3,9 @@
 It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
 `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `rate_hz` (of all
 probes together, in each thread). `per_sample_ns` (of a profiler). `case` (null for a combination). `tracer`. `threads`.
-`busy_ratio`. `machine` (null
-where none is comparable). `tier`. `dates`. `slowdown_ratio`. `cpu_s_per_s`. `delay_ratio`. `event_hz`.
-`threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`. `distinguishable` (where false, only high ends have values).
+`busy_ratio`. `machine` (null where none is comparable). `tier`. `dates`. `slowdown_ratio`. `cpu_s_per_s`.
+`delay_ratio`. `event_hz`. `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`. `distinguishable` (where false, only
+high ends have values).
 `loss_ratio`. `grade` (null of others' figures). `grade_reasons`. `composed`. `probes`: `name`, `rate_hz`, `cost_ns`,
 `basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`, `cases`,
 `note` (what was assumed). Where the probe is on system calls, `calls_per_event` of it is how many come with an event,

@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
 
     base: Fired
     sum: Sum
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     is_bounded: bool = False
 
 
@@ -195,13 +195,13 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
     cost, path = event_cost(on.found, (on.machine, number.tracer, number.case), number.bounded_cost)
     suites = frozenset({base.suite})
     if wanted.kind not in AWAY_FROM_CALLS or base.case.silent is None:
-        return Candidate(base, Sum((number,), (), cost, suites), ())
+        return Candidate(base, Sum((number,), (), cost, suites))
     # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
     if path is None:
         note = AT_MOST.format(case=quoted(number.title))
         return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (note,))
     assert path.source
-    return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites), ())
+    return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites))
 
 
 def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | None:

@@ -21,7 +21,6 @@ WALKED = 127
 """Frames that the kernel walks at most: the default of kernel.perf_event_max_stack (PERF_MAX_STACK_DEPTH in
 include/uapi/linux/perf_event.h). A user's stack and the kernel's share them."""
 
-
 WATCHES_PROCESSES = "perf-record"
 """The tool whose timer may belong to a process, and is then stopped and started at each of its context switches."""
 

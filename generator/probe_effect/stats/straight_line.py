@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from probe_effect.model import Estimate
-
-NORMAL_95 = 1.959964
-"""Standard errors in half of a 95 % interval of a normal distribution."""
+from probe_effect.stats.correlation import Z_95
 
 LEAST_POINTS = 3
 """With two there is nothing left that could tell whether it is a line."""
@@ -35,7 +33,7 @@ class StraightLine:
         return self._estimate(self.slope, (0.0, 1.0))
 
     def _estimate(self, value: float, terms: tuple[float, float]) -> Estimate:
-        half = NORMAL_95 * float(np.sqrt(np.array(terms) @ np.array(self.covariance) @ np.array(terms)))
+        half = Z_95 * float(np.sqrt(np.array(terms) @ np.array(self.covariance) @ np.array(terms)))
         return Estimate(value, value - half, value + half)
 
 
@@ -46,7 +44,7 @@ def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | No
     chi-square over its degrees of freedom.
     """
     known = [
-        (x, one.value, (one.high - one.low) / 2 / NORMAL_95)
+        (x, one.value, (one.high - one.low) / 2 / Z_95)
         for x, one in points
         if one.low is not None and one.high is not None and one.high > one.low
     ]
