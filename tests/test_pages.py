@@ -24,7 +24,7 @@ from builders import (
     write_source,
     write_submission,
 )
-from number_builder import reduced
+from number_builder import number, reduced, submission
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
@@ -178,6 +178,11 @@ def test_a_cost_below_the_noise_floor_is_words_and_not_a_number() -> None:
     assert wording.cost(case) == "not distinguishable from 0 (below 4.0\u00a0ns)"
     assert wording.slowdown(case) == "at most 3.9\u00a0%"
     assert [wording.threshold(case, percent) for percent in (1, 5, 30)] == ["—", "—", "—"]
+
+
+def test_a_cost_that_is_no_difference_is_below_what_its_interval_and_the_floor_allow() -> None:
+    wide = number(submission(noise_floor_ns=4.0), Estimate(2.0, -9.0, 12.0))
+    assert wording.cost(wide) == "not distinguishable from 0 (below 12\u00a0ns)"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from probe_effect.store.source_file import SourceFile
 
 NOT_STATED = "not stated"
 
-UNCLEAR = "not distinguishable from 0 (below {floor})"
+UNCLEAR = "not distinguishable from 0 (below {most})"
 """The text for a cost that is no difference."""
 
 THRESHOLD_COLUMN = (
@@ -23,11 +23,11 @@ THRESHOLD_COLUMN = (
 
 
 def cost(case: Number) -> str:
-    """The cost of a case; in words where it is no difference."""
+    """The cost of a case; where it is no difference, in words, with what it may be at most."""
     if case.cost is None:
         return case.status
     if case.distinguishable is False:
-        return UNCLEAR.format(floor=units.duration(case.noise_floor_ns, 2))
+        return UNCLEAR.format(most=units.duration(case.bounded_cost.high or case.noise_floor_ns, 2))
     return units.interval(case.cost, units.DURATION)
 
 
