@@ -27,8 +27,13 @@ def cost(case: Number) -> str:
     if case.cost is None:
         return case.status
     if case.distinguishable is False:
-        return UNCLEAR.format(most=units.duration(case.bounded_cost.high or case.noise_floor_ns, 2))
+        return unclear(case.cost.high, case.noise_floor_ns)
     return units.interval(case.cost, units.DURATION)
+
+
+def unclear(high_ns: float | None, floor_ns: float | None) -> str:
+    """A cost that is no difference, with the most that it can be: its high end, and no less than the noise floor."""
+    return UNCLEAR.format(most=units.duration(max(high_ns or 0.0, floor_ns or 0.0), 2))
 
 
 def on_all_machines(numbers: Numbers, number: Number, per: str) -> str:

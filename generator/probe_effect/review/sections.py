@@ -17,7 +17,7 @@ from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages.markdown import environment, escape, render
-from probe_effect.pages.wording import UNCLEAR
+from probe_effect.pages.wording import unclear
 from probe_effect.review import verdict
 from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
 
@@ -183,7 +183,7 @@ def _skipped(rows: Iterable[CaseRow]) -> list[str]:
 def _cost(row: CaseRow) -> str:
     if row.cost_ns is not None:
         if row.distinguishable is False:
-            return UNCLEAR.format(floor=units.duration(row.noise_floor_ns, 2))
+            return unclear(row.cost_high_ns, row.noise_floor_ns)
         return units.interval(Estimate(row.cost_ns, row.cost_low_ns, row.cost_high_ns), units.DURATION)
     if row.cost_instructions is not None:
         found = Estimate(row.cost_instructions, row.cost_least_instructions, row.cost_greatest_instructions)

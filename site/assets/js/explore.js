@@ -127,8 +127,8 @@
       const ratio = (ns) => (ns === null ? null : (ns * readRate(rate)) / 1e9);
       const found = { value: ratio(one.cost.value), low: ratio(one.cost.low), high: ratio(one.cost.high) };
       if (one.clear) return { shown: found, text: interval(found, scales.SHARE) + flag };
-      const floor = quantity(ratio(one.floor), scales.SHARE);
-      return { shown: found, text: filled(data.unclear, { floor }) + flag };
+      const most = quantity(ratio(Math.max(one.cost.high ?? 0, one.floor)), scales.SHARE);
+      return { shown: found, text: filled(data.unclear, { most }) + flag };
     };
 
     const orders = {
