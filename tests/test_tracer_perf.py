@@ -16,6 +16,7 @@ from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX
 from probe_effect.tracers.perf import SESSIONS, Perf
 from probe_effect.tracers.perf_session import sleeps_over_events
+from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.workloads.build import build
@@ -83,6 +84,15 @@ def test_a_record_that_perf_wrote_twice_is_one_event() -> None:
 def test_a_record_of_loss_and_an_event_that_were_written_twice_together_are_one_each() -> None:
     twice = [" 7  1.000000001: PERF_RECORD_LOST lost 5\n", " 7  1.000000001: syscalls:sys_enter_read: \n"] * 2
     assert perf_output.count_records(twice) == (1, 5)
+
+
+def test_a_sample_of_an_idle_cpu_is_no_event() -> None:
+    lines = [
+        "    0 29494.537446126: cpu-clock: \n",
+        " 1076 29494.537640424: cpu-clock: \n",
+        "   10 29494.537840100: cpu-clock: \n",
+    ]
+    assert perf_output.count_records(lines) == (2, 0)
 
 
 def test_nothing_recorded_is_nothing_seen() -> None:
@@ -271,8 +281,11 @@ def test_a_script_that_cannot_be_read_fails_with_its_name(tmp_path: Path, text: 
         Perf(tool="perf-stat", id="perf-stat").session(script, "nothing", tmp_path / "program")
 
 
-@pytest.mark.parametrize(("words", "is_watched"), [("-e cpu-clock -F 99", True), ("-a -e cpu-clock -F 99", False)])
-def test_perf_watches_the_workload_alone_unless_its_script_asks_for_all_cpus(
+@pytest.mark.parametrize(
+    ("words", "is_watched"),
+    [("-e cpu-clock -F 99", True), ("-a -e cpu-clock -F 99", False), ("-e cpu-clock -F 99 -C", False)],
+)
+def test_perf_watches_the_workload_alone_unless_its_script_asks_for_all_cpus_or_those_of_the_workload(
     tmp_path: Path, words: str, *, is_watched: bool
 ) -> None:
     script = tmp_path / "01-sample.perf-record"
@@ -280,7 +293,8 @@ def test_perf_watches_the_workload_alone_unless_its_script_asks_for_all_cpus(
     session = Perf(tool="perf-record", id="perf-record").session(script, "nothing", tmp_path / "program")
     command = list(session.command(os.getpid()))
     session.end()
-    assert ("-p" in command, "-a" in command) == (is_watched, not is_watched)
+    assert ("-p" in command) == is_watched
+    assert " ".join(command).endswith(words + (f" {status(os.getpid())['Cpus_allowed_list']}" if "-C" in words else ""))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ NOT_OURS = ("Aggregated", "dummy")
 and the event that perf adds for news of processes."""
 
 RECORD_FIELDS = "tid,time,event"
+IDLE = re.compile(r"\s*0 ")
+"""Begins the line of a sample that a CPU's timer took while nothing ran there: the thread is 0."""
 LOST_RECORD = re.compile(r"PERF_RECORD_LOST lost (\d+)$")
 LOST_LINE = re.compile(r"LOST (\d+) events!")
 RECORDS_PER_CALL = 2
@@ -61,7 +63,7 @@ def _counter(line: str) -> int:
 
 
 def count_records(lines: Iterable[str]) -> tuple[int, int]:
-    """(events recorded, events lost by the records of loss), each record once.
+    """(events recorded while a CPU was not idle, events lost by the records of loss), each record once.
 
     The lines are those of `perf script --ns -F tid,time,event --show-lost-events`, which prints in the order of time.
     perf record writes some records twice: perf_mmap__push (tools/perf/util/mmap.c) reads the head of the buffer, reads
@@ -74,7 +76,7 @@ def count_records(lines: Iterable[str]) -> tuple[int, int]:
         for line in set(at_once):
             if match := LOST_RECORD.search(line):
                 lost += int(match[1])
-            elif line.strip():
+            elif line.strip() and not IDLE.match(line):
                 seen += 1
     return seen, lost
 

@@ -16,7 +16,7 @@ from typing import TextIO
 from probe_effect.host import read_text
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import ProbingSession
-from probe_effect.tracers.proc import processes, wait_for_workload
+from probe_effect.tracers.proc import processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting
 
 OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
@@ -24,6 +24,8 @@ OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
 
 EVERYBODY = "-a"
 """perf's word for all CPUs, with whatever runs there; it has no effect beside a process."""
+ITS_CPUS = "-C"
+"""The same of some CPUs. A script has it as its last word, and the workload's CPUs follow."""
 
 EVENT_DESCRIPTOR = "anon_inode:[perf_event]"
 ENABLED = b"ack"
@@ -77,9 +79,10 @@ class ControlledSession(PerfSession):
             os.close(self._pipes.pop())
 
     def controlled(self, pid: int) -> tuple[str, ...]:
-        """Options of the waiting workload, the pipes, and the file to write; with `-a` perf watches every process."""
-        watched = () if EVERYBODY in self.words else ("-p", processes(pid))
-        return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written))
+        """The script's words, the pipes, the file to write, and the waiting workload unless `-a` or `-C` is a word."""
+        last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == [ITS_CPUS] else ()
+        watched = () if last or EVERYBODY in self.words else ("-p", processes(pid))
+        return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written), *self.words, *last)
 
 
 class StatSession(ControlledSession):
@@ -89,7 +92,7 @@ class StatSession(ControlledSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command; its counters in a form for programs."""
-        return (self.tool, "stat", "-x,", *self.controlled(pid), *self.words)
+        return (self.tool, "stat", "-x,", *self.controlled(pid))
 
     def count(self) -> tuple[int | None, int | None]:
         """(events counted, none lost: a counter drops nothing)."""
@@ -111,7 +114,7 @@ class RecordSession(ControlledSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command. -N: without it perf keeps a copy of each program that it meets in ~/.debug."""
-        return (self.tool, "record", "-N", *self.controlled(pid), *self.words)
+        return (self.tool, "record", "-N", *self.controlled(pid))
 
     def count(self) -> tuple[int | None, int | None]:
         """(events recorded, events lost), as perf itself reads the file."""

@@ -79,6 +79,37 @@ static const struct program programs[] = {
 	{"xz",
 	 "awk 'BEGIN { for (l = 0; l < 60000; l++) print l, (l * 7919) % 10007, (l * 104729) % 65537 }' > numbers.txt",
 	 NULL, NULL, "exec xz -2 -k -c numbers.txt > /dev/null"},
+	/* Those that follow work at the bottom of a deep stack, for profilers. 50 parentheses around 200,000 sums, by recursive
+	 * descent with frame pointers: 103 frames of its own. */
+	{"parser",
+	 "printf 'static const char *at;\nstatic long sum(void);\n"
+	 "static long atom(void)\n{\n\tlong found;\n\n\tif (*at != 40)\n\t\treturn *at++ - 48;\n"
+	 "\tat++;\n\tfound = sum();\n\tat++;\n\treturn found;\n}\n\n"
+	 "static long sum(void)\n{\n\tlong found = atom();\n\n\twhile (*at == 43) {\n\t\tat++;\n\t\tfound += atom();\n\t}\n"
+	 "\treturn found;\n}\n\n"
+	 "int main(void)\n{\n\tstatic char text[1200101];\n\tlong end = 0, found = 0;\n\n"
+	 "\tfor (int i = 0; i < 50; i++)\n\t\ttext[end++] = 40;\n"
+	 "\tfor (int i = 0; i < 1200000; i++)\n\t\ttext[end++] = \"(1+2)+\"[i %% 6];\n"
+	 "\tend--;\n\tfor (int i = 0; i < 50; i++)\n\t\ttext[end++] = 41;\n"
+	 "\tfor (int i = 0; i < 20; i++) {\n\t\tat = text;\n\t\tfound += sum();\n\t}\n"
+	 "\treturn found != 20 * 600000;\n}\n' > parser.c && cc -O1 -fno-omit-frame-pointer -fno-inline parser.c -o parser",
+	 NULL, NULL, "exec ./parser"},
+	{"python-deep",
+	 "printf 'def work():\n    return sum(number %% 7 for number in range(1500000))\n\n\n"
+	 "def deep(frames):\n    return max([frames], key=lambda one: deep(one - 1) if one else work())\n\n\ndeep(100)\n' > deep.py",
+	 NULL, NULL, "exec python3 -I deep.py"},
+	{"java-deep",
+	 "printf 'public class Deep {\n    static long work() {\n        long total = 0;\n"
+	 "        for (int number = 0; number < 150_000_000; number++)\n            total += number %% 7;\n        return total;\n    }\n\n"
+	 "    static long deep(int frames) {\n        return frames > 0 ? deep(frames - 1) + 1 : work();\n    }\n\n"
+	 "    public static void main(String[] words) {\n        System.out.println(deep(100));\n    }\n}\n' > Deep.java && "
+	 "javac Deep.java",
+	 NULL, NULL, "exec java -XX:+UseSerialGC -XX:+PreserveFramePointer Deep > /dev/null"},
+	{"node-deep",
+	 "printf 'function work() {\n  let total = 0;\n  for (let number = 0; number < 1e8; number++) total += number %% 7;\n"
+	 "  return total;\n}\nfunction deep(frames) {\n  return frames > 0 ? deep(frames - 1) + 1 : work();\n}\n"
+	 "console.log(deep(100));\n' > deep.js",
+	 NULL, NULL, "exec node deep.js > /dev/null"},
 };
 
 #define READY_NS 10000000000ull /* a server that has not begun by then will not */
