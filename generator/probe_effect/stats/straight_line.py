@@ -14,14 +14,21 @@ from probe_effect.stats.correlation import Z_95
 LEAST_POINTS = 3
 """With two there is nothing left that could tell whether it is a line."""
 
+T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""The 97.5 % quantiles of Student's t with 1, 2, 3 .. degrees of freedom."""
+
 
 @dataclass(frozen=True, slots=True)
 class StraightLine:
-    """`base + slope * x`, with the covariance of both, in the units of the points."""
+    """`base + slope * x`, with the covariance of both, in the units of the points.
+
+    An interval is `quantile` standard errors to either side.
+    """
 
     base: float
     slope: float
     covariance: tuple[tuple[float, float], tuple[float, float]]
+    quantile: float
 
     def at(self, x: float) -> Estimate:
         """The value at `x` with its 95 % interval."""
@@ -33,7 +40,7 @@ class StraightLine:
         return self._estimate(self.slope, (0.0, 1.0))
 
     def _estimate(self, value: float, terms: tuple[float, float]) -> Estimate:
-        half = Z_95 * float(np.sqrt(np.array(terms) @ np.array(self.covariance) @ np.array(terms)))
+        half = self.quantile * float(np.sqrt(np.array(terms) @ np.array(self.covariance) @ np.array(terms)))
         return Estimate(value, value - half, value + half)
 
 
@@ -41,7 +48,7 @@ def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | No
     """The line through (x, value with a 95 % interval); None for fewer than three points that have both ends.
 
     Where the points scatter more than their intervals allow, the line's errors grow with the scatter: by the root of
-    chi-square over its degrees of freedom.
+    chi-square over its degrees of freedom. They are estimated then and no longer known, so that Student's t is taken.
     """
     known = [
         (x, one.value, (one.high - one.low) / 2 / Z_95)
@@ -52,6 +59,8 @@ def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | No
         return None
     x, y, error = np.array(known).T
     (slope, base), covariance = np.polyfit(x, y, 1, w=1 / error, cov="unscaled")
-    scatter = float((((y - base - slope * x) / error) ** 2).sum()) / (len(known) - 2)
+    freedom = len(known) - 2
+    scatter = float((((y - base - slope * x) / error) ** 2).sum()) / freedom
+    quantile = T_95[min(freedom, len(T_95)) - 1] if scatter > 1 else Z_95
     (vs, sb), (_, vb) = covariance * max(1.0, scatter)
-    return StraightLine(float(base), float(slope), ((float(vb), float(sb)), (float(sb), float(vs))))
+    return StraightLine(float(base), float(slope), ((float(vb), float(sb)), (float(sb), float(vs))), quantile)
