@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
+import scipy
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.depth import WALKED, may_pay_at_switches, sample_law
 from probe_effect.answer.parts import parts
+from probe_effect.answer.proof import pairs
 from probe_effect.answer.question import SAMPLED, Combination, Question
 from probe_effect.model import Estimate
-from probe_effect.stats.straight_line import straight_line
+from probe_effect.stats.straight_line import T_95, straight_line
 
 STACK = "count-by-user-stack"
 SAMPLES = suite("sampling", case("02-sample", SAMPLED, STACK))
@@ -65,6 +68,26 @@ def test_a_question_with_a_depth_is_answered_from_the_line(frames: int | None, c
     assert (part.note is None) == (frames is None)
 
 
+def test_samples_tell_by_their_size_how_deep_the_stacks_of_a_program_are() -> None:
+    sized = [replace(one, event_bytes=90.0 + 8 * min(int(one.level or 0), WALKED)) for one in LEVELS]
+    programs = suite(
+        "programs",
+        case("01-program", SAMPLED, STACK, like="02-sample"),
+        factor={"name": "program", "title": "-", "unit": "-", "levels": ["tar"]},
+    )
+    program = measured("01-program", Estimate(17_000.0), level="tar", baseline=Estimate(2e5), slowdown=near(0.08, 0.01))
+    suites = (SAMPLES, DEPTHS, programs)
+    for size_bytes, levels, cost_ns in (
+        (90.0 + 8 * 60, sized, 17_400),
+        (90.0 + 8 * 500, sized, 23_430),
+        (None, sized, 14_700),
+        (500.0, LEVELS, 14_700),
+        (500.0, [replace(one, event_bytes=8452.0) for one in LEVELS], 14_700),
+    ):
+        (pair,) = pairs(evidence(suites, COST, *levels, replace(program, event_bytes=size_bytes)))
+        assert pair.point.predicted.value == pytest.approx(cost_ns / 2e5, rel=1e-3)
+
+
 def test_without_measured_depths_the_cost_is_as_measured_and_says_so() -> None:
     (part,) = parts(
         evidence((SAMPLES, DEPTHS), COST),
@@ -101,13 +124,18 @@ def test_a_line_needs_three_places_with_intervals() -> None:
     assert straight_line([(1, near(1.0)), (2, near(2.0)), (3, Estimate(3.0))]) is None
 
 
-def test_the_interval_of_a_line_holds_the_truth_as_often_as_it_says() -> None:
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_the_interval_of_a_line_holds_the_truth_as_often_as_it_says(share: float) -> None:
     chance, held = random.Random(20261126), 0  # noqa: S311 (no secret)
-    for _ in range(2000):
-        points = [(x, near(10 + 3 * x + chance.gauss(0, 0.5), 1.96 * 0.5)) for x in (1, 10, 30, 100)]
+    for _ in range(2000):  # the points' own intervals are right, or a fifth of what they should be
+        points = [(x, near(10 + 3 * x + chance.gauss(0, 0.5), 1.96 * 0.5 * share)) for x in (1, 10, 30, 100)]
         line = straight_line([(float(x), one) for x, one in points])
         assert line is not None
         low, high = line.at(50).low, line.at(50).high
         held += low is not None and high is not None and low <= 160 <= high
     # A scatter larger than the intervals widens it, so it holds the truth more often than 95 % at most by a little.
-    assert 0.93 < held / 2000 < 0.99
+    assert 0.93 < held / 2000 < 0.995
+
+
+def test_the_quantiles_are_those_of_students_distribution() -> None:
+    assert tuple(round(float(scipy.stats.t.ppf(0.975, freedom)), 3) for freedom in range(1, len(T_95) + 1)) == T_95

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import at_levels
@@ -12,6 +14,7 @@ from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
+from probe_effect.reduce.submission import Number
 from probe_effect.stats.straight_line import StraightLine, straight_line
 
 FRAMES = "frames"
@@ -27,14 +30,25 @@ WATCHES_PROCESSES = "perf-record"
 
 @dataclass(frozen=True, slots=True)
 class SampleLaw:
-    """The cost of a sample, ns, as `line` over the frames walked, and as measured at each depth."""
+    """The cost of a sample, ns, as `line` over the frames walked, and as measured at each depth.
+
+    `sizes`: what the tool writes for a sample at each depth, bytes; None where it writes none.
+    """
 
     line: StraightLine
     measured: Mapping[int, Estimate]
+    sizes: Mapping[int, float | None]
 
     def at(self, frames: int) -> Estimate:
         """The cost of a sample of a stack of `frames` frames, ns."""
         return self.line.at(min(frames, WALKED))
+
+    def frames(self, size_bytes: float | None) -> int | None:
+        """The depth of stacks whose samples take so many bytes; None where sizes do not tell depths."""
+        sizes = [size for size in self.sizes.values() if size is not None]
+        if size_bytes is None or len(sizes) < len(self.sizes) or not np.all(np.diff(sizes) > 1):
+            return None
+        return round(float(np.interp(size_bytes, sizes, [min(frames, WALKED) for frames in self.sizes])))
 
     @property
     def residuals(self) -> dict[int, float]:
@@ -51,9 +65,17 @@ def may_pay_at_switches(tracer: str, kinds: Iterable[str]) -> bool:
 def sample_law(found: Evidence, machine: str, tracer: str, case: str) -> SampleLaw | None:
     """The law of a sample's case with a tracer on a machine; None where no suite varied the depth of the stack."""
     levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name == FRAMES)
-    measured = {int(level): one.known_cost for level, one in levels.items() if level.isdigit() and one.is_sound}
-    line = straight_line([(min(frames, WALKED), cost) for frames, cost in sorted(measured.items())])
-    return SampleLaw(line, dict(sorted(measured.items()))) if line else None
+    sound = sorted((int(level), one) for level, one in levels.items() if level.isdigit() and one.is_sound)
+    measured = {frames: one.known_cost for frames, one in sound}
+    line = straight_line([(min(frames, WALKED), cost) for frames, cost in measured.items()])
+    return SampleLaw(line, measured, {frames: one.event_bytes for frames, one in sound}) if line else None
+
+
+def in_program(found: Evidence, measured: Number, cost: Number) -> Estimate:
+    """The cost of a sample at the depth that those of a program have by their size; that of `cost` where none tells."""
+    law = sample_law(found, measured.submission.machine, measured.tracer, cost.case)
+    frames = law.frames(measured.event_bytes) if law else None
+    return cost.known_cost if law is None or frames is None else law.at(frames)
 
 
 def at_depth(found: Evidence, machine: str, tracer: str, part: Part, frames: int | None) -> Part:

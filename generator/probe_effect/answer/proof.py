@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from probe_effect.answer.composition import meet
+from probe_effect.answer.depth import in_program
 from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.levels import RatePoint, point
@@ -154,7 +155,9 @@ def pair_of(measured: Number, predicted: RatePoint | None, plain: RatePoint | No
 
 
 def _predicted(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
-    """What an event should cost in a program: where the probe is on system calls, all that the program makes pay."""
+    """What an event should cost in a program: a sample by its depth; of probes on system calls, all calls pay."""
+    if case.probe == SAMPLED:
+        return in_program(found, measured, cost)
     path = entry_path(found, (measured.submission.machine, measured.tracer, cost.case))
     calls = calls_per_event(found, suite, measured) if case.silent else 0.0
     return cost.known_cost if path is None or calls is None else path.moved(cost.known_cost, calls)

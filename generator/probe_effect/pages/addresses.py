@@ -9,7 +9,14 @@ EventQuantity = Literal[
     "cost", "fastest", "slowdown", "threshold-1", "threshold-5", "threshold-30", "loss", "instructions"
 ]
 ToolQuantity = Literal[
-    "start", "stop", "start-instructions", "stop-instructions", "tracer-cpu", "tracer-memory", "tracer-calls"
+    "start",
+    "stop",
+    "start-instructions",
+    "stop-instructions",
+    "tracer-cpu",
+    "tracer-memory",
+    "event-bytes",
+    "tracer-calls",
 ]
 Quantity = EventQuantity | ToolQuantity
 """What the page of a number has an anchor for."""

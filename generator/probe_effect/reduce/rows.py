@@ -120,6 +120,12 @@ def highest_rate_hz(rows: Iterable[Sample]) -> float | None:
     return float(np.median(rates)) if rates else None
 
 
+def event_bytes(rows: Iterable[Sample]) -> float | None:
+    """Bytes that the tool wrote for each event that it saw, in the median run; None where it writes or sees nothing."""
+    found = [row.output_bytes / row.seen for row in rows if row.output_bytes and row.seen]
+    return float(np.median(found)) if found else None
+
+
 def bad_runs(rows: Sequence[Sample]) -> str | None:
     """How many runs did not end well, and why the first did not; None where all did."""
     bad = [row for row in rows if row.status != "ok"]

@@ -123,10 +123,10 @@ class Number:
     for an event. `faults`: why it is neither ranked nor compared nor used for guidance. `attach` and `detach` are of a
     run, in ns or in instructions too, and `probes` those that the tracer says it attached in the median run. Only times
     have the CPU time of the tracer for a run in ns, `cpu`, its largest memory in bytes, `memory`, and the highest rate
-    of events while traced, `rate_hz`. `outlier_blocks`, of times too, are those whose difference is far from the
-    others'; they are kept all the same. `mechanism`: how the kernel made the kprobes of a count. Where the tracer
-    itself was measured there is no cost, but its CPU time in `tracer_cpu` and its system calls in `tracer_calls`, both
-    for an operation.
+    of events while traced, `rate_hz`. `event_bytes` is what it writes for an event. `outlier_blocks`,
+    of times too, are those whose difference is far from the others'; they are kept all the same. `mechanism`: how the
+    kernel made the kprobes of a count. Where the tracer itself was measured there is no cost, but its CPU time in
+    `tracer_cpu` and its system calls in `tracer_calls`, both for an operation.
     """
 
     submission: Submission = field(repr=False)
@@ -152,6 +152,7 @@ class Number:
     memory: Estimate | None = None
     probes: int | None = None
     rate_hz: float | None = None
+    event_bytes: float | None = None
     outlier_blocks: tuple[int, ...] = ()
     mechanism: str | None = None
     tracer_cpu: Estimate | None = None

@@ -95,9 +95,10 @@ UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PE
 START, STOP = linked("start", wording.start), linked("stop", wording.stop)
 CPU = linked("tracer-cpu", wording.tracer_cpu)
 MEMORY = linked("tracer-memory", lambda one: units.interval(one.memory, units.SIZE))
+WRITTEN = linked("event-bytes", lambda one: one.event_bytes and units.size(round(one.event_bytes)))
 CALLS = linked("tracer-calls", lambda one: units.count(one.tracer_calls))
 
-OF_RUN = (START, STOP, CPU, MEMORY, PROBES, BLOCKS)
+OF_RUN = (START, STOP, CPU, MEMORY, WRITTEN, PROBES, BLOCKS)
 """The columns of a timed run, whatever its suite measures."""
 
 INSTRUCTIONS = linked("instructions", instructions.added)
