@@ -2,9 +2,11 @@
  * libbpf-loader: loads one BPF object file, attaches all its programs, and counts: about the least a tracer can be.
  *
  * Use:   libbpf-loader OBJECT.bpf.o   attaches each program where its section's name says (libbpf's automatic
- *                                     attachment: uprobe/PATH:FUNCTION, tp/GROUP/NAME, raw_tp/NAME, kprobe/NAME, ..)
+ *                                     attachment: uprobe/PATH:FUNCTION, tp/GROUP/NAME, raw_tp/NAME, kprobe/NAME, ..);
+ *                                     one of section perf_event to a timer of each CPU, as often as its name says:
+ *                                     sample_99_hz
  *        libbpf-loader --version      the version of libbpf
- * Read:  "ready N" when all N programs are attached: the kernel has made a link for each.
+ * Read:  "ready N" when all programs are attached by N links: one each, or one for each CPU.
  *        At the end, asked for by SIGTERM or SIGINT, one line of JSON: {"seen": S, "lost": L}. S is the sum of the
  *        per-CPU array `counts` (null without one); L is how often the kernel left a program out because another one
  *        was at work on that CPU.
@@ -21,11 +23,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#define MAX_PROGRAMS 1024
+#define MAX_LINKS 4096
 
 static void die(const char *what, int error)
 {
@@ -62,18 +68,45 @@ static struct bpf_object *load(const char *path)
 	return object;
 }
 
+static void keep(struct bpf_link **links, int *attached, struct bpf_link *link, const char *what)
+{
+	if (link == NULL)
+		die(what, errno);
+	if (*attached == MAX_LINKS)
+		die("too many links", E2BIG);
+	links[(*attached)++] = link;
+}
+
+/* A timer of each CPU that is on: cpu-clock, which virtual machines have too. */
+static void attach_to_timers(struct bpf_program *program, struct bpf_link **links, int *attached)
+{
+	const char *name = bpf_program__name(program);
+	struct perf_event_attr timer = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(timer), .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1};
+	unsigned int hz;
+
+	if (sscanf(name, "sample_%u_hz", &hz) != 1)
+		die(name, EINVAL);
+	timer.sample_freq = hz;
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+		int event = (int)syscall(SYS_perf_event_open, &timer, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (event >= 0)
+			keep(links, attached, bpf_program__attach_perf_event(program, event), name);
+		else if (errno != ENODEV)
+			die("perf_event_open", errno);
+	}
+}
+
 static int attach(struct bpf_object *object, struct bpf_link **links)
 {
 	struct bpf_program *program;
 	int attached = 0;
 
 	bpf_object__for_each_program(program, object) {
-		if (attached == MAX_PROGRAMS)
-			die("too many programs in one file", E2BIG);
-		links[attached] = bpf_program__attach(program);
-		if (links[attached] == NULL)
-			die(bpf_program__section_name(program), errno);
-		attached++;
+		if (bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT)
+			attach_to_timers(program, links, &attached);
+		else
+			keep(links, &attached, bpf_program__attach(program), bpf_program__section_name(program));
 	}
 	if (attached == 0)
 		die("no program to attach", ENOENT);
@@ -127,7 +160,7 @@ static void print_counts(struct bpf_object *object)
 
 int main(int argc, char **argv)
 {
-	struct bpf_link *links[MAX_PROGRAMS];
+	struct bpf_link *links[MAX_LINKS];
 	struct bpf_object *object;
 	sigset_t end;
 	int attached, signal;
