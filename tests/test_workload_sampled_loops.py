@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -10,12 +11,18 @@ from pathlib import Path
 import pytest
 
 from needs import needs
+from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.perf import Perf
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import WorkloadProcess, WorkloadRun, WorkloadTask
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
-LOOPS = {"stack-loop": "sampling", "rate-loop": "sampling-rates", "switch-loop": "sampling-switches"}
+LOOPS = {
+    "stack-loop": "sampling",
+    "rate-loop": "sampling-rates",
+    "switch-loop": "sampling-switches",
+    "busy-loop": "sampling-threads",
+}
 OPERATIONS, FRAMES = 5000, 60
 LONG_S = 30.0
 CPU = max(os.sched_getaffinity(0))
@@ -26,7 +33,11 @@ pytestmark = needs("cc")
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     cache = tmp_path_factory.mktemp("cache")
-    return {name: build(SUITES / suite / "workload" / f"{name}.c", cache).path for name, suite in LOOPS.items()}
+    libraries = {"busy-loop": ("pthread",)}
+    return {
+        name: build(SUITES / suite / "workload" / f"{name}.c", cache, libraries.get(name, ())).path
+        for name, suite in LOOPS.items()
+    }
 
 
 def run_of(program: Path, level: int) -> WorkloadRun:
@@ -45,7 +56,7 @@ def switches() -> int:
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_loop_performs_its_operations(programs: dict[str, Path], name: str) -> None:
-    run = run_of(programs[name], 99)
+    run = run_of(programs[name], 1 if name == "busy-loop" else 99)
     assert run.operations == OPERATIONS
     assert run.wall_ns > 0
 
@@ -80,3 +91,38 @@ def test_a_sample_finds_as_many_frames_as_the_level_says(programs: dict[str, Pat
     found = [stack.split().count("below") for stack in said.split("\n\n") if "time_operations" in stack]
     assert found
     assert sorted(found)[len(found) // 2] == FRAMES
+
+
+@pytest.mark.parametrize("words", [("1",), ("1", "idle")])
+def test_threads_that_sleep_take_nothing_from_the_one_that_works(
+    programs: dict[str, Path], words: tuple[str, ...]
+) -> None:
+    command = [str(programs["busy-loop"]), str(OPERATIONS), str(CPU), *words]
+    said = subprocess.run(command, input="g", capture_output=True, text=True, timeout=LONG_S, check=True).stdout
+    run = json.loads(said)
+    assert run["operations"] == OPERATIONS
+    assert run["wall_ns"] >= OPERATIONS * 1000
+
+
+@pytest.mark.tracer
+@pytest.mark.parametrize("case", ["01-sample", "02-sample-user-stack"])
+def test_a_bpf_program_of_ours_samples_every_cpu_and_counts_the_loop(
+    programs: dict[str, Path], tmp_path: Path, case: str
+) -> None:
+    tracer = Libbpf(cache=tmp_path)
+    if reason := tracer.available():
+        pytest.skip(f"cannot trace here: {reason}")
+    program = programs["stack-loop"]
+    session = tracer.session(SUITES / "sampling" / f"{case}.bpf.c", "maps", program)
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=200_000, cpu=CPU, level=str(FRAMES)))
+    try:
+        session.attach(workload.pid)
+        session.ready(LONG_S)
+        workload.go(LONG_S)
+        report = session.stop(LONG_S)
+    finally:
+        workload.end()
+        session.end()
+    assert report.seen is not None
+    assert report.seen > 0
+    assert report.probes == os.sysconf("SC_NPROCESSORS_ONLN")

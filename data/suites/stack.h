@@ -1,40 +1,75 @@
 /*
  * stack.h: a loop below a number of frames, for the workloads that are sampled.
  *
- * Use:    #include "../../loop.h", then "../../stack.h"; `main` calls wait_to_be_sampled, then below(frames, operations).
- * Read:   below returns what so many microseconds of undisturbed work take, with what interrupted them.
- * Why:    A sample takes microseconds of a second in which a shared CPU's speed changes by per cents. So the loop does
- *         nothing but read the clock: two reads that lie close together are work, and what lies between two that do not
- *         is an interruption. An operation is a microsecond of work, however fast the CPU is, and only interruptions
- *         make it longer. Those of more than LONGEST_NS are left out: then something else had the CPU, as a rule the
- *         hypervisor. What a sample costs depends on how many frames there are to walk: each function keeps a frame
- *         pointer whatever the compiler's options are, so that the kernel can walk the whole stack.
+ * Use:    #include "../../loop.h", then "../../stack.h"; `main` calls prepare_work (or its own choice of what is used), then
+ *         wait_to_be_sampled, then below(frames, operations), in as many threads as it likes.
+ * Read:   below returns what so many microseconds of usual passes take, with all that made passes longer.
+ * Why:    A sample takes microseconds of a second in which a shared CPU's speed changes by per cents. So a pass of the loop is
+ *         compared with the median of the 512 passes around it, whose speed is that of the CPU just then; what all of them
+ *         take beyond it is the cost: the interruption, and what the program has to fetch and to learn again after it. An
+ *         operation is a microsecond of usual passes. A pass of more than LONGEST_NS is left out: then something else had the
+ *         CPU, as a rule the hypervisor.
+ *         A sample also costs more if the program has displaced from the caches what the kernel needs for it. So a pass is
+ *         no empty loop: it reads 16 of 8,192 lines of memory at random, and takes 128 of 4,096 branches.
+ *         What a sample costs depends on how many frames there are to walk: each function keeps a frame pointer whatever the
+ *         compiler's options are, so that the kernel can walk the whole stack.
  */
 
 #ifndef PROBE_EFFECT_STACK_H
 #define PROBE_EFFECT_STACK_H
 
 #define OPERATION_NS 1000
-#define SHORTEST_NS 500 /* of an interruption: a read of the clock takes a tenth of it, the timer's interrupt more */
 #define LONGEST_NS 200000
+#define SLOWEST_NS 4096 /* of a pass that is counted exactly for the median */
+#define PASSES 512
+#define LINE 64
+#define LINES 8192
+#define SITES 128 /* branches of a function */
 
 /* Taking the address has the compiler set the frame pointer up in this function (GCC and Clang). */
 #define KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory")
 
-/* Where a read of the clock takes as long as an interruption, as with some clock sources, nothing would ever be work. */
-static void refuse_slow_clock(void)
+#define TIMES_4(x) x x x x
+#define TIMES_128(x) TIMES_4(TIMES_4(TIMES_4(x x)))
+#define EACH_OF_8(use, name) use(name##0) use(name##1) use(name##2) use(name##3) use(name##4) use(name##5) use(name##6) use(name##7)
+#define EACH(use) EACH_OF_8(use, code_a) EACH_OF_8(use, code_b) EACH_OF_8(use, code_c) EACH_OF_8(use, code_d)
+
+/* Which way each branch goes is chance, and always the same: once they are learnt, none is mispredicted. Each function has
+ * code of its own; both ways have an instruction that no compiler can take out. */
+#define BRANCH \
+	if (*way++) \
+		__asm__ volatile("nop"); \
+	else \
+		__asm__ volatile("nop\n\tnop" : : : "memory");
+#define FUNCTION(name) static __attribute__((noinline)) void name(volatile const unsigned char *way) { TIMES_128(BRANCH) }
+#define NAME(name) name,
+
+EACH(FUNCTION)
+
+static void (*const functions[])(volatile const unsigned char *) = {EACH(NAME)};
+#define FUNCTIONS (sizeof(functions) / sizeof(*functions))
+
+static unsigned char ways[FUNCTIONS * SITES];
+static char *memory;
+static int uses_memory, uses_code;
+static _Thread_local uint32_t chance = 1;
+
+static uint32_t next_chance(void)
 {
-	uint64_t least_ns = SHORTEST_NS;
+	chance = chance * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
+	return chance >> 16;
+}
 
-	for (int read = 0; read < 100; read++) {
-		uint64_t before_ns = now_ns(), between_ns = now_ns() - before_ns;
-
-		least_ns = between_ns < least_ns ? between_ns : least_ns;
-	}
-	if (2 * least_ns < SHORTEST_NS)
-		return;
-	fprintf(stderr, PROGRAM ": a read of the clock takes %" PRIu64 " ns or more; expected less than %d\n", least_ns, SHORTEST_NS / 2);
-	exit(1);
+static void prepare_work(int with_memory, int with_code)
+{
+	uses_memory = with_memory;
+	uses_code = with_code;
+	memory = malloc(LINES * LINE);
+	if (memory == NULL)
+		die("malloc");
+	memset(memory, 1, LINES * LINE);
+	for (size_t site = 0; site < sizeof(ways); site++)
+		ways[site] = (unsigned char)(next_chance() & 1);
 }
 
 /* As wait_for_go, but without its 10 ms of work: they would be sampled too, and those samples are not of the timed loop. */
@@ -44,7 +79,6 @@ static void wait_to_be_sampled(void)
 	ssize_t got;
 
 	(void)wait_for_go;
-	refuse_slow_clock();
 	do
 		got = read(STDIN_FILENO, &go, 1);
 	while (got < 0 && errno == EINTR);
@@ -52,21 +86,60 @@ static void wait_to_be_sampled(void)
 		die("standard input");
 }
 
+static void pass(unsigned int number)
+{
+	unsigned int function = number % FUNCTIONS;
+
+	for (int time = 0; time < 50; time++) /* each waits for the one before, so a pass is long beside the clock's step */
+		(void)next_chance();
+	if (uses_memory)
+		for (int line = 0; line < 16; line++)
+			(void)*(volatile char *)(memory + next_chance() % LINES * LINE);
+	if (uses_code)
+		functions[function](ways + function * SITES);
+}
+
+/* What passes take in the median, of how many took so many nanoseconds, whose places within theirs are taken to be even;
+ * clears these. */
+static double median_ns(unsigned short *took, unsigned int passes)
+{
+	unsigned int below = 0, ns = 0;
+	double inside;
+
+	while (ns < SLOWEST_NS - 1 && (below + took[ns]) * 2 < passes)
+		below += took[ns++];
+	inside = took[ns] > 0 ? (passes / 2.0 - below) / took[ns] : 0.0;
+	memset(took, 0, SLOWEST_NS * sizeof(*took));
+	return ns - 0.5 + inside;
+}
+
 static __attribute__((noinline)) uint64_t time_operations(long operations)
 {
-	uint64_t wanted_ns = (uint64_t)operations * OPERATION_NS, work_ns = 0, interrupted_ns = 0, before_ns = now_ns();
+	static _Thread_local unsigned short took[SLOWEST_NS];
+	double wanted_ns = (double)operations * OPERATION_NS, usual_ns = 0;
+	uint64_t all_ns = 0, before_ns = now_ns();
 
 	KEEP_FRAME();
-	while (work_ns < wanted_ns) {
-		uint64_t read_ns = now_ns(), between_ns = read_ns - before_ns;
+	while (usual_ns < wanted_ns) {
+		unsigned int counted = 0;
 
-		if (between_ns < SHORTEST_NS)
-			work_ns += between_ns;
-		else if (between_ns < LONGEST_NS)
-			interrupted_ns += between_ns;
-		before_ns = read_ns;
+		for (unsigned int number = 0; number < PASSES; number++) {
+			uint64_t read_ns, between_ns;
+
+			pass(number);
+			read_ns = now_ns();
+			between_ns = read_ns - before_ns;
+			before_ns = read_ns;
+			if (between_ns >= LONGEST_NS)
+				continue;
+			all_ns += between_ns;
+			counted++;
+			took[between_ns < SLOWEST_NS ? between_ns : SLOWEST_NS - 1]++;
+		}
+		usual_ns += median_ns(took, counted) * counted;
+		before_ns = now_ns();
 	}
-	return wanted_ns + interrupted_ns;
+	return (uint64_t)(wanted_ns * ((double)all_ns / usual_ns));
 }
 
 static __attribute__((noinline)) uint64_t below(long frames, long operations)

@@ -5,7 +5,7 @@
  *        rate-loop --clock READS CPU      times READS reads of the clock itself
  *        RATE: of no meaning here; the level of the suite, which every workload is told
  * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is what so many microseconds of
- *        work take with what interrupted them, U and S are the CPU time of the whole process by getrusage(2).
+ *        usual work take with all that made it longer, U and S are the CPU time of the whole process by getrusage(2).
  * Why:   The same loop as stack-loop of the suite sampling, so that a cost there can be held against a slowdown here.
  */
 
@@ -17,6 +17,7 @@ int main(int argc, char **argv)
 {
 	long operations = begin(argc, argv, " [RATE]");
 
+	prepare_work(1, 1);
 	wait_to_be_sampled();
 	print_run(operations, below(30, operations));
 	return 0;
