@@ -36,12 +36,7 @@ class CheckedChanges:
     data: DataFolder
 
 
-@rule(
-    "known-changes",
-    "The change log names things that are there, in the order of their days, and every source as added.",
-    good='2026-11-21, corrected: `gregg-2011-pid-provider#cost_count`, old "550 ns", new "551 ns"',
-    bad="2026-11-21, corrected: `gregg-2012#cost`, and there is no such source",
-)
+@rule("known-changes")
 def _known_changes(checked: CheckedChanges) -> Iterator[Fault]:
     last = ""
     for change in checked.document.changes:
@@ -97,12 +92,7 @@ def _exists(what: str, data: DataFolder) -> bool:
     return number in names
 
 
-@rule(
-    "append-only",
-    "Files of a published submission or release stay as they are, and none is added to them.",
-    good="a new folder beside the published ones",
-    bad="a published samples.csv with another row",
-)
+@rule("append-only")
 def _append_only(files: TreeDifference) -> Iterator[Fault]:
     hint = "restore it; add a new submission, or withdraw the old one in changes.toml"
     words = (("is added to", files.added), ("is changed in", files.changed), ("is gone from", files.gone))
@@ -114,12 +104,7 @@ def _append_only(files: TreeDifference) -> Iterator[Fault]:
                     yield Fault(path, None, f"{what} what is published, which stays as it is", hint)
 
 
-@rule(
-    "log-append-only",
-    "Entries of the change log stay as they were published; new ones come after them.",
-    good="a new entry at the end of changes.toml",
-    bad="an old entry with another day",
-)
+@rule("log-append-only")
 def _kept_entries(files: TreeDifference) -> Iterator[Fault]:
     before, after = _log(files.base), _log(files.head)
     if after is None or before is None:
@@ -131,12 +116,7 @@ def _kept_entries(files: TreeDifference) -> Iterator[Fault]:
             return
 
 
-@rule(
-    "told-correction",
-    "A published figure changes only with an entry in the change log that names it, and is never removed.",
-    good="a corrected value, and an entry with the old and the new one",
-    bad="a corrected value alone",
-)
+@rule("told-correction")
 def _told_corrections(files: TreeDifference) -> Iterator[Fault]:
     before = _log(files.base) or ()
     fresh = [entry for entry in _log(files.head) or () if entry not in before]

@@ -1,9 +1,8 @@
 """Signs that a submission was made from another: each a warning for both; two that speak against one are an error."""
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from probe_effect.checks.rule import Fault, Rule, rule
@@ -26,22 +25,13 @@ class Suspected:
         yield from (Fault("samples.csv", None, words, hint, "warning") for found, words in self.found if found == name)
 
 
-def _sign(*, name: str, text: str, good: str, bad: str) -> Rule[Suspected]:
-    """A rule `name` whose faults are the signs that the comparison of submissions found under that name."""
-    return Rule(name, text, lambda suspected: suspected.faults(name), good, bad)
-
-
 SIGNS: tuple[Rule[Any], ...] = tuple(
-    _sign(**told) for told in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["sign"]
+    rule(name)(partial(Suspected.faults, name=name))
+    for name in ("same-order", "same-start", "same-operations", "same-times", "same-noise", "same-tool-noise")
 )
 
 
-@rule(
-    "two-signs",
-    "No two signs say that a submission was not measured as it says, unless the change log accepts it.",
-    good="the seed of another submission, and nothing else of it",
-    bad="the seed and the noise of another submission",
-)
+@rule("two-signs")
 def _two_signs(suspected: Suspected) -> Iterator[Fault]:
     named = list(dict.fromkeys(suspected.signs))
     if len(named) > 1 and not suspected.is_accepted:

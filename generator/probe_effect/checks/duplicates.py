@@ -49,12 +49,7 @@ def _rows(path: Path) -> Iterator[int]:
     yield from islice((hash(line) for line in lines if b",ok," in line), MOST_ROWS)
 
 
-@rule(
-    "duplicates",
-    "No submission has the rows of another, whatever its folder is called.",
-    good="two runs of one suite, each with its own times",
-    bad="a folder copied, with another machine.json",
-)
+@rule("duplicates")
 def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
     own = set(_rows(checked.submission.samples))
     here = checked.submission.folder

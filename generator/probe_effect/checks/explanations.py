@@ -23,12 +23,7 @@ class CheckedExplanations:
     references: Sequence[Reference]
 
 
-@rule(
-    "explanation-names",
-    "An explanation and a claim name cases of suites and tools that there are, and references of `references.toml`.",
-    good='cases = ["19-fentry"]',
-    bad="a reference that nobody wrote",
-)
+@rule("explanation-names")
 def _names(checked: CheckedExplanations) -> Iterator[Fault]:
     known = {case.id for suite in checked.suites.values() for case in suite.cases}
     known |= {*TOOLS, *(one.id for one in checked.references)}

@@ -16,12 +16,7 @@ from probe_effect.store.tables import printable
 HISTOGRAM, CALIBRATION = "histogram.csv", "calibration.csv"
 
 
-@rule(
-    "histogram-runs",
-    "A histogram is of every run that was timed and ended well, or of none, and of no other.",
-    good="block 0, position 3, a traced run that is `ok`",
-    bad="block 0, position 99, which samples.csv has not",
-)
+@rule("histogram-runs")
 def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
     if not checked.histogram:
         return
@@ -38,12 +33,7 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
         yield Fault(HISTOGRAM, None, said, "leave the file as the tool wrote it")
 
 
-@rule(
-    "histogram-buckets",
-    "Rows of a histogram are in the order of runs and times, and each is a bucket: 16 make up a power of two.",
-    good="256 to 271 ns, then 272 to 287 ns",
-    bad="256 to 271 ns, then 270 to 287 ns",
-)
+@rule("histogram-buckets")
 def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, row in _lines(checked):
         low_ns, high_ns = bucket_around(row.low_ns)
@@ -56,12 +46,7 @@ def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault(HISTOGRAM, line, found, "keep rows in the order run, and in that of times")
 
 
-@rule(
-    "histogram-operations",
-    "The operations in the buckets of a run are those that it performed.",
-    good="990 and 10 operations in the buckets of a run of 1000",
-    bad="990 and 9 operations in the buckets of a run of 1000",
-)
+@rule("histogram-operations")
 def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
     counted: Counter[tuple[int, int]] = Counter()
     last: dict[tuple[int, int], int] = {}
@@ -86,12 +71,7 @@ def _lines(checked: CheckedSubmission) -> Iterator[tuple[int, HistogramRow]]:
     yield from enumerate(checked.histogram, start=2)
 
 
-@rule(
-    "calibration-scripts",
-    "A calibration is of a case, tracer and level that the submission has rows of, and has each probe once.",
-    good="case `01-program-reads` with bpftrace, which samples.csv has",
-    bad="case `99-other`, which samples.csv has not",
-)
+@rule("calibration-scripts")
 def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
     known = {(row.case, row.tracer, level) for row in checked.samples for level in (row.level, None)}
     seen: set[tuple[object, ...]] = set()

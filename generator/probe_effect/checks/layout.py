@@ -64,36 +64,18 @@ def _sizes(folder: Path) -> Iterator[Fault]:
         yield Fault("", None, f"larger than {MAX_FOLDER_BYTES} bytes", "split the run into submissions")
 
 
-def _of_folder(known: frozenset[str], table: str, files: str) -> tuple[Rule[Path], Rule[Path]]:
-    """What can be said of a folder before its files are read."""
-    return (
-        Rule(
-            "known-files",
-            "A folder holds only the files that the data format names: regular, not executable, no links.",
-            partial(_known_files, known=known),
-            good=files,
-            bad="notes.txt beside them",
-        ),
-        Rule(
-            "sizes",
-            "At most 20 files in a folder, 5 MiB in a file, 20 MiB in all.",
-            _sizes,
-            good=f"{table} of 80 KiB",
-            bad=f"{table} of 6 MiB",
-        ),
-    )
-
-
-OF_SUBMISSION = _of_folder(SUBMISSION_FILES, "samples.csv", "machine.json and samples.csv")
-OF_SOURCE = _of_folder(SOURCE_FILES, "figures.csv", "source.toml and figures.csv")
-
-
-@rule(
-    "run-size",
-    "At most 200 blocks, 16 baselines of a level in a block, and 2000 cases with their tracers and levels.",
-    good="20 blocks of 27 cases with 4 tracers",
-    bad="a thousand blocks",
+OF_SUBMISSION: tuple[Rule[Path], ...] = (
+    rule("submission/known-files")(partial(_known_files, known=SUBMISSION_FILES)),
+    rule("submission/sizes")(_sizes),
 )
+OF_SOURCE: tuple[Rule[Path], ...] = (
+    rule("source/known-files")(partial(_known_files, known=SOURCE_FILES)),
+    rule("source/sizes")(_sizes),
+)
+"""What can be said of a folder before its files are read."""
+
+
+@rule("run-size")
 def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
     """Asked first: what a run of any size would cost to check has no end."""
     blocks = {sample.block for sample in checked.samples}
@@ -111,12 +93,7 @@ def _too_many(found: str, hint: str) -> Fault:
     return Fault("samples.csv", None, f"holds {found}", hint)
 
 
-@rule(
-    "folder-name",
-    "Folder names give the machine, the date and the suite of the run.",
-    good="2026-11-20-per-event-2 for the second run of `per-event` that began on that day",
-    bad="2026-11-21-per-event for a run that began the day before",
-)
+@rule("submission/folder-name")
 def submission_name(checked: CheckedSubmission) -> Iterator[Fault]:
     """The folder says the same as its `machine.json`."""
     document, submission = checked.document, checked.submission

@@ -31,12 +31,7 @@ class CheckedRelease:
     data: DataFolder
 
 
-@rule(
-    "release-files",
-    "A release's files are those that were released; measured rows that it holds are still there, unchanged.",
-    good="the rows of a released submission as they were",
-    bad="one of its rows removed",
-)
+@rule("release-files")
 def _release_files(checked: CheckedRelease) -> Iterator[Fault]:
     faults = list(_files(checked.release))
     yield from faults

@@ -1,5 +1,6 @@
 """What a rule is, and what those of submissions are given to look at."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,9 @@ from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
 
 T = TypeVar("T")
+
+WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+"""Name of each rule to its `text`, and to an example that is `good` and one that is `bad`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,12 @@ class Rule(Generic[T]):
     """An example that breaks it."""
 
 
-def rule(name: str, text: str, *, good: str, bad: str) -> Callable[[Callable[[T], Iterator[Fault]]], Rule[T]]:
-    """Makes a rule of the function below it, which yields its faults; the arguments are as `Rule` has them."""
-    return lambda check: Rule(name, text, check, good, bad)
+def rule(name: str) -> Callable[[Callable[[T], Iterator[Fault]]], Rule[T]]:
+    """Makes a rule of the function below it, which yields its faults; `rules.toml` has by that name what it demands.
+
+    The id of `source/folder-name` is `folder-name`: another thing has a rule of that id.
+    """
+    return lambda check: Rule(name.rpartition("/")[2], check=check, **WORDS[name])
 
 
 @dataclass(frozen=True, slots=True)

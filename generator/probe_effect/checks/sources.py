@@ -33,31 +33,21 @@ class CheckedSource:
     values: Mapping[str, Fraction]
 
 
-@rule("source-size", "At most 1000 figures in a source.", good="60 figures", bad="5000 figures")
+@rule("source-size")
 def source_size(figures: Sequence[Figure]) -> Iterator[Fault]:
     """Asked before all others of a source."""
     if len(figures) > MAX_FIGURES:
         yield Fault(FIGURES, None, f"holds more than {MAX_FIGURES} figures", "enter those that compare with ours")
 
 
-@rule(
-    "folder-name",
-    "A source's folder has a name that fits into an address: it becomes its page's.",
-    good="published/gregg-2011-pid-provider/",
-    bad="published/Gregg 2011/",
-)
+@rule("source/folder-name")
 def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
     if not re.fullmatch(SLUG, checked.folder.name):
         found = f"folder `{printable(checked.folder.name)}` is not an id"
         yield Fault(DOCUMENT, None, found, "name it with small letters and digits, joined by hyphens")
 
 
-@rule(
-    "findable-source",
-    "A source of published figures can be looked for: by its place, its author or its title.",
-    good='where = "slides of a talk", and its author',
-    bad='where = "not stated", and neither author nor title',
-)
+@rule("findable-source")
 def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
     document = checked.document
     if all(said.strip().lower() in NOTHING for said in (document.title, document.author, document.where)):
@@ -66,12 +56,7 @@ def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
         yield Fault(DOCUMENT, value_line(checked.folder / DOCUMENT, ["where"]), found, hint)
 
 
-@rule(
-    "derived-figures",
-    "Derived figures are what their formulas give; all formulas can be computed.",
-    good="value 1000 ns, formula `(traced - plain) / calls`, and that gives 1000",
-    bad="value 1001 ns with the same formula",
-)
+@rule("derived-figures")
 def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
     ids = Counter(figure.figure for figure in checked.figures)
     for figure in checked.figures:
@@ -115,12 +100,7 @@ def _differing(figure: Figure, values: Mapping[str, Fraction]) -> Iterator[str]:
                 yield f"{column} is {written}, but its formula gives {float(value):.6g}"
 
 
-@rule(
-    "standing-findings",
-    "Every finding about a source is true, and its numbers are figures.",
-    good='"It prints {printed_cost}, its times give {cost}", while the two differ',
-    bad="the same sentence once the figures agree",
-)
+@rule("standing-findings")
 def _standing_findings(checked: CheckedSource) -> Iterator[Fault]:
     """A contradiction that a source's page tells of is really in its figures."""
     figures = {figure.figure: figure for figure in checked.figures}

@@ -20,12 +20,7 @@ class CheckedSuite:
     """Every sound suite by id."""
 
 
-@rule(
-    "suite-scripts",
-    "Every case has its scripts and the cases that it refers to, and the suite its workload.",
-    good="case `02-kprobe` beside `02-kprobe.bt`",
-    bad="case `02-kprobe` without any script",
-)
+@rule("suite-scripts")
 def _suite_scripts(checked: CheckedSuite) -> Iterator[Fault]:
     suite, folder = checked.suite, checked.folder
     if suite.id != folder.name:
@@ -70,12 +65,7 @@ def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
                 yield _fault(f"case `{case.id}` refers to `{name}`, which is no other case", hint)
 
 
-@rule(
-    "unique-cases",
-    "No two cases have the same id, in whatever suites.",
-    good="`01-control` here and `01-usdt-control` in another suite",
-    bad="`01-control` in both",
-)
+@rule("unique-cases")
 def _unique_cases(checked: CheckedSuite) -> Iterator[Fault]:
     """A case's id says which case it is, without its suite: pages, figures and commands name it so."""
     seen: set[str] = set()

@@ -26,12 +26,7 @@ class CheckedTools:
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
 
 
-@rule(
-    "known-tools",
-    "A standard tool is described once in its package; its tracer and its case are of a suite.",
-    good='name = "opensnoop.bt", case = "12-program-opens"',
-    bad='case = "99-opens", and no suite has it',
-)
+@rule("known-tools")
 def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     times = Counter(tool.name for tool in checked.package.tools)
     cases = {case.id for suite in checked.suites.values() for case in suite.cases}
@@ -49,23 +44,13 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
             yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
 
 
-@rule(
-    "tools-form",
-    "A file of standard tools has its one form, so that it can be written again without other changes.",
-    good="as `probe-effect tools --write` leaves it",
-    bad="the same with its keys in another order",
-)
+@rule("tools-form")
 def _tools_form(checked: CheckedTools) -> Iterator[Fault]:
     if checked.path.read_text(encoding="utf-8") != written(checked.package):
         yield Fault(checked.path.name, None, "is not in its one form", "run `probe-effect tools --write`")
 
 
-@rule(
-    "explained-tools",
-    "A standard tool has probes, or says why it has none.",
-    good='remark = "It reads a file once a second, and attaches nothing."',
-    bad="neither `probes` nor `remark`",
-)
+@rule("explained-tools")
 def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
     for place, tool in enumerate(checked.package.tools):
         if not tool.probes and tool.remark is None:

@@ -24,12 +24,7 @@ class CheckedTranscripts:
         return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
 
 
-@rule(
-    "transcript-ids",
-    "No two transcripts have the same id, over all chapters.",
-    good='id = "rate-per-thread" in one chapter',
-    bad="the same id in two",
-)
+@rule("transcript-ids")
 def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
     times = Counter(one.transcript.id for one in checked.shown)
     for one in checked.shown:
@@ -37,12 +32,7 @@ def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
             yield checked.fault(one, "is the id of several", "give each its own id")
 
 
-@rule(
-    "transcript-recorded",
-    "Every transcript was recorded with the command that it has now, and every record is of a transcript.",
-    good="a record of the same command",
-    bad="a command that was changed after it was recorded",
-)
+@rule("transcript-recorded")
 def _recorded(checked: CheckedTranscripts) -> Iterator[Fault]:
     for one in checked.shown:
         if one.recorded is None or not one.recorded.is_of(one.transcript):
@@ -54,12 +44,7 @@ def _recorded(checked: CheckedTranscripts) -> Iterator[Fault]:
             yield Fault(f"recorded/{printable(path.name)}", None, "is of no transcript", "remove it")
 
 
-@rule(
-    "transcript-shows",
-    "The recorded output of a transcript has all that `shows` demands.",
-    good='shows = ["@: \\\\d+"] of an output with `@: 1024`',
-    bad="the same of an output without a count",
-)
+@rule("transcript-shows")
 def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
     for one in checked.shown:
         for pattern in one.transcript.missing_from(one.recorded.output) if one.recorded else ():
