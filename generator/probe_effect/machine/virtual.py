@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,40 +12,8 @@ from probe_effect.host import ROOT, read_text, sysctl
 from probe_effect.machine.cpu import cpuinfo
 from probe_effect.machine.kernel import offered_clocksources
 
-CLOCKS = {
-    "kvm-clock": "KVM",
-    "hyperv_clocksource_tsc_page": "Hyper-V",
-    "hyperv_clocksource_msr": "Hyper-V",
-    "xen": "Xen",
-    "vmware": "VMware",
-}
-"""The hypervisor of each clock source that only a guest has."""
-
-DMI_NAMES = (
-    ("qemu", "QEMU"),
-    ("kvm", "KVM"),
-    ("amazon ec2", "Amazon EC2"),
-    ("google compute engine", "Google Compute Engine"),
-    ("vmware", "VMware"),
-    ("virtualbox", "VirtualBox"),
-    ("bochs", "Bochs"),
-    ("parallels", "Parallels"),
-    ("openstack", "OpenStack"),
-    ("xen", "Xen"),
-    ("virtual machine", "Hyper-V"),
-)
-"""The hypervisor of each word in the names that firmware gives."""
-
-FREEBSD_NAMES = {
-    "bhyve": "bhyve",
-    "hv": "Hyper-V",
-    "kvm": "KVM",
-    "parallels": "Parallels",
-    "vbox": "VirtualBox",
-    "vmware": "VMware",
-    "xen": "Xen",
-}
-"""What FreeBSD calls the hypervisor below it. Source: `vm_guest_sysctl_names` in sys/kern/subr_param.c."""
+NAMES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""Each kind of sign to its values, and the hypervisor that each of them names."""
 
 UNNAMED = "a hypervisor that does not say its name"
 
@@ -113,12 +82,12 @@ def _names(root: Path) -> Iterator[str]:
     if kind := _xen_type(root):
         yield kind
     if (guest := sysctl("kern.vm_guest")) and guest != "none":
-        yield FREEBSD_NAMES.get(guest, UNNAMED)
+        yield NAMES["freebsd"].get(guest, UNNAMED)
     if root == ROOT and (vendor := _lscpu_vendor()):
         yield vendor
-    yield from (name for clock, name in CLOCKS.items() if clock in offered_clocksources(root))
+    yield from (name for clock, name in NAMES["clocks"].items() if clock in offered_clocksources(root))
     firmware = " ".join(read_text(root, f"sys/class/dmi/id/{name}") or "" for name in ("sys_vendor", "product_name"))
-    yield from (name for word, name in DMI_NAMES if word in firmware.lower())
+    yield from (name for word, name in NAMES["firmware"].items() if word in firmware.lower())
 
 
 def _xen_type(root: Path) -> str | None:

@@ -10,7 +10,8 @@ perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time;
 ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 """
 
-from dataclasses import dataclass
+import tomllib
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from probe_effect import units
@@ -29,8 +30,10 @@ FAST_CLOCKS = tuple(
 )
 """Clock sources that programs read without a system call (`vdso_clock_mode` in the kernel's drivers), best first."""
 
-BOOST = "cpufreq/boost"
-PYPERF = "pyperf does it: sudo python3 -m pyperf system tune, and the same with reset afterwards"
+BOOST = f"{cpus.CPU_FOLDER}/cpufreq/boost"
+
+WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""Id of each condition to its parts, with what was found of it in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +80,15 @@ def warnings(
 def governor_not_performance(root: Path) -> MachineWarning | None:
     """The frequency of a CPU follows its load."""
     governor = cpus.governor(root)
-    if governor in {None, "performance"}:
-        return None
-    return MachineWarning(
-        "governor",
-        f"the CPU frequency governor is {governor}, not performance",
-        "The frequency follows the load, so that a run's time depends on what ran before it.",
-        PYPERF,
-    )
+    return None if governor in {None, "performance"} else _warning("governor", governor=governor)
 
 
 def turbo_on(root: Path) -> MachineWarning | None:
     """The CPU exceeds its base frequency while it is cool enough."""
     if not cpus.turbo(root):
         return None
-    by_hand = f"echo 0 | sudo tee /{cpus.CPU_FOLDER}/{BOOST} (1 afterwards)"
-    return MachineWarning(
-        "turbo",
-        "the CPU may exceed its base frequency (turbo, boost)",
-        "How far depends on heat and on what the other cores do, so that times drift.",
-        by_hand if read_text(root, f"{cpus.CPU_FOLDER}/{BOOST}") else PYPERF,
-    )
+    found = _warning("turbo", boost=BOOST)
+    return found if read_text(root, BOOST) else replace(found, advice=WORDS["governor"]["advice"])
 
 
 def sibling_is_busy(root: Path, cpu: int | None, busy: float | None) -> MachineWarning | None:
@@ -105,12 +96,7 @@ def sibling_is_busy(root: Path, cpu: int | None, busy: float | None) -> MachineW
     siblings = _siblings(root, cpu)
     if not siblings or busy is None or busy <= SIBLING_LIMIT_RATIO:
         return None
-    return MachineWarning(
-        "smt-sibling",
-        f"CPU {siblings}, which shares a core with the workload's CPU {cpu}, is busy {units.percent(busy)} of the time",
-        "Two threads of a core share its units and first caches: the workload slows whenever the other one works.",
-        f"end what runs there, or take that CPU out: echo 0 | sudo tee /{cpus.CPU_FOLDER}/cpuN/online (1 afterwards)",
-    )
+    return _warning("smt-sibling", siblings=siblings, cpu=cpu, busy=units.percent(busy), folder=cpus.CPU_FOLDER)
 
 
 def smt_on(root: Path, cpu: int | None) -> MachineWarning | None:
@@ -119,36 +105,19 @@ def smt_on(root: Path, cpu: int | None) -> MachineWarning | None:
         return None
     siblings = _siblings(root, cpu)
     whose = f"; CPU {siblings} shares the core of the workload's CPU {cpu}" if siblings else ""
-    return MachineWarning(
-        "smt",
-        f"CPUs share cores (SMT, hyper-threading){whose}",
-        "What other programs do on the same core changes the time of a run.",
-        f"echo off | sudo tee /{cpus.CPU_FOLDER}/smt/control (on afterwards), or leave the machine to the measurement",
-    )
+    return _warning("smt", whose=whose, folder=cpus.CPU_FOLDER)
 
 
 def high_load(load: float | None, threads: int) -> MachineWarning | None:
     """Other programs run. `threads` is the number of logical CPUs."""
     if load is None or load <= threads * LOAD_LIMIT_RATIO:
         return None
-    return MachineWarning(
-        "load",
-        f"the load average is {load:.2f} on {threads} CPUs",
-        "Other programs take time, caches and memory from the workload and from the tracer.",
-        "end them, or wait until the load is low (uptime shows it)",
-    )
+    return _warning("load", load=load, threads=threads)
 
 
 def high_steal(steal: float | None) -> MachineWarning | None:
     """The hypervisor let others run in our time."""
-    if steal is None or steal <= STEAL_LIMIT_RATIO:
-        return None
-    return MachineWarning(
-        "steal",
-        f"the hypervisor took {units.percent(steal)} of the time of the workload's CPU",
-        "A run that is put aside in its middle seems slow; the blocks even this out only in part.",
-        "measure when its neighbours are quiet, or on a machine with CPUs of its own",
-    )
+    return None if steal is None or steal <= STEAL_LIMIT_RATIO else _warning("steal", steal=units.percent(steal))
 
 
 def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None:
@@ -158,12 +127,7 @@ def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None
     if not is_slow and (source is None or source in FAST_CLOCKS):
         return None
     reads = f", and a read takes {units.duration(clock_read_ns)}" if is_slow else ""
-    return MachineWarning(
-        "clock",
-        f"the clock source is {source or 'not known'}{reads}",
-        "What takes the time at each event, in the kernel or in a program, costs more than elsewhere.",
-        _clock_advice(root, source),
-    )
+    return _warning("clock", source=source or "not known", reads=reads, advice=_clock_advice(root, source))
 
 
 def _clock_advice(root: Path, source: str | None) -> str:
@@ -183,14 +147,13 @@ def is_virtual(root: Path) -> MachineWarning | None:
     hypervisor = virtual.virtualization(root)
     if hypervisor is None:
         return None
-    advice = "nothing, as the results say so; for times to compare with hardware, measure on hardware"
     if virtual.nested(root):
-        found = f"the machine is virtual ({hypervisor}), and believed nested, by its parameter {virtual.NESTED_FLAG}"
-        why = "In a nested machine a trap may pass two hypervisors, so that a probe can cost many times as much."
-        return MachineWarning("nested", found, why, advice)
-    found = f"the machine is virtual ({hypervisor})"
-    why = "Traps and interrupts cost more in a guest, and other guests share caches: its times are a tier of their own."
-    return MachineWarning("virtual", found, why, advice)
+        return _warning("nested", hypervisor=hypervisor, flag=virtual.NESTED_FLAG)
+    return _warning("virtual", hypervisor=hypervisor)
+
+
+def _warning(name: str, **facts: object) -> MachineWarning:
+    return MachineWarning(name, **{part: text.format(**facts) for part, text in WORDS[name].items()})
 
 
 def _siblings(root: Path, cpu: int | None) -> str:
